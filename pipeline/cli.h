@@ -1,0 +1,53 @@
+// The command line: one table of verbs, each saying how much must be loaded before it runs.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "pipeline/plugin_catalog.h"
+
+namespace kdgat {
+
+/// What a verb needs before it can run, in rising order of cost.
+enum class Needs { kNothing, kCatalog, kPlugins };
+
+/// What every verb gets. Results go to `out`, everything else to `err`.
+struct Context {
+  std::ostream& out;
+  std::ostream& err;
+  PluginCatalog catalog;                   ///< filled if the verb needs it
+  std::vector<std::filesystem::path> plugin_folders;  ///< from --plugin-dir
+  bool json = false;
+  int verbosity = 0;                       ///< -q -1, -v +1
+};
+
+struct Verb {
+  std::string name;
+  std::string summary;
+  Needs needs = Needs::kNothing;
+  /// Arguments after the verb. Returns the exit code; throws Error.
+  std::function<int(Context&, const std::vector<std::string>&)> run;
+};
+
+/// The table. A new verb is one row in cli.cpp.
+const std::vector<Verb>& verbs();
+
+/// Parses and runs one command; prints errors to `err`; never throws.
+int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+// The verbs, each in <name>_verb.cpp.
+int run_verb(Context& context, const std::vector<std::string>& arguments);
+int data_verb(Context& context, const std::vector<std::string>& arguments);
+int plugins_verb(Context& context, const std::vector<std::string>& arguments);
+int config_verb(Context& context, const std::vector<std::string>& arguments);
+int completion_verb(Context& context, const std::vector<std::string>& arguments);
+int doctor_verb(Context& context, const std::vector<std::string>& arguments);
+int version_verb(Context& context, const std::vector<std::string>& arguments);
+/// Hidden: what the runner starts for one stage (see runner.h).
+int stage_verb(Context& context, const std::vector<std::string>& arguments);
+/// Hidden: writes kdgat_<stage>.json for a freshly built plugin: `kdgat describe-plugin X.so`.
+int describe_verb(Context& context, const std::vector<std::string>& arguments);
+
+}  // namespace kdgat

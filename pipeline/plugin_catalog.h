@@ -1,0 +1,53 @@
+// What stages exist, read from the kdgat_<stage>.json beside each plugin; opens no shared library.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kdgat/error.h"
+
+namespace kdgat {
+
+struct PortDescription {
+  std::string name;
+  std::string kind;
+  bool required = true;
+  bool many = false;
+};
+
+struct PluginDescription {
+  std::string name;                       ///< "autoencoder"
+  std::filesystem::path library;          ///< .../kdgat_autoencoder.so
+  std::filesystem::path description;      ///< .../kdgat_autoencoder.json
+  uint32_t abi_major = 0, abi_minor = 0;
+  int version = 1;
+  std::string summary;
+  std::string runtime;                    ///< LibTorch build, or "none"
+  std::string library_hash;               ///< xxh3-128 of the .so when it was described
+  std::vector<PortDescription> inputs, outputs;
+  nlohmann::json options;                 ///< JSON Schema (see kdgat/options.h)
+  nlohmann::json refused;                 ///< [{"name","neutral","reason"}]
+};
+
+class PluginCatalog {
+ public:
+  /// Reads every kdgat_*.json of `folders` in order; the first of a name wins. A description that
+  /// cannot be read is kept as a problem, not thrown: it matters only to who names that stage.
+  static PluginCatalog scan(const std::vector<std::filesystem::path>& folders);
+  /// --plugin-dir, KDGAT_PLUGIN_PATH, <executable>/plugins, $XDG_DATA_HOME/kdgat/plugins.
+  static std::vector<std::filesystem::path> search_path(const std::vector<std::filesystem::path>& first);
+
+  const PluginDescription* find(const std::string& name) const;  ///< nullptr if unknown
+  const std::map<std::string, PluginDescription>& all() const { return plugins_; }
+  const std::map<std::string, Diagnostic>& problems() const { return problems_; }
+  void add(PluginDescription plugin) { plugins_[plugin.name] = std::move(plugin); }  ///< for tests
+
+ private:
+  std::map<std::string, PluginDescription> plugins_;
+  std::map<std::string, Diagnostic> problems_;
+};
+
+}  // namespace kdgat

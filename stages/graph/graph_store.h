@@ -1,0 +1,131 @@
+// GraphStore: many small directed graphs in one memory-mapped file. Owns the mapping; shared by all
+// splits and stages. Knows nothing about CAN, models or batches. No LibTorch.
+//
+// G graphs, N nodes and E edges in all, F node features, D edge features.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/safetensors.h"
+
+namespace kdgat::graph {
+
+inline constexpr int kStoreFormatVersion = 1;
+
+/// Where a run of consecutive graphs came from.
+struct Source {
+  std::string path;      ///< as given by the user, relative to the data set's root
+  std::string scenario;  ///< name of the folder ("test_01_known_vehicle_known_attack"), may be empty
+  std::string role;      ///< "train" or "test"
+  std::string format;    ///< importer that read it, e.g. "can-train-and-test"
+  int64_t rows = 0;
+  int64_t malformed = 0;  ///< rows counted and skipped
+  int64_t first_graph = 0;
+  int64_t graphs = 0;
+};
+
+void to_json(nlohmann::json& out, const Source& source);
+void from_json(const nlohmann::json& in, Source& source);
+
+class GraphStore {
+ public:
+  /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once per
+  /// file identity (inode, size, mtime; remembered in the user's cache folder) if `check_identity`.
+  /// Throws Error(kData).
+  static GraphStore open(const std::filesystem::path& path, bool check_identity = false);
+
+  const std::filesystem::path& path() const { return file_.path(); }
+  int64_t graphs() const { return static_cast<int64_t>(y_.size()); }
+  int64_t nodes() const { return node_ptr_.back(); }
+  int64_t edges() const { return edge_ptr_.back(); }
+  int64_t node_features() const { return node_features_; }
+  int64_t edge_features() const { return edge_features_; }
+  int64_t num_ids() const { return static_cast<int64_t>(vocabulary_.size()) + 1; }  ///< with OOV, the last
+
+  std::span<const float> x() const { return x_; }                       ///< [N,F]
+  std::span<const int32_t> edge_source() const { return source_; }      ///< [E] local to its graph,
+  std::span<const int32_t> edge_target() const { return target_; }      ///< [E] ordered by (source, target)
+  std::span<const int32_t> target_order() const { return target_order_; }  ///< [E] local edge positions ordered by (target, source)
+  std::span<const float> edge_attr() const { return edge_attr_; }       ///< [E,D]
+  std::span<const int32_t> y() const { return y_; }                     ///< [G] 1 attack, 0 benign, -1 no label
+  std::span<const int64_t> node_ptr() const { return node_ptr_; }       ///< [G+1]
+  std::span<const int64_t> edge_ptr() const { return edge_ptr_; }       ///< [G+1]
+  std::span<const int64_t> row_begin() const { return row_begin_; }     ///< [G] first row in its source file
+  std::span<const int64_t> row_end() const { return row_end_; }         ///< [G] one past the last row
+  std::span<const int32_t> source_of() const { return source_of_; }     ///< [G] index into sources()
+  std::span<const int64_t> vocabulary() const { return vocabulary_; }   ///< [num_ids-1] raw ids, ascending
+
+  const std::vector<Source>& sources() const { return sources_; }
+  const std::vector<std::string>& node_feature_names() const { return node_feature_names_; }
+  const std::vector<std::string>& edge_feature_names() const { return edge_feature_names_; }
+  /// {"graphs","attack","benign","unlabelled","num_ids","node_features","edge_features",
+  ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}
+  const nlohmann::json& facts() const { return facts_; }
+  /// The import options the store was made with, as JSON.
+  const nlohmann::json& options() const { return options_; }
+  /// Hash of header and data sections: the identity used in fingerprints.
+  const std::string& content_hash() const { return content_hash_; }
+
+  /// Data hashes, offsets monotone, node indices in range, orders sorted; empty when sound.
+  std::vector<Diagnostic> verify() const;
+
+ private:
+  SafetensorsFile file_;
+  int64_t node_features_ = 0;
+  int64_t edge_features_ = 0;
+  std::span<const float> x_, edge_attr_;
+  std::span<const int32_t> source_, target_, target_order_, y_, source_of_;
+  std::span<const int64_t> node_ptr_, edge_ptr_, row_begin_, row_end_, vocabulary_;
+  std::vector<Source> sources_;
+  std::vector<std::string> node_feature_names_, edge_feature_names_;
+  nlohmann::json facts_, options_;
+  std::string content_hash_;
+};
+
+/// Everything a store holds, in memory, while it is being built. Arrays as in GraphStore.
+struct GraphStoreData {
+  int64_t node_features = 0;
+  int64_t edge_features = 0;
+  std::vector<float> x, edge_attr;
+  std::vector<int32_t> edge_source, edge_target;  ///< target_order is computed by write_graph_store
+  std::vector<int32_t> y, source_of;
+  std::vector<int64_t> node_ptr{0}, edge_ptr{0};
+  std::vector<int64_t> row_begin, row_end;
+  std::vector<int64_t> vocabulary;
+  std::vector<Source> sources;
+  std::vector<std::string> node_feature_names, edge_feature_names;
+  nlohmann::json options;
+};
+
+/// Writes atomically, with hashes and facts. Throws Error(kData) if the arrays do not agree.
+void write_graph_store(const std::filesystem::path& path, const GraphStoreData& data);
+
+/// Graph indices by name: "train", "val", and "test" or "test/<scenario>" for each test scenario.
+/// A small side file; another seed or fold rewrites nothing else.
+struct Split {
+  std::map<std::string, std::vector<int64_t>> parts;
+  nlohmann::json options;  ///< how it was made
+  std::string store_hash;  ///< content_hash() of the store it indexes
+};
+
+struct SplitOptions {
+  std::string kind = "time";      ///< "time" (blocks of each file) or "random" (seeded shuffle of windows)
+  double val_fraction = 0.2;
+  double test_fraction = 0.2;     ///< only where the data has no test sources
+  int64_t seed = 42;
+};
+
+/// Graphs of "train" sources go to train and val (and test where no source has role "test"); graphs of
+/// "test" sources to "test/<scenario>". `time` never lets windows that share rows straddle parts.
+Split make_split(const GraphStore& store, const SplitOptions& options);
+void write_split(const std::filesystem::path& path, const Split& split);
+/// Refuses a split of another store and indices out of range.
+Split load_split(const std::filesystem::path& path, const GraphStore& store);
+
+}  // namespace kdgat::graph

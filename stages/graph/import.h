@@ -1,0 +1,85 @@
+// From log files to a graph store and a split: the whole of `kdgat data import`. No LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "graph/graph_store.h"
+#include "kdgat/options.h"
+
+namespace kdgat::graph {
+
+/// The profile's `data:` section and the key=value words of `kdgat data import`.
+struct ImportOptions {
+  std::string format = "auto";
+  int64_t window = 100;
+  int64_t stride = 100;
+  int64_t chunk_rows = 0;
+  std::string features = "v2";
+  std::string vocabulary = "train";
+  std::vector<std::string> exclude = {"suppress", "masquerade"};
+  bool deduplicate = true;
+  std::string assume;  ///< "" or "benign": the label of rows without one
+  bool strict = false;
+  std::string split = "time";
+  double val_fraction = 0.2;
+  double test_fraction = 0.2;
+  int64_t seed = 42;
+
+  static auto table() {
+    using O = ImportOptions;
+    return std::tuple{
+        field("format", &O::format, "Log format; auto recognises it from the first lines.")
+            .choices({"auto", "can-train-and-test", "hcrl", "candump", "candump-screen", "road",
+                      "daga", "otids", "crysys", "recan"}),
+        field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
+        field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
+        field("chunk_rows", &O::chunk_rows,
+              "Published chunk rule: the last row of every so many rows is dropped; 0 = off.")
+            .range(0, 1 << 30),
+        field("features", &O::features, "Feature set: 11 node and 11 edge features.").choices({"v2"}),
+        field("vocabulary", &O::vocabulary, "Files whose ids make the vocabulary.").choices({"train"}),
+        field("exclude", &O::exclude, "Files whose name contains one of these words are left out."),
+        field("deduplicate", &O::deduplicate,
+              "Read a training file once that stands in several training folders."),
+        field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"}),
+        field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
+        field("split", &O::split, "time: blocks of each file, no leak; random: seeded shuffle of windows.")
+            .choices({"time", "random"}),
+        field("val_fraction", &O::val_fraction, "Share of training windows kept for validation.")
+            .range(0.0, 0.9),
+        field("test_fraction", &O::test_fraction,
+              "Share kept for testing where the data has no test folders.")
+            .range(0.0, 0.9),
+        field("seed", &O::seed, "Seed of the split.").alias("split_seed")};
+  }
+};
+
+/// What an import did, for the user: one line a file, problems with file:line.
+struct ImportReport {
+  std::vector<Source> sources;
+  std::vector<Diagnostic> warnings;   ///< first malformed lines, time going backwards, left-out files
+  int64_t rows = 0;
+  int64_t graphs = 0;
+  bool reused = false;                ///< the store was already there, with the same inputs and options
+};
+
+using ImportProgress = std::function<void(int64_t bytes_done, int64_t bytes_total)>;
+
+/// Reads `source` (a log file, a folder in the published layout, a folder of logs, "-" for standard
+/// input) into `<out>/graphs.safetensors` and `<out>/split.safetensors`. Atomic: two processes may
+/// import to the same place. Throws Error(kData) for bad input, Error(kUsage) for bad options.
+/// `cancelled` is asked now and then; when it answers true the import throws Error(kInterrupted).
+ImportReport import_logs(const std::filesystem::path& source, const std::filesystem::path& out,
+                         const ImportOptions& options, const ImportProgress& progress = {},
+                         const std::function<bool()>& cancelled = {});
+
+/// Hash of what an import of `source` depends on: names, sizes and mtimes of its files and the options.
+/// A graph store (file or folder with graphs.safetensors) answers its content hash.
+std::string import_fingerprint(const std::filesystem::path& source, const ImportOptions& options);
+
+}  // namespace kdgat::graph
