@@ -20,10 +20,11 @@ inline constexpr int kStoreFormatVersion = 1;
 
 /// Where a run of consecutive graphs came from.
 struct Source {
-  std::string path;      ///< as given by the user, relative to the data set's root
-  std::string scenario;  ///< name of the folder ("test_01_known_vehicle_known_attack"), may be empty
-  std::string role;      ///< "train" or "test"
-  std::string format;    ///< importer that read it, e.g. "can-train-and-test"
+  std::string path;  ///< as given by the user, relative to the data set's root
+  std::string
+      scenario;        ///< name of the folder ("test_01_known_vehicle_known_attack"), may be empty
+  std::string role;    ///< "train" or "test"
+  std::string format;  ///< importer that read it, e.g. "can-train-and-test"
   int64_t rows = 0;
   int64_t malformed = 0;  ///< rows counted and skipped
   int64_t first_graph = 0;
@@ -35,9 +36,9 @@ void from_json(const nlohmann::json& in, Source& source);
 
 class GraphStore {
  public:
-  /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once per
-  /// file identity (inode, size, mtime; remembered in the user's cache folder) if `check_identity`.
-  /// Throws Error(kData).
+  /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once
+  /// per file identity (inode, size, mtime; remembered in the user's cache folder) if
+  /// `check_identity`. Throws Error(kData).
   static GraphStore open(const std::filesystem::path& path, bool check_identity = false);
 
   const std::filesystem::path& path() const { return file_.path(); }
@@ -46,20 +47,30 @@ class GraphStore {
   int64_t edges() const { return edge_ptr_.back(); }
   int64_t node_features() const { return node_features_; }
   int64_t edge_features() const { return edge_features_; }
-  int64_t num_ids() const { return static_cast<int64_t>(vocabulary_.size()) + 1; }  ///< with OOV, the last
+  int64_t num_ids() const {
+    return static_cast<int64_t>(vocabulary_.size()) + 1;
+  }  ///< with OOV, the last
 
-  std::span<const float> x() const { return x_; }                       ///< [N,F]
-  std::span<const int32_t> edge_source() const { return source_; }      ///< [E] local to its graph,
-  std::span<const int32_t> edge_target() const { return target_; }      ///< [E] ordered by (source, target)
-  std::span<const int32_t> target_order() const { return target_order_; }  ///< [E] local edge positions ordered by (target, source)
-  std::span<const float> edge_attr() const { return edge_attr_; }       ///< [E,D]
-  std::span<const int32_t> y() const { return y_; }                     ///< [G] 1 attack, 0 benign, -1 no label
-  std::span<const int64_t> node_ptr() const { return node_ptr_; }       ///< [G+1]
-  std::span<const int64_t> edge_ptr() const { return edge_ptr_; }       ///< [G+1]
-  std::span<const int64_t> row_begin() const { return row_begin_; }     ///< [G] first row in its source file
-  std::span<const int64_t> row_end() const { return row_end_; }         ///< [G] one past the last row
-  std::span<const int32_t> source_of() const { return source_of_; }     ///< [G] index into sources()
-  std::span<const int64_t> vocabulary() const { return vocabulary_; }   ///< [num_ids-1] raw ids, ascending
+  std::span<const float> x() const { return x_; }                   ///< [N,F]
+  std::span<const int32_t> edge_source() const { return source_; }  ///< [E] local to its graph,
+  std::span<const int32_t> edge_target() const {
+    return target_;
+  }  ///< [E] ordered by (source, target)
+  std::span<const int32_t> target_order() const {
+    return target_order_;
+  }  ///< [E] local edge positions ordered by (target, source)
+  std::span<const float> edge_attr() const { return edge_attr_; }  ///< [E,D]
+  std::span<const int32_t> y() const { return y_; }  ///< [G] 1 attack, 0 benign, -1 no label
+  std::span<const int64_t> node_ptr() const { return node_ptr_; }  ///< [G+1]
+  std::span<const int64_t> edge_ptr() const { return edge_ptr_; }  ///< [G+1]
+  std::span<const int64_t> row_begin() const {
+    return row_begin_;
+  }  ///< [G] first row in its source file
+  std::span<const int64_t> row_end() const { return row_end_; }      ///< [G] one past the last row
+  std::span<const int32_t> source_of() const { return source_of_; }  ///< [G] index into sources()
+  std::span<const int64_t> vocabulary() const {
+    return vocabulary_;
+  }  ///< [num_ids-1] raw ids, ascending
 
   const std::vector<Source>& sources() const { return sources_; }
   const std::vector<std::string>& node_feature_names() const { return node_feature_names_; }
@@ -115,14 +126,16 @@ struct Split {
 };
 
 struct SplitOptions {
-  std::string kind = "time";      ///< "time" (blocks of each file) or "random" (seeded shuffle of windows)
+  std::string kind =
+      "time";  ///< "time" (blocks of each file) or "random" (seeded shuffle of windows)
   double val_fraction = 0.2;
-  double test_fraction = 0.2;     ///< only where the data has no test sources
+  double test_fraction = 0.2;  ///< only where the data has no test sources
   int64_t seed = 42;
 };
 
-/// Graphs of "train" sources go to train and val (and test where no source has role "test"); graphs of
-/// "test" sources to "test/<scenario>". `time` never lets windows that share rows straddle parts.
+/// Graphs of "train" sources go to train and val (and test where no source has role "test"); graphs
+/// of "test" sources to "test/<scenario>". `time` never lets windows that share rows straddle
+/// parts.
 Split make_split(const GraphStore& store, const SplitOptions& options);
 void write_split(const std::filesystem::path& path, const Split& split);
 /// Refuses a split of another store and indices out of range.

@@ -9,6 +9,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kdgat/error.h"
@@ -17,8 +19,40 @@ namespace kdgat::graph {
 
 enum class DType { kU8, kI8, kI32, kI64, kF16, kBF16, kF32, kF64, kBool, kI16 };
 
-const char* dtype_name(DType type);       ///< "F32", "I64", ...
-std::size_t dtype_size(DType type);       ///< bytes an element
+const char* dtype_name(DType type);  ///< "F32", "I64", ...
+std::size_t dtype_size(DType type);  ///< bytes an element
+
+/// Whether values of `type` may be looked at as `T`. std::byte fits all, uint16_t the half floats.
+template <class T>
+constexpr bool fits(DType type) {
+  if constexpr (std::is_same_v<T, std::byte>) return true;
+  if constexpr (std::is_same_v<T, uint8_t>) return type == DType::kU8 || type == DType::kBool;
+  if constexpr (std::is_same_v<T, bool>) return type == DType::kBool;
+  if constexpr (std::is_same_v<T, int8_t>) return type == DType::kI8;
+  if constexpr (std::is_same_v<T, int16_t>) return type == DType::kI16;
+  if constexpr (std::is_same_v<T, uint16_t>) return type == DType::kF16 || type == DType::kBF16;
+  if constexpr (std::is_same_v<T, int32_t>) return type == DType::kI32;
+  if constexpr (std::is_same_v<T, int64_t>) return type == DType::kI64;
+  if constexpr (std::is_same_v<T, float>) return type == DType::kF32;
+  if constexpr (std::is_same_v<T, double>) return type == DType::kF64;
+  return false;
+}
+
+/// The dtype that add() gives a span of `T`.
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, uint8_t>) return DType::kU8;
+  if constexpr (std::is_same_v<T, bool>) return DType::kBool;
+  if constexpr (std::is_same_v<T, int8_t>) return DType::kI8;
+  if constexpr (std::is_same_v<T, int16_t>) return DType::kI16;
+  if constexpr (std::is_same_v<T, int32_t>) return DType::kI32;
+  if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
+  if constexpr (std::is_same_v<T, float>) return DType::kF32;
+  if constexpr (std::is_same_v<T, double>) return DType::kF64;
+}
+
+/// xxh3-128 of the bytes as 32 hexadecimal digits.
+std::string hash_bytes(const void* data, std::size_t bytes);
 
 /// A tensor inside a mapped file; valid as long as the SafetensorsFile it came from.
 struct TensorView {
@@ -30,16 +64,24 @@ struct TensorView {
   int64_t elements() const;
   /// The values as `T`; throws Error(kData) if T does not fit the dtype.
   template <class T>
-  std::span<const T> as() const;
+  std::span<const T> as() const {
+    if (!fits<T>(dtype)) wrong_type();
+    return {reinterpret_cast<const T*>(data), bytes / sizeof(T)};
+  }
+
+ private:
+  [[noreturn]] void wrong_type() const;
 };
 
 /// A read-only, shared memory mapping of one file. Copies share the mapping. Opening checks the
 /// header, shapes, offsets and the file's length, never the data; a truncated or malformed file is
-/// refused with Error(kData) naming the path and the reason. Names starting with "_pad." are hidden.
+/// refused with Error(kData) naming the path and the reason. Names starting with "_pad." are
+/// hidden. Tensors that foreign files place off their natural alignment are copied; all others are
+/// views.
 class SafetensorsFile {
  public:
   static SafetensorsFile open(const std::filesystem::path& path);
-  /// Same checks on bytes in memory (not copied); for tests and fuzzing.
+  /// Same checks on bytes in memory (not copied, to outlive the result); for tests and fuzzing.
   static SafetensorsFile parse(std::span<const std::byte> bytes, const std::string& name);
 
   const std::filesystem::path& path() const;
@@ -50,12 +92,24 @@ class SafetensorsFile {
   const TensorView& tensor(const std::string& name) const;
   /// Exactly this dtype and rank/shape (-1 = any), else Error(kData).
   template <class T>
-  std::span<const T> require(const std::string& name, std::vector<int64_t> shape) const;
+  std::span<const T> require(const std::string& name, std::vector<int64_t> shape) const {
+    const TensorView& view = tensor(name);
+    if (!fits<T>(view.dtype)) wrong_type(name);
+    check_shape(name, shape);
+    return view.as<T>();
+  }
+  /// Hash of the header without "hash.header", as SafetensorsWriter puts it there.
+  std::string header_hash() const;
   /// Keeps the mapping alive; for zero-copy tensors.
   std::shared_ptr<const void> mapping() const;
 
  private:
   struct Impl;
+  static SafetensorsFile load(std::span<const std::byte> bytes, const std::filesystem::path& path,
+                              std::shared_ptr<const void> mapping);
+  [[noreturn]] void wrong_type(const std::string& name) const;
+  void check_shape(const std::string& name, const std::vector<int64_t>& shape) const;
+
   std::shared_ptr<const Impl> impl_;
 };
 
@@ -64,8 +118,13 @@ class SafetensorsFile {
 class SafetensorsWriter {
  public:
   void add(std::string name, DType dtype, std::vector<int64_t> shape, const void* data);
+  /// As above; throws std::logic_error if `values` do not fill `shape`.
   template <class T>
-  void add(std::string name, std::vector<int64_t> shape, std::span<const T> values);
+  void add(std::string name, std::vector<int64_t> shape, std::span<const T> values) {
+    const std::size_t size = values.size();
+    add(std::move(name), dtype_of<T>(), std::move(shape), values.data());
+    check_filled(size);
+  }
   void metadata(std::string key, std::string value);
   /// With `hashes`, each tensor's xxh3-128 and the header's own are put in the metadata.
   void write(const std::filesystem::path& path, bool hashes = false) const;
@@ -76,13 +135,16 @@ class SafetensorsWriter {
     DType dtype;
     std::vector<int64_t> shape;
     const void* data;
+    std::size_t bytes;
   };
+  void check_filled(std::size_t elements) const;
+
   std::vector<Entry> entries_;
   std::map<std::string, std::string> metadata_;
 };
 
-/// Recomputes the hashes written by SafetensorsWriter; empty when all agree, else one Diagnostic for
-/// each tensor that differs.
+/// Recomputes the hashes written by SafetensorsWriter; empty when all agree, else one Diagnostic
+/// for each tensor that differs.
 std::vector<Diagnostic> verify_hashes(const SafetensorsFile& file);
 
 }  // namespace kdgat::graph

@@ -1,0 +1,402 @@
+#include "graph/graph_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <optional>
+
+namespace kdgat::graph {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kFormat = "kdgat.graphs";
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Error refuse(const std::filesystem::path& path, const std::string& reason) {
+  return Error(ExitCode::kData, path.string() + ": " + reason);
+}
+
+/// Why `ptr` does not cut `total` elements into consecutive pieces; empty when it does. A piece may
+/// not outgrow the 32-bit numbers local to it.
+std::string pointer_fault(std::span<const int64_t> ptr, int64_t total) {
+  if (ptr.front() != 0) return "does not start at 0";
+  if (ptr.back() != total) return "does not end at " + std::to_string(total);
+  for (std::size_t g = 0; g + 1 < ptr.size(); ++g) {
+    if (ptr[g + 1] < ptr[g]) return "decreases after graph " + std::to_string(g);
+    if (ptr[g + 1] - ptr[g] > std::numeric_limits<int32_t>::max()) {
+      return "makes graph " + std::to_string(g) + " too large";
+    }
+  }
+  return "";
+}
+
+/// The local view of one graph's edges.
+struct EdgeRange {
+  std::span<const int32_t> source, target;
+  int64_t nodes;
+};
+
+/// Why the edges are not in range, ordered by (source, target) and unique; empty when they are.
+std::string edge_fault(const EdgeRange& edges) {
+  for (std::size_t e = 0; e < edges.source.size(); ++e) {
+    const int32_t source = edges.source[e], target = edges.target[e];
+    if (source < 0 || source >= edges.nodes || target < 0 || target >= edges.nodes) {
+      return "names a node outside its graph";
+    }
+    if (e > 0 && std::pair(edges.source[e - 1], edges.target[e - 1]) >= std::pair(source, target)) {
+      return "is not ordered by (source, target), or stands twice";
+    }
+  }
+  return "";
+}
+
+/// Positions of the edges ordered by (target, source). As the edges are ordered by source, counting
+/// targets is enough.
+void order_by_target(const EdgeRange& edges, std::vector<int64_t>& first, int32_t* order) {
+  first.assign(static_cast<std::size_t>(edges.nodes) + 1, 0);
+  for (const int32_t target : edges.target) ++first[static_cast<std::size_t>(target) + 1];
+  for (std::size_t n = 1; n < first.size(); ++n) first[n] += first[n - 1];
+  for (std::size_t e = 0; e < edges.target.size(); ++e) {
+    order[first[static_cast<std::size_t>(edges.target[e])]++] = static_cast<int32_t>(e);
+  }
+}
+
+bool is_strictly_ascending(std::span<const int64_t> values) {
+  return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+}
+
+json size_facts(std::span<const int64_t> ptr) {
+  std::vector<int64_t> sizes;
+  for (std::size_t g = 0; g + 1 < ptr.size(); ++g) sizes.push_back(ptr[g + 1] - ptr[g]);
+  std::sort(sizes.begin(), sizes.end());
+  const auto nearest_rank = [&sizes](std::size_t percent) {
+    return sizes.empty() ? 0 : sizes[(sizes.size() * percent + 99) / 100 - 1];
+  };
+  return {{"p50", nearest_rank(50)},
+          {"p95", nearest_rank(95)},
+          {"p99", nearest_rank(99)},
+          {"max", nearest_rank(100)},
+          {"sum", ptr.back()}};
+}
+
+json make_facts(const GraphStoreData& data) {
+  const auto labelled = [&data](int32_t label) {
+    return std::count(data.y.begin(), data.y.end(), label);
+  };
+  return {{"graphs", data.y.size()},
+          {"attack", labelled(1)},
+          {"benign", labelled(0)},
+          {"unlabelled", labelled(-1)},
+          {"num_ids", data.vocabulary.size() + 1},
+          {"node_features", data.node_features},
+          {"edge_features", data.edge_features},
+          {"nodes", size_facts(data.node_ptr)},
+          {"edges", size_facts(data.edge_ptr)}};
+}
+
+// ---- files whose data hashes were found to agree, remembered across processes
+
+std::filesystem::path verified_file() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    return std::filesystem::path(cache) / "kdgat" / "verified";
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return std::filesystem::path(home) / ".cache" / "kdgat" / "verified";
+}
+
+/// "inode size mtime hash"; the hash keeps files of two file systems apart.
+std::optional<std::string> identity(const std::filesystem::path& path, const std::string& hash) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return std::to_string(status.st_ino) + " " + std::to_string(status.st_size) + " " +
+         std::to_string(status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec) + " " +
+         hash;
+}
+
+bool is_remembered(const std::string& line) {
+  std::ifstream in(verified_file());
+  for (std::string known; std::getline(in, known);) {
+    if (known == line) return true;
+  }
+  return false;
+}
+
+/// Best effort: without a cache folder the hashes are merely checked again next time.
+void remember(const std::string& line) {
+  const std::filesystem::path path = verified_file();
+  if (path.empty()) return;
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return;
+  const std::string text = line + "\n";
+  // One write, so that lines of two processes do not mix.
+  [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
+  ::close(fd);
+}
+
+}  // namespace
+
+void to_json(json& out, const Source& source) {
+  out = {{"path", source.path},
+         {"scenario", source.scenario},
+         {"role", source.role},
+         {"format", source.format},
+         {"rows", source.rows},
+         {"malformed", source.malformed},
+         {"first_graph", source.first_graph},
+         {"graphs", source.graphs}};
+}
+
+void from_json(const json& in, Source& source) {
+  in.at("path").get_to(source.path);
+  in.at("scenario").get_to(source.scenario);
+  in.at("role").get_to(source.role);
+  in.at("format").get_to(source.format);
+  in.at("rows").get_to(source.rows);
+  in.at("malformed").get_to(source.malformed);
+  in.at("first_graph").get_to(source.first_graph);
+  in.at("graphs").get_to(source.graphs);
+}
+
+// ---- reading
+
+GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identity) {
+  GraphStore store;
+  store.file_ = SafetensorsFile::open(path);
+  const SafetensorsFile& file = store.file_;
+  const auto text = [&](const std::string& key) {
+    const auto found = file.metadata().find(key);
+    if (found == file.metadata().end()) throw refuse(path, "no metadata '" + key + "'");
+    return found->second;
+  };
+  const auto format = file.metadata().find("format");
+  if (format == file.metadata().end() || format->second != kFormat) {
+    throw refuse(path, "not a graph store");
+  }
+  if (text("version") != std::to_string(kStoreFormatVersion)) {
+    throw Error(ExitCode::kData,
+                path.string() + ": graph store of format version " + text("version") +
+                    ", this program reads " + std::to_string(kStoreFormatVersion),
+                "import the data again");
+  }
+  store.content_hash_ = file.header_hash();
+  if (store.content_hash_ != text("hash.header")) {
+    throw refuse(path, "the header differs from its hash");
+  }
+  try {
+    json::parse(text("sources")).get_to(store.sources_);
+    json::parse(text("node_feature_names")).get_to(store.node_feature_names_);
+    json::parse(text("edge_feature_names")).get_to(store.edge_feature_names_);
+    store.options_ = json::parse(text("options"));
+    store.facts_ = json::parse(text("facts"));
+  } catch (const json::exception& e) {
+    throw refuse(path, std::string("malformed metadata: ") + e.what());
+  }
+
+  store.y_ = file.require<int32_t>("y", {-1});
+  const int64_t graphs = store.graphs();
+  store.x_ = file.require<float>("x", {-1, -1});
+  const std::vector<int64_t>& x_shape = file.tensor("x").shape;
+  store.node_features_ = x_shape[1];
+  store.edge_attr_ = file.require<float>("edge_attr", {-1, -1});
+  const std::vector<int64_t>& edge_shape = file.tensor("edge_attr").shape;
+  store.edge_features_ = edge_shape[1];
+  const int64_t edges = edge_shape[0];
+  const std::span<const int32_t> index = file.require<int32_t>("edge_index", {2, edges});
+  store.source_ = index.first(static_cast<std::size_t>(edges));
+  store.target_ = index.last(static_cast<std::size_t>(edges));
+  store.target_order_ = file.require<int32_t>("target_order", {edges});
+  store.source_of_ = file.require<int32_t>("source_of", {graphs});
+  store.node_ptr_ = file.require<int64_t>("node_ptr", {graphs + 1});
+  store.edge_ptr_ = file.require<int64_t>("edge_ptr", {graphs + 1});
+  store.row_begin_ = file.require<int64_t>("row_begin", {graphs});
+  store.row_end_ = file.require<int64_t>("row_end", {graphs});
+  store.vocabulary_ = file.require<int64_t>("vocabulary", {-1});
+  if (const std::string fault = pointer_fault(store.node_ptr_, x_shape[0]); !fault.empty()) {
+    throw refuse(path, "node_ptr " + fault);
+  }
+  if (const std::string fault = pointer_fault(store.edge_ptr_, edges); !fault.empty()) {
+    throw refuse(path, "edge_ptr " + fault);
+  }
+  const auto known = [&store](int32_t s) {
+    return s >= 0 && static_cast<std::size_t>(s) < store.sources_.size();
+  };
+  if (!std::all_of(store.source_of_.begin(), store.source_of_.end(), known)) {
+    throw refuse(path, "a graph is of a source that is not listed");
+  }
+
+  if (check_identity) {
+    const std::optional<std::string> line = identity(path, store.content_hash_);
+    if (!line || !is_remembered(*line)) {
+      std::vector<Diagnostic> faults = verify_hashes(file);
+      if (!faults.empty()) throw Error(ExitCode::kData, std::move(faults));
+      if (line) remember(*line);
+    }
+  }
+  return store;
+}
+
+std::vector<Diagnostic> GraphStore::verify() const {
+  std::vector<Diagnostic> out = verify_hashes(file_);
+  const auto report = [&](const std::string& message) {
+    out.push_back({path().string(), message, ""});
+  };
+  // One line for each kind of fault: the first graph that has it.
+  std::map<std::string, int64_t> faults;
+  std::vector<int64_t> first;
+  std::vector<int32_t> order;
+  for (std::size_t g = 0; g < y_.size(); ++g) {
+    const auto fault = [&](const std::string& what) {
+      faults.emplace(what, static_cast<int64_t>(g));
+    };
+    if (y_[g] < -1 || y_[g] > 1) fault("has a label other than -1, 0 and 1");
+    if (row_begin_[g] < 0 || row_end_[g] < row_begin_[g]) fault("has a malformed row range");
+    for (int64_t n = node_ptr_[g]; n < node_ptr_[g + 1]; ++n) {
+      const std::span<const float> row = x_.subspan(static_cast<std::size_t>(n * node_features_),
+                                                    static_cast<std::size_t>(node_features_));
+      if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) {
+        fault("has a node feature that is not finite");
+      } else if (!row.empty() && !(row[0] >= 0 && row[0] < static_cast<float>(num_ids()) &&
+                                   row[0] == std::floor(row[0]))) {
+        fault("has a node whose id is not in [0, num_ids)");
+      }
+    }
+    const auto begin = static_cast<std::size_t>(edge_ptr_[g]);
+    const auto size = static_cast<std::size_t>(edge_ptr_[g + 1]) - begin;
+    const EdgeRange edges{source_.subspan(begin, size), target_.subspan(begin, size),
+                          node_ptr_[g + 1] - node_ptr_[g]};
+    const std::string problem = edge_fault(edges);
+    if (!problem.empty()) {
+      fault("has an edge that " + problem);
+      continue;
+    }
+    order.resize(size);
+    order_by_target(edges, first, order.data());
+    if (!std::equal(order.begin(), order.end(), target_order_.begin() + edge_ptr_[g])) {
+      fault("has a target_order that is not its edges ordered by (target, source)");
+    }
+    const std::span<const float> attr =
+        edge_attr_.subspan(begin * static_cast<std::size_t>(edge_features_),
+                           size * static_cast<std::size_t>(edge_features_));
+    if (!std::all_of(attr.begin(), attr.end(), [](float v) { return std::isfinite(v); })) {
+      fault("has an edge feature that is not finite");
+    }
+  }
+  for (const auto& [what, g] : faults) report("graph " + std::to_string(g) + " " + what);
+  if (!is_strictly_ascending(vocabulary_)) {
+    report("the vocabulary is not strictly ascending");
+  }
+  return out;
+}
+
+// ---- writing
+
+namespace {
+
+/// Throws unless every array has the size that the others imply and every index is in range.
+void check_consistent(const std::filesystem::path& path, const GraphStoreData& data) {
+  const std::size_t graphs = data.y.size();
+  const auto require = [&path](bool holds, const std::string& what) {
+    if (!holds) throw refuse(path, "cannot be written: " + what);
+  };
+  require(data.node_ptr.size() == graphs + 1 && data.edge_ptr.size() == graphs + 1 &&
+              data.source_of.size() == graphs && data.row_begin.size() == graphs &&
+              data.row_end.size() == graphs,
+          "arrays for each graph differ in length");
+  require(data.node_features >= 0 && data.edge_features >= 0, "negative number of features");
+  require(data.node_feature_names.size() == static_cast<std::size_t>(data.node_features) &&
+              data.edge_feature_names.size() == static_cast<std::size_t>(data.edge_features),
+          "feature names do not match the number of features");
+  const std::string nodes = pointer_fault(data.node_ptr, data.node_ptr.back());
+  require(nodes.empty(), "node_ptr " + nodes);
+  const std::string edges =
+      pointer_fault(data.edge_ptr, static_cast<int64_t>(data.edge_source.size()));
+  require(edges.empty(), "edge_ptr " + edges);
+  require(data.edge_target.size() == data.edge_source.size(), "edges without source or target");
+  require(data.x.size() == static_cast<std::size_t>(data.node_ptr.back() * data.node_features),
+          "x does not match node_ptr");
+  require(data.edge_attr.size() ==
+              data.edge_source.size() * static_cast<std::size_t>(data.edge_features),
+          "edge_attr does not match edge_ptr");
+  for (const Source& source : data.sources) {
+    require(source.role == "train" || source.role == "test",
+            "source " + source.path + " has the role '" + source.role + "'");
+  }
+  for (std::size_t g = 0; g < graphs; ++g) {
+    const std::string graph = "graph " + std::to_string(g);
+    require(data.y[g] >= -1 && data.y[g] <= 1,
+            graph + " has the label " + std::to_string(data.y[g]));
+    require(
+        data.source_of[g] >= 0 && static_cast<std::size_t>(data.source_of[g]) < data.sources.size(),
+        graph + " is of a source that is not listed");
+    require(data.row_begin[g] >= 0 && data.row_begin[g] <= data.row_end[g],
+            graph + " has a malformed row range");
+  }
+  require(is_strictly_ascending(data.vocabulary), "the vocabulary is not strictly ascending");
+}
+
+}  // namespace
+
+void write_graph_store(const std::filesystem::path& path, const GraphStoreData& data) {
+  check_consistent(path, data);
+  const auto graphs = static_cast<int64_t>(data.y.size());
+  const auto edges = static_cast<int64_t>(data.edge_source.size());
+  std::vector<int32_t> target_order(data.edge_source.size());
+  std::vector<int64_t> first;
+  for (std::size_t g = 0; g < data.y.size(); ++g) {
+    const auto begin = static_cast<std::size_t>(data.edge_ptr[g]);
+    const auto size = static_cast<std::size_t>(data.edge_ptr[g + 1]) - begin;
+    const EdgeRange range{std::span(data.edge_source).subspan(begin, size),
+                          std::span(data.edge_target).subspan(begin, size),
+                          data.node_ptr[g + 1] - data.node_ptr[g]};
+    if (const std::string fault = edge_fault(range); !fault.empty()) {
+      throw refuse(path,
+                   "cannot be written: graph " + std::to_string(g) + " has an edge that " + fault);
+    }
+    order_by_target(range, first, target_order.data() + begin);
+  }
+  std::vector<int32_t> edge_index(data.edge_source);
+  edge_index.insert(edge_index.end(), data.edge_target.begin(), data.edge_target.end());
+
+  SafetensorsWriter writer;
+  const auto add = [&writer](const char* name, std::vector<int64_t> shape, const auto& values) {
+    writer.add(name, std::move(shape), std::span(values));
+  };
+  // What opening reads stands together, so that it touches few pages.
+  add("y", {graphs}, data.y);
+  add("source_of", {graphs}, data.source_of);
+  add("node_ptr", {graphs + 1}, data.node_ptr);
+  add("edge_ptr", {graphs + 1}, data.edge_ptr);
+  add("row_begin", {graphs}, data.row_begin);
+  add("row_end", {graphs}, data.row_end);
+  add("vocabulary", {static_cast<int64_t>(data.vocabulary.size())}, data.vocabulary);
+  add("x", {data.node_ptr.back(), data.node_features}, data.x);
+  add("edge_index", {2, edges}, edge_index);
+  add("target_order", {edges}, target_order);
+  add("edge_attr", {edges, data.edge_features}, data.edge_attr);
+  writer.metadata("format", kFormat);
+  writer.metadata("version", std::to_string(kStoreFormatVersion));
+  writer.metadata("sources", dump(data.sources));
+  writer.metadata("node_feature_names", dump(data.node_feature_names));
+  writer.metadata("edge_feature_names", dump(data.edge_feature_names));
+  writer.metadata("options", dump(data.options));
+  writer.metadata("facts", dump(make_facts(data)));
+  writer.write(path, true);
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,139 @@
+#include "graph/pack.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "graph/random.h"
+
+namespace kdgat::graph {
+
+namespace {
+
+/// Rows of `width` floats, picked by `order`. A width known to the compiler makes each row a few
+/// vector moves instead of a call.
+template <int kWidth>
+void copy_rows(const float* from, std::span<const int32_t> order, int64_t any_width, float* to) {
+  const int64_t width = kWidth > 0 ? kWidth : any_width;
+  for (const int32_t position : order) {
+    std::memcpy(to, from + position * width, static_cast<std::size_t>(width) * sizeof(float));
+    to += width;
+  }
+}
+
+}  // namespace
+
+void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edge_attr,
+            GraphBatch& out) {
+  const int64_t* node_ptr = store.node_ptr().data();
+  const int64_t* edge_ptr = store.edge_ptr().data();
+  const int64_t node_features = store.node_features(), edge_features = store.edge_features();
+  int64_t nodes = 0, edges = 0;
+  for (const int64_t id : ids) {
+    nodes += node_ptr[id + 1] - node_ptr[id];
+    edges += edge_ptr[id + 1] - edge_ptr[id];
+  }
+  if (std::max(nodes, edges) >= std::numeric_limits<int32_t>::max()) {
+    throw Error(ExitCode::kDoesNotFit,
+                "a batch of " + std::to_string(ids.size()) + " graphs has " +
+                    std::to_string(nodes) + " nodes and " + std::to_string(edges) +
+                    " edges, more than 32-bit numbers can name",
+                "lower the batch size");
+  }
+  const auto graphs = static_cast<int64_t>(ids.size());
+  out.graphs = graphs;
+  out.nodes = nodes;
+  out.edges = edges;
+  out.node_features = node_features;
+  out.edge_features = edge_features;
+  out.x.resize(nodes * node_features);
+  out.node_ptr.resize(graphs + 1);
+  out.in_ptr.resize(nodes + 1);
+  out.in_source.resize(edges);
+  out.edge_attr.resize(with_edge_attr ? edges * edge_features : 0);
+  out.y.resize(graphs);
+  out.graph_id.resize(graphs);
+
+  const float* x = store.x().data();
+  const float* edge_attr = store.edge_attr().data();
+  const int32_t* source = store.edge_source().data();
+  const int32_t* target = store.edge_target().data();
+  const int32_t* target_order = store.target_order().data();
+  const auto copy_attr = edge_features == 11 ? copy_rows<11> : copy_rows<0>;
+  int32_t* in_ptr = out.in_ptr.data();
+  std::fill(in_ptr, in_ptr + nodes + 1, 0);
+  int64_t node = 0, edge = 0;
+  for (int64_t i = 0; i < graphs; ++i) {
+    const int64_t id = ids[static_cast<std::size_t>(i)];
+    const int64_t first_node = node_ptr[id], first_edge = edge_ptr[id];
+    const int64_t n = node_ptr[id + 1] - first_node, e = edge_ptr[id + 1] - first_edge;
+    out.node_ptr[i] = static_cast<int32_t>(node);
+    out.y[i] = store.y()[static_cast<std::size_t>(id)];
+    out.graph_id[i] = id;
+    if (n > 0) {
+      std::memcpy(out.x.data() + node * node_features, x + first_node * node_features,
+                  static_cast<std::size_t>(n * node_features) * sizeof(float));
+    }
+    const int32_t* order = target_order + first_edge;
+    const int32_t* from = source + first_edge;
+    const int32_t* to = target + first_edge;
+    int32_t* in_source = out.in_source.data() + edge;
+    int32_t* incoming = in_ptr + node + 1;
+    for (int64_t k = 0; k < e; ++k) {
+      in_source[k] = from[order[k]] + static_cast<int32_t>(node);
+      ++incoming[to[k]];
+    }
+    if (with_edge_attr) {
+      copy_attr(edge_attr + first_edge * edge_features, {order, static_cast<std::size_t>(e)},
+                edge_features, out.edge_attr.data() + edge * edge_features);
+    }
+    node += n;
+    edge += e;
+  }
+  out.node_ptr[graphs] = static_cast<int32_t>(nodes);
+  std::partial_sum(in_ptr, in_ptr + nodes + 1, in_ptr);
+}
+
+PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
+                        const PackLimits& limits, bool shuffle, uint64_t seed, int64_t epoch) {
+  PackPlan plan;
+  plan.order.assign(ids.begin(), ids.end());
+  if (shuffle) Random(seed, static_cast<uint64_t>(epoch)).shuffle(plan.order);
+
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  const auto bound = [](int64_t limit) { return limit > 0 ? limit : kNone; };
+  const int64_t max_nodes = bound(limits.nodes), max_edges = bound(limits.edges);
+  const auto total = static_cast<int64_t>(ids.size());
+  const auto share = [](int64_t graphs, int64_t packs) {
+    return packs > 0 ? (graphs + packs - 1) / packs : kNone;
+  };
+  int64_t max_graphs = 0, graphs = 0, nodes = 0, edges = 0;
+  for (int64_t i = 0; i < total; ++i) {
+    const auto id = static_cast<std::size_t>(plan.order[static_cast<std::size_t>(i)]);
+    const int64_t n = store.node_ptr()[id + 1] - store.node_ptr()[id];
+    const int64_t e = store.edge_ptr()[id + 1] - store.edge_ptr()[id];
+    if (n > max_nodes || e > max_edges) {
+      throw Error(ExitCode::kDoesNotFit, "graph " + std::to_string(id) + " has " +
+                                             std::to_string(n) + " nodes and " + std::to_string(e) +
+                                             " edges, more than a step may");
+    }
+    if (i > 0 && (graphs == max_graphs || n > max_nodes - nodes || e > max_edges - edges)) {
+      plan.ptr.push_back(i);
+      graphs = nodes = edges = 0;
+    }
+    if (graphs == 0) {
+      // The second share keeps enough graphs for the packs still owed.
+      max_graphs = std::min({bound(limits.graphs), share(total, limits.min_packs),
+                             share(total - i, limits.min_packs - plan.packs())});
+    }
+    ++graphs;
+    nodes += n;
+    edges += e;
+  }
+  if (total > 0) plan.ptr.push_back(total);
+  return plan;
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,239 @@
+// How graphs are divided into parts, and the side file that holds the parts.
+#include <algorithm>
+#include <cmath>
+
+#include "graph/graph_store.h"
+#include "graph/random.h"
+
+namespace kdgat::graph {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kFormat = "kdgat.split";
+constexpr const char* kVersion = "1";
+constexpr int64_t kBlocks = 20;  // of each source file
+
+using Ids = std::vector<int64_t>;
+
+/// The published rule: the first floor((1 - fraction) * n) stay, the rest is cut off and returned.
+Ids cut(Ids& ids, double fraction) {
+  // Without the nudge 0.7 * 10 style products would lose one to rounding.
+  const auto keep =
+      static_cast<int64_t>(std::floor((1 - fraction) * static_cast<double>(ids.size()) + 1e-9));
+  Ids rest(ids.begin() + keep, ids.end());
+  ids.resize(static_cast<std::size_t>(keep));
+  return rest;
+}
+
+void split_random(Ids ids, double val_fraction, double test_fraction, Random& random,
+                  Split& split) {
+  random.shuffle(ids);
+  if (test_fraction > 0) split.parts["test"] = cut(ids, test_fraction);
+  split.parts["val"] = cut(ids, val_fraction);
+  split.parts["train"] = std::move(ids);
+}
+
+/// Chooses a fraction of each list of blocks, spread over it: the list is cut into as many runs as
+/// blocks are wanted and one of each run is taken. What rounding loses in one file is made up for
+/// in the next, so that many short files together give the fraction too.
+class BlockChooser {
+ public:
+  BlockChooser(double fraction, Random& random)
+      : fraction_(fraction), owed_(random.uniform() - 0.5), random_(random) {}
+
+  /// Takes the chosen blocks out of `blocks`.
+  std::vector<int64_t> take(std::vector<int64_t>& blocks) {
+    if (fraction_ <= 0) return {};
+    const auto size = static_cast<int64_t>(blocks.size());
+    owed_ += fraction_ * static_cast<double>(size);
+    const int64_t wanted =
+        std::clamp(static_cast<int64_t>(std::floor(owed_ + 0.5)), int64_t{0}, size);
+    owed_ -= static_cast<double>(wanted);
+    std::vector<int64_t> chosen, left;
+    int64_t next = 0;
+    for (int64_t run = 0; run < wanted; ++run) {
+      const int64_t begin = size * run / wanted, end = size * (run + 1) / wanted;
+      const int64_t pick =
+          begin + static_cast<int64_t>(random_.below(static_cast<uint64_t>(end - begin)));
+      left.insert(left.end(), blocks.begin() + next, blocks.begin() + pick);
+      chosen.push_back(blocks[static_cast<std::size_t>(pick)]);
+      next = pick + 1;
+    }
+    left.insert(left.end(), blocks.begin() + next, blocks.end());
+    blocks = std::move(left);
+    return chosen;
+  }
+
+ private:
+  double fraction_;
+  double owed_;
+  Random& random_;
+};
+
+/// The rows of one source file that parts chosen earlier occupy.
+class OccupiedRows {
+ public:
+  explicit OccupiedRows(const GraphStore& store) : store_(store) {}
+
+  void erase_overlapping(Ids& ids) const {
+    std::erase_if(ids, [this](int64_t id) { return overlaps(begin(id), end(id)); });
+  }
+  void add(const Ids& ids) {
+    for (const int64_t id : ids) ranges_.emplace_back(begin(id), end(id));
+    std::sort(ranges_.begin(), ranges_.end());
+    std::vector<std::pair<int64_t, int64_t>> merged;
+    for (const auto& range : ranges_) {
+      if (merged.empty() || range.first > merged.back().second) {
+        merged.push_back(range);
+      } else {
+        merged.back().second = std::max(merged.back().second, range.second);
+      }
+    }
+    ranges_ = std::move(merged);
+  }
+
+ private:
+  int64_t begin(int64_t id) const { return store_.row_begin()[static_cast<std::size_t>(id)]; }
+  int64_t end(int64_t id) const { return store_.row_end()[static_cast<std::size_t>(id)]; }
+  bool overlaps(int64_t begin, int64_t end) const {
+    const auto after = std::partition_point(ranges_.begin(), ranges_.end(),
+                                            [end](const auto& range) { return range.first < end; });
+    return after != ranges_.begin() && std::prev(after)->second > begin;
+  }
+
+  const GraphStore& store_;
+  std::vector<std::pair<int64_t, int64_t>> ranges_;  // disjoint, ascending
+};
+
+void split_by_time(const GraphStore& store, const Ids& ids, double val_fraction,
+                   double test_fraction, Random& random, Split& split) {
+  std::vector<Ids> files(store.sources().size());
+  for (const int64_t id : ids) {
+    files[static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)])].push_back(id);
+  }
+  BlockChooser choose_test(test_fraction, random), choose_val(val_fraction, random);
+  for (const Ids& file : files) {
+    const auto windows = static_cast<int64_t>(file.size());
+    const int64_t count = std::min(kBlocks, windows);
+    std::vector<int64_t> blocks(static_cast<std::size_t>(count));
+    for (int64_t b = 0; b < count; ++b) blocks[static_cast<std::size_t>(b)] = b;
+    const auto windows_of = [&](const std::vector<int64_t>& chosen) {
+      Ids out;
+      for (const int64_t b : chosen) {
+        out.insert(out.end(), file.begin() + windows * b / count,
+                   file.begin() + windows * (b + 1) / count);
+      }
+      return out;
+    };
+    OccupiedRows occupied(store);
+    const auto assign = [&](const char* part, Ids chosen) {
+      occupied.erase_overlapping(chosen);
+      occupied.add(chosen);
+      Ids& all = split.parts[part];
+      all.insert(all.end(), chosen.begin(), chosen.end());
+    };
+    if (test_fraction > 0) assign("test", windows_of(choose_test.take(blocks)));
+    assign("val", windows_of(choose_val.take(blocks)));
+    assign("train", windows_of(blocks));
+  }
+}
+
+void check_fraction(const char* name, double value) {
+  if (!(value >= 0 && value < 1)) {
+    throw Error(ExitCode::kUsage, std::string(name) + " is outside [0, 1)");
+  }
+}
+
+}  // namespace
+
+Split make_split(const GraphStore& store, const SplitOptions& options) {
+  check_fraction("val_fraction", options.val_fraction);
+  check_fraction("test_fraction", options.test_fraction);
+  Split split;
+  split.store_hash = store.content_hash();
+  split.options = {{"kind", options.kind},
+                   {"val_fraction", options.val_fraction},
+                   {"test_fraction", options.test_fraction},
+                   {"seed", options.seed}};
+  split.parts = {{"train", {}}, {"val", {}}};
+  Ids learn;
+  bool has_test = false;
+  for (int64_t id = 0; id < store.graphs(); ++id) {
+    const auto file = static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)]);
+    const Source& source = store.sources()[file];
+    if (source.role != "test") {
+      learn.push_back(id);
+      continue;
+    }
+    has_test = true;
+    split.parts[source.scenario.empty() ? "test" : "test/" + source.scenario].push_back(id);
+  }
+  const double test_fraction = has_test ? 0 : options.test_fraction;
+  Random random(static_cast<uint64_t>(options.seed));
+  if (options.kind == "random") {
+    split_random(std::move(learn), options.val_fraction, test_fraction, random, split);
+  } else if (options.kind == "time") {
+    split_by_time(store, learn, options.val_fraction, test_fraction, random, split);
+  } else {
+    throw Error(ExitCode::kUsage, "split: '" + options.kind + "' is neither time nor random");
+  }
+  for (auto& [name, ids] : split.parts) std::sort(ids.begin(), ids.end());
+  return split;
+}
+
+void write_split(const std::filesystem::path& path, const Split& split) {
+  SafetensorsWriter writer;
+  for (const auto& [name, ids] : split.parts) {
+    writer.add(name, {static_cast<int64_t>(ids.size())}, std::span(ids));
+  }
+  writer.metadata("format", kFormat);
+  writer.metadata("version", kVersion);
+  writer.metadata("options", split.options.dump(-1, ' ', false, json::error_handler_t::replace));
+  writer.metadata("store_hash", split.store_hash);
+  writer.write(path, true);
+}
+
+Split load_split(const std::filesystem::path& path, const GraphStore& store) {
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  const auto refuse = [&path](const std::string& reason) {
+    return Error(ExitCode::kData, path.string() + ": " + reason);
+  };
+  const auto text = [&](const char* key) {
+    const auto found = file.metadata().find(key);
+    return found == file.metadata().end() ? std::string() : found->second;
+  };
+  if (text("format") != kFormat) throw refuse("not a split");
+  if (text("version") != kVersion) {
+    throw refuse("split of format version " + text("version") + ", this program reads " + kVersion);
+  }
+  if (std::vector<Diagnostic> faults = verify_hashes(file); !faults.empty()) {
+    throw Error(ExitCode::kData, std::move(faults));
+  }
+  Split split;
+  split.store_hash = text("store_hash");
+  if (split.store_hash != store.content_hash()) {
+    throw Error(ExitCode::kData,
+                path.string() + ": made for another graph store than " + store.path().string(),
+                "import the data again");
+  }
+  try {
+    split.options = json::parse(text("options"));
+  } catch (const json::exception& e) {
+    throw refuse(std::string("malformed options: ") + e.what());
+  }
+  for (const auto& [name, view] : file.tensors()) {
+    const std::span<const int64_t> ids = file.require<int64_t>(name, {-1});
+    for (const int64_t id : ids) {
+      if (id < 0 || id >= store.graphs()) {
+        throw refuse("part '" + name + "' names graph " + std::to_string(id) + " of " +
+                     std::to_string(store.graphs()));
+      }
+    }
+    split.parts[name].assign(ids.begin(), ids.end());
+  }
+  return split;
+}
+
+}  // namespace kdgat::graph
