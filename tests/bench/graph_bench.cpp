@@ -62,7 +62,10 @@ nlohmann::json batch(const std::string& path, int64_t size, bool edge_attr) {
     }
     rates.push_back(static_cast<double>(store.graphs()) / seconds_since(start));
   }
-  return {{"graphs", store.graphs()}, {"batch", size}, {"edge_attr", edge_attr}, {"graphs_per_s", rates}};
+  return {{"graphs", store.graphs()},
+          {"batch", size},
+          {"edge_attr", edge_attr},
+          {"graphs_per_s", rates}};
 }
 
 }  // namespace

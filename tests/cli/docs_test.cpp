@@ -1,10 +1,9 @@
 // Every command line shown in README.md and docs/ is run, in order, a scratch folder for each file.
 //
 // A command is a line starting with "$ " inside a ```console block. It must end with 0, or with the
-// code an `$ echo $?` right below it shows. Blocks marked ```console-setup need a fresh machine or the
-// whole test run itself and are left out.
+// code an `$ echo $?` right below it shows. Blocks marked ```console-setup need a fresh machine or
+// the whole test run itself and are left out.
 #include <catch2/catch.hpp>
-
 #include <cctype>
 #include <string>
 #include <vector>

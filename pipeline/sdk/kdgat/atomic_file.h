@@ -1,5 +1,6 @@
-// Writes a file so that it is complete or absent: temporary name, fsync, rename, fsync of the folder.
-// Two writers of the same path do not disturb each other; the last rename wins with a whole file.
+// Writes a file so that it is complete or absent: temporary name, fsync, rename, fsync of the
+// folder. Two writers of the same path do not disturb each other; the last rename wins with a whole
+// file.
 #pragma once
 
 #include <fcntl.h>
@@ -80,7 +81,8 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(const char* what) const {
-    throw Error(ExitCode::kData, std::string(what) + " " + path_.string() + ": " + std::strerror(errno));
+    throw Error(ExitCode::kData,
+                std::string(what) + " " + path_.string() + ": " + std::strerror(errno));
   }
 
   std::filesystem::path path_;

@@ -11,7 +11,8 @@
 
 namespace kdgat {
 
-/// Documented exit codes of the program, and the status a stage returns (see kdgat help exit-codes).
+/// Documented exit codes of the program, and the status a stage returns (see kdgat help
+/// exit-codes).
 enum class ExitCode : int {
   kOk = 0,
   kStageFailed = 1,
@@ -26,8 +27,8 @@ enum class ExitCode : int {
   kTerminated = 143,
 };
 
-/// One problem. `where` is "file:line" or "command line, argument 4" (empty if unknown), `hint` what
-/// to do about it (may be empty).
+/// One problem. `where` is "file:line" or "command line, argument 4" (empty if unknown), `hint`
+/// what to do about it (may be empty).
 struct Diagnostic {
   std::string where;
   std::string message;

@@ -1,11 +1,12 @@
-// Options: one table. A struct lists its members once in `static auto table()`; loading, dumping and
-// JSON Schema walk that table, and --help, flags, docs and validation come from the schema.
+// Options: one table. A struct lists its members once in `static auto table()`; loading, dumping
+// and JSON Schema walk that table, and --help, flags, docs and validation come from the schema.
 //
 //   struct DistillOptions {
 //     double temperature = 4.0;  // the default is written here and nowhere else
 //     static auto table() {
 //       return std::tuple{field("temperature", &DistillOptions::temperature,
-//                               "Softmax temperature of teacher and student logits.").range(0.1, 100.0)};
+//                               "Softmax temperature of teacher and student logits.").range(0.1,
+//                               100.0)};
 //     }
 //   };
 //
@@ -127,12 +128,13 @@ nlohmann::json options_schema() {
     properties[f.name] = std::move(s);
   };
   std::apply([&](const auto&... f) { (add(f), ...); }, Options::table());
-  return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+  return {
+      {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
 }
 
-/// Fills the struct from an object whose keys are canonical names (the host has resolved aliases and
-/// checked the schema). Keys that are missing keep their default. Throws Error(kUsage) with every
-/// problem: wrong type, unknown key, and what validate() finds.
+/// Fills the struct from an object whose keys are canonical names (the host has resolved aliases
+/// and checked the schema). Keys that are missing keep their default. Throws Error(kUsage) with
+/// every problem: wrong type, unknown key, and what validate() finds.
 template <class Options>
 Options load_options(const nlohmann::json& values) {
   Options options;
@@ -166,7 +168,8 @@ Options load_options(const nlohmann::json& values) {
 template <class Options>
 nlohmann::json dump_options(const Options& options) {
   nlohmann::json out = nlohmann::json::object();
-  std::apply([&](const auto&... f) { ((out[f.name] = options.*(f.member)), ...); }, Options::table());
+  std::apply([&](const auto&... f) { ((out[f.name] = options.*(f.member)), ...); },
+             Options::table());
   return out;
 }
 

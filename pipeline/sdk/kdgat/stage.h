@@ -3,8 +3,9 @@
 //   struct Example {
 //     struct Options { ...; static auto table(); };
 //     static kdgat::StageInfo info();
-//     static nlohmann::json plan(const Options&, const kdgat::Request&);              // output facts
-//     static nlohmann::json run(const Options&, const kdgat::Request&, kdgat::Host&);  // metrics
+//     static nlohmann::json plan(const Options&, const kdgat::Request&);              // output
+//     facts static nlohmann::json run(const Options&, const kdgat::Request&, kdgat::Host&);  //
+//     metrics
 //   };
 //   KDGAT_STAGE(Example)
 //
@@ -114,7 +115,11 @@ class Host {
   /// "rate" with "rate_unit" is shown as such.
   void progress(const std::string& phase, const std::string& unit, int64_t done, int64_t total,
                 nlohmann::json metrics = nlohmann::json::object()) const {
-    emit({{"event", "progress"}, {"phase", phase}, {"unit", unit}, {"done", done}, {"total", total},
+    emit({{"event", "progress"},
+          {"phase", phase},
+          {"unit", unit},
+          {"done", done},
+          {"total", total},
           {"metrics", std::move(metrics)}});
   }
   /// Numbers that belong in the journal for ever, e.g. those of an epoch.
@@ -128,9 +133,7 @@ class Host {
   /// kOk = go on; else checkpoint now and throw Error(code).
   ExitCode cancelled() const { return static_cast<ExitCode>(host_->cancelled(host_->context)); }
 
-  void emit(const nlohmann::json& event) const {
-    host_->emit(host_->context, dump(event).c_str());
-  }
+  void emit(const nlohmann::json& event) const { host_->emit(host_->context, dump(event).c_str()); }
   /// Text of any bytes: what is not UTF-8 is replaced, never an exception.
   static std::string dump(const nlohmann::json& json) {
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -142,7 +145,8 @@ class Host {
 
 namespace detail {
 
-inline kdgat_status fail(const kdgat_host* host, ExitCode code, const std::vector<Diagnostic>& list) {
+inline kdgat_status fail(const kdgat_host* host, ExitCode code,
+                         const std::vector<Diagnostic>& list) {
   nlohmann::json out = nlohmann::json::array();
   for (const Diagnostic& d : list) {
     out.push_back({{"where", d.where}, {"message", d.message}, {"hint", d.hint}});
@@ -174,7 +178,8 @@ std::string describe() {
   const auto ports = [](const std::vector<Port>& list) {
     nlohmann::json out = nlohmann::json::array();
     for (const Port& p : list) {
-      out.push_back({{"name", p.name}, {"kind", p.kind}, {"required", p.required}, {"many", p.many}});
+      out.push_back(
+          {{"name", p.name}, {"kind", p.kind}, {"required", p.required}, {"many", p.many}});
     }
     return out;
   };
@@ -198,7 +203,11 @@ const kdgat_stage* entry() {
   static const std::string name = Stage::info().name;
   static const std::string description = describe<Stage>();
   static const kdgat_stage stage = {
-      KDGAT_ABI_MAJOR, KDGAT_ABI_MINOR, sizeof(kdgat_stage), name.c_str(), description.c_str(),
+      KDGAT_ABI_MAJOR,
+      KDGAT_ABI_MINOR,
+      sizeof(kdgat_stage),
+      name.c_str(),
+      description.c_str(),
       [](const kdgat_host* host, const char* text) {
         return guard(host, [&] { load_options<Options>(Request::parse(text).options); });
       },

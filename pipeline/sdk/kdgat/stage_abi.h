@@ -1,9 +1,10 @@
-/* The contract between the host and a stage plugin. C only; numbers and UTF-8 text cross, exceptions
- * and C++ types never do.
+/* The contract between the host and a stage plugin. C only; numbers and UTF-8 text cross,
+ * exceptions and C++ types never do.
  *
  * A plugin is a shared library kdgat_<name>.so that exports one symbol, kdgat_stage_entry. The host
- * loads it if the major version is equal and the minor version is no newer than its own. Structs only
- * grow at the end; `size` says how much of one its maker knew. The host never unloads a plugin. */
+ * loads it if the major version is equal and the minor version is no newer than its own. Structs
+ * only grow at the end; `size` says how much of one its maker knew. The host never unloads a
+ * plugin. */
 #ifndef KDGAT_STAGE_ABI_H_
 #define KDGAT_STAGE_ABI_H_
 
@@ -44,7 +45,8 @@ typedef struct kdgat_stage {
   const char* name;          /* "distill", as in kdgat_distill.so */
   const char* describe_json; /* version, summary, runtime, inputs, outputs, options schema */
   kdgat_status (*validate)(const kdgat_host*, const char* request_json); /* rules across options */
-  kdgat_status (*plan)(const kdgat_host*, const char* request_json); /* facts of outputs; no training */
+  kdgat_status (*plan)(const kdgat_host*,
+                       const char* request_json); /* facts of outputs; no training */
   kdgat_status (*run)(const kdgat_host*, const char* request_json);
 } kdgat_stage;
 
