@@ -17,13 +17,15 @@ struct SynthOptions {
   double seconds = 60;
   int64_t seed = 1;
   int64_t vehicles = 3;
-  std::vector<std::string> attacks = {"dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"};
+  std::vector<std::string> attacks = {"dos",    "fuzzing",    "spoofing",
+                                      "replay", "suspension", "masquerade"};
   std::string format = "can-train-and-test";
 
   static auto table() {
     using O = SynthOptions;
     return std::tuple{
-        field("seconds", &O::seconds, "Length of each log.").range(1, 86400),
+        field("seconds", &O::seconds, "Length of each training log; test logs are half as long.")
+            .range(1, 86400),
         field("seed", &O::seed, "Seed; the same bytes for the same seed."),
         field("vehicles", &O::vehicles, "Number of vehicles.").range(1, 64),
         field("attacks", &O::attacks, "Attacks, one log each.")
@@ -33,11 +35,19 @@ struct SynthOptions {
   }
 };
 
-/// Frames of one log of one vehicle; `attack` empty = attack-free.
-std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle, const std::string& attack);
+/// Raised when the bytes written for the same options change.
+inline constexpr int kSynthVersion = 1;
 
-/// Writes the published folder layout (train_01_attack_free, train_02_with_attacks,
-/// test_01_known_vehicle_known_attack, ...) below `folder`. Throws Error(kData).
+/// Frames of one log of one vehicle, `options.seconds` long, about 330 frames/s; `attack` empty =
+/// attack-free. Another `drive` is the same vehicle on another day. See synth_attacks.h for what
+/// each attack does and which rows it labels. Throws Error(kUsage) for an unknown attack.
+std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
+                                 const std::string& attack, int64_t drive = 0);
+
+/// Writes the published folder layout below `folder`: train_01_attack_free and
+/// train_02_with_attacks with all vehicles but the last, test_01_known_vehicle_known_attack with
+/// other drives of them, and, from two vehicles on, test_02_unknown_vehicle_known_attack with the
+/// last. Throws Error(kData).
 void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options);
 
 }  // namespace kdgat::graph
