@@ -21,6 +21,10 @@ struct Context {
   std::vector<std::filesystem::path> plugin_folders;  ///< from --plugin-dir
   bool json = false;
   int verbosity = 0;                       ///< -q -1, -v +1
+  std::vector<int> positions;              ///< of each argument after the verb on the command line
+
+  /// "command line, argument 4" for the argument with this index.
+  std::string place(size_t index) const;
 };
 
 struct Verb {

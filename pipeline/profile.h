@@ -58,6 +58,8 @@ struct Profile {
   int threads = 0;                  ///< 0 = by the machine (cores allowed by cgroup and affinity)
   int64_t seed = 42;
   std::filesystem::path root = "runs";
+  std::string only;                 ///< the step that `run STAGE` names; "" = all
+  std::vector<Diagnostic> notes;    ///< what was accepted but has no effect here; for the log
 };
 
 /// What the command line says about the profile.
@@ -72,6 +74,7 @@ struct ProfileRequest {
   std::vector<Override> overrides;             ///< key=value and --flag value, in order
   std::map<std::string, std::string> environment;  ///< KDGAT_*
   std::vector<std::filesystem::path> preset_folders;
+  std::vector<Diagnostic> problems;            ///< found while reading the command line
 };
 
 /// Schemas of the sections the host itself does not know (the data section), given by the caller.

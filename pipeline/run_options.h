@@ -1,0 +1,39 @@
+// The words after `kdgat run` (and `kdgat config show`), read into what profile and plan are asked.
+// Knows the names of flags; what an option means, and whether its value is good, is the profile's.
+//
+//   kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...]
+//     --preset A,B  --config FILE  --data PATH  --root DIR  --device D  --threads N  --seed N
+//     --from STEP  --until STEP  --force  -n, --dry-run  --explain  --in-process
+//     --option-name VALUE...    every option of every stage, own or published name, dashes
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/cli.h"
+#include "pipeline/plan.h"
+#include "pipeline/profile.h"
+
+namespace kdgat {
+
+struct RunOptions {
+  ProfileRequest profile;   ///< root, device, threads and seed are overrides in here
+  PlanRequest plan;         ///< after resolve_profile set plan.only = Profile::only
+  bool dry_run = false;
+  bool explain = false;
+  bool in_process = false;
+  std::vector<std::string> rest;  ///< flags named in `own_flags` that were there
+};
+
+/// Reads the command line and the KDGAT_* environment; fills preset_folders with the default ones.
+/// `own_flags` are further flags without a value ("--origin"). Problems found here (a flag without
+/// its value, an unknown flag with the nearest one) wait in profile.problems, so that
+/// resolve_profile reports them with all others.
+RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
+                             const std::vector<std::string>& own_flags = {});
+
+/// Variables of the environment whose names start with KDGAT_, without those the program itself
+/// reads (KDGAT_PLUGIN_PATH, KDGAT_ISA and the like).
+std::map<std::string, std::string> option_environment();
+
+}  // namespace kdgat
