@@ -1,0 +1,31 @@
+// Counter-based noise: a value depends only on hash(seed, layer, step, graph id, local element),
+// never on packs, threads or order, so a step may be split and stays the same step.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace kdgat::model {
+
+struct NoiseKey {
+  uint64_t seed = 0;
+  int64_t step = 0;
+};
+
+struct BatchTensors;
+
+/// Standard normal numbers [N, width], of the options of batch.x_NF. `layer` names the place in the
+/// model that asks.
+at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer);
+
+/// max(x, 0), each element then kept with probability 1-p and scaled by 1/(1-p); p is 0 outside
+/// training. Differentiable; only the output is kept for backward.
+at::Tensor relu_dropout(const at::Tensor& x_NC, double p, uint32_t layer,
+                        const BatchTensors& batch);
+
+/// The same where row g belongs to graph g.
+at::Tensor relu_dropout_of_graphs(const at::Tensor& x_GC, double p, uint32_t layer,
+                                  const BatchTensors& batch);
+
+}  // namespace kdgat::model

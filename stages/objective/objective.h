@@ -1,0 +1,60 @@
+// Objective: what a step minimises, and the score a trained model gives to a graph. Owns the model.
+// Knows no optimiser, schedule, file or log.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/pack.h"
+#include "model/noise.h"
+
+namespace kdgat::objective {
+
+/// Sizes of the whole step, over all parts accumulated into it.
+struct StepTotals {
+  int64_t graphs = 0, nodes = 0, edges = 0;
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  /// Sum over this part divided by the totals of the step, a scalar on the model's device: the
+  /// losses (and gradients) of the parts of a step add up to those of the step. Train or eval mode
+  /// is the module's; noise is drawn only in training mode. `batch` must stay unchanged until
+  /// backward has run.
+  virtual torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
+                             model::NoiseKey noise) = 0;
+
+  /// Anomaly or attack score of each graph, [G] float on the CPU: in eval mode, without gradients
+  /// or noise; the module's mode is restored.
+  virtual torch::Tensor score(const graph::GraphBatch& batch) = 0;
+
+  virtual torch::nn::Module& module() = 0;
+
+  /// Named terms of the last loss, unweighted, detached, on the device; sums divided by totals.
+  virtual std::vector<std::pair<std::string, torch::Tensor>> parts() const { return {}; }
+};
+
+/// Switches a module to eval mode and back.
+class EvalGuard {
+ public:
+  explicit EvalGuard(torch::nn::Module& module)
+      : module_(module), was_training_(module.is_training()) {
+    module_.eval();
+  }
+  EvalGuard(const EvalGuard&) = delete;
+  EvalGuard& operator=(const EvalGuard&) = delete;
+  ~EvalGuard() {
+    if (was_training_) module_.train();
+  }
+
+ private:
+  torch::nn::Module& module_;
+  bool was_training_;
+};
+
+}  // namespace kdgat::objective
