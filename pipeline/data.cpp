@@ -1,12 +1,409 @@
 #include "pipeline/data.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <system_error>
+
 #include "graph/import.h"
 #include "graph/synth.h"
+#include "kdgat/atomic_file.h"
 
 namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using graph::GraphStore;
+using nlohmann::json;
+
+constexpr const char* kStore = "graphs.safetensors";
+constexpr const char* kSplit = "split.safetensors";
+constexpr const char* kSplitOptions[] = {"split", "val_fraction", "test_fraction", "seed"};
+
+/// FNV-1a, 16 hex digits.
+std::string short_hash(const std::string& text) {
+  uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  char out[17];
+  std::snprintf(out, sizeof out, "%016llx", static_cast<unsigned long long>(hash));
+  return out;
+}
+
+/// The store a path names: the file itself or the one in the folder; empty if neither.
+fs::path store_of(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    return fs::exists(path / kStore, ignored) ? path / kStore : fs::path();
+  }
+  return path.extension() == ".safetensors" ? path : fs::path();
+}
+
+void require_input(const fs::path& path) {
+  if (path == "-") return;
+  std::error_code failure;
+  if (fs::exists(path, failure)) return;
+  throw Error(ExitCode::kData,
+              path.string() + ": " + (failure ? failure.message() : "no such file or folder"));
+}
+
+/// A new folder inside `parent`, removed with everything in it at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder(const fs::path& parent, const std::string& prefix) {
+    std::string name = (parent / (prefix + "XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw Error(ExitCode::kData, "cannot create a folder in " + parent.string() + ": " +
+                                       std::generic_category().message(errno));
+    }
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Makes a folder; takes it away again, if it is new and still empty, unless keep() is called.
+class OutputFolder {
+ public:
+  explicit OutputFolder(const fs::path& path) : path_(path) {
+    std::error_code failure;
+    created_ = fs::create_directories(path, failure);
+    if (failure) {
+      throw Error(ExitCode::kData, "cannot create " + path.string() + ": " + failure.message());
+    }
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  ~OutputFolder() {
+    std::error_code ignored;
+    if (created_ && !kept_) fs::remove(path_, ignored);
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  fs::path path_;
+  bool created_ = false;
+  bool kept_ = false;
+};
+
+bool is_set(const Settings& settings, const std::string& key) {
+  const auto origin = settings.origin.find(key);
+  return settings.values.contains(key) && origin != settings.origin.end() &&
+         origin->second != "default";
+}
+
+bool sets_split(const DataSpec& data) {
+  return std::any_of(std::begin(kSplitOptions), std::end(kSplitOptions),
+                     [&](const char* key) { return is_set(data.import, key); });
+}
+
+/// What the profile asks of the import must be how a given store was made.
+void check_store_options(const DataSpec& data, const GraphStore& store) {
+  std::vector<Diagnostic> problems;
+  for (const auto& [key, wanted] : data.import.values.items()) {
+    const bool of_split = std::find(std::begin(kSplitOptions), std::end(kSplitOptions), key) !=
+                          std::end(kSplitOptions);
+    if (of_split || !is_set(data.import, key) || !store.options().contains(key)) continue;
+    const json& made = store.options().at(key);
+    if (made == wanted || key == "format") continue;
+    problems.push_back({data.import.origin.at(key),
+                        key + ": " + wanted.dump() + " is asked for, but " + store.path().string() +
+                            " was made with " + made.dump(),
+                        "name the logs instead of the store, or leave " + key + " out"});
+  }
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+}
+
+graph::SplitOptions split_options(const json& values) {
+  const auto import = load_options<graph::ImportOptions>(values);
+  return {import.split, import.val_fraction, import.test_fraction, import.seed};
+}
+
+/// Puts a given store into `folder` without copying it, and a split beside it.
+void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder) {
+  const GraphStore store = GraphStore::open(given, true);
+  check_store_options(data, store);
+  const fs::path own_split = given.parent_path() / kSplit;
+  const graph::Split split = sets_split(data) || !fs::exists(own_split)
+                                 ? graph::make_split(store, split_options(data.import.values))
+                                 : graph::load_split(own_split, store);
+  const TemporaryFolder staging(folder, "link.");
+  const fs::path target = fs::canonical(given);
+  std::error_code failure;
+  fs::create_hard_link(target, staging.path() / kStore, failure);
+  if (failure) fs::create_symlink(target, staging.path() / kStore);
+  fs::rename(staging.path() / kStore, folder / kStore);
+  graph::write_split(folder / kSplit, split);
+}
+
+/// Writes synthetic logs beside the import, reads them and removes them.
+graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folder,
+                                     const graph::ImportOptions& options,
+                                     const DataProgress& progress,
+                                     const std::function<bool()>& cancelled) {
+  const TemporaryFolder logs(folder, "logs.");
+  graph::write_synthetic(logs.path(), load_options<graph::SynthOptions>(data.synth.values),
+                         cancelled);
+  return graph::import_logs(logs.path(), folder, options, progress, cancelled);
+}
+
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), ",");
+  }
+  return digits;
+}
+
+std::string windows_text(const json& facts) {
+  return grouped(facts.at("graphs")) + " windows (" + grouped(facts.at("attack")) + " attack)";
+}
+
+std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
+  if (!data.synthetic) return prepared.summary;
+  const auto synth = load_options<graph::SynthOptions>(data.synth.values);
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%g", synth.seconds);
+  return "synthetic CAN traffic, " + std::string(seconds) + " s, " +
+         std::to_string(synth.vehicles) + (synth.vehicles == 1 ? " vehicle" : " vehicles") +
+         ", seed " + std::to_string(synth.seed) + ": " + windows_text(prepared.facts);
+}
+
+/// Throws Error(kData) if store or split is missing or unsound.
+PreparedData open_prepared(const fs::path& folder) {
+  const GraphStore store = GraphStore::open(folder / kStore);
+  const graph::Split split = graph::load_split(folder / kSplit, store);
+  PreparedData out;
+  out.folder = folder;
+  out.fingerprint =
+      store.content_hash() + "-" + graph::SafetensorsFile::open(folder / kSplit).header_hash();
+  out.facts = store.facts();
+  out.facts["parts"] = json::object();
+  for (const auto& [name, ids] : split.parts) out.facts["parts"][name] = ids.size();
+  const std::size_t files = store.sources().size();
+  out.summary =
+      std::to_string(files) + (files == 1 ? " file, " : " files, ") + windows_text(out.facts);
+  return out;
+}
+
+json to_json(const std::vector<Diagnostic>& list) {
+  json out = json::array();
+  for (const Diagnostic& d : list) {
+    out.push_back({{"where", d.where}, {"message", d.message}, {"hint", d.hint}});
+  }
+  return out;
+}
+
+json size_counts(std::vector<int64_t> sizes) {
+  std::sort(sizes.begin(), sizes.end());
+  const auto nearest_rank = [&sizes](std::size_t percent) {
+    return sizes.empty() ? 0 : sizes[(sizes.size() * percent + 99) / 100 - 1];
+  };
+  return {{"p50", nearest_rank(50)},
+          {"p95", nearest_rank(95)},
+          {"p99", nearest_rank(99)},
+          {"max", nearest_rank(100)}};
+}
+
+/// Counts of some graphs of a store, as inspect_data() describes.
+json count(const GraphStore& store, const std::vector<int64_t>& graphs) {
+  std::vector<int64_t> nodes, edges;
+  std::set<int64_t> ids;
+  int64_t by_label[3] = {};  // none, benign, attack
+  for (const int64_t graph : graphs) {
+    const auto g = static_cast<std::size_t>(graph);
+    nodes.push_back(store.node_ptr()[g + 1] - store.node_ptr()[g]);
+    edges.push_back(store.edge_ptr()[g + 1] - store.edge_ptr()[g]);
+    ++by_label[std::clamp(store.y()[g], -1, 1) + 1];
+    for (int64_t n = store.node_ptr()[g]; n < store.node_ptr()[g + 1]; ++n) {
+      const auto id = static_cast<std::size_t>(n * store.node_features());
+      ids.insert(static_cast<int64_t>(store.x()[id]));
+    }
+  }
+  return {{"graphs", graphs.size()},    {"attack", by_label[2]}, {"benign", by_label[1]},
+          {"unlabelled", by_label[0]},  {"ids", ids.size()},     {"nodes", size_counts(nodes)},
+          {"edges", size_counts(edges)}};
+}
+
+json inspect_store(const fs::path& path) {
+  const GraphStore store = GraphStore::open(path);
+  json out = {{"path", path.string()},  {"content_hash", store.content_hash()},
+              {"facts", store.facts()}, {"options", store.options()},
+              {"files", json::array()}, {"parts", json::object()}};
+  for (const graph::Source& source : store.sources()) {
+    std::vector<int64_t> graphs(static_cast<std::size_t>(source.graphs));
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      graphs[i] = source.first_graph + static_cast<int64_t>(i);
+    }
+    json file = count(store, graphs);
+    file["name"] = source.path;
+    file["format"] = source.format;
+    file["rows"] = source.rows;
+    file["malformed"] = source.malformed;
+    out["files"].push_back(std::move(file));
+  }
+  const fs::path split = path.parent_path() / kSplit;
+  if (fs::exists(split)) {
+    for (const auto& [name, graphs] : graph::load_split(split, store).parts) {
+      out["parts"][name] = count(store, graphs);
+    }
+  }
+  return out;
+}
+
+}  // namespace
 
 SectionSchemas data_schemas() {
   return {options_schema<graph::ImportOptions>(), options_schema<graph::SynthOptions>()};
+}
+
+fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
+  const fs::path folder = dataset_root / "data";
+  if (data.synthetic) {
+    const json what = {graph::kSynthVersion, data.synth.values, data.import.values};
+    return folder / short_hash("synth " + what.dump());
+  }
+  if (data.path.empty()) {
+    throw Error(ExitCode::kUsage, "no input data is named",
+                "--data PATH names logs or a graph store; --preset smoke brings its own",
+                data.where);
+  }
+  if (data.path == "-") {
+    // What stands on standard input is known only once it is read: never the same twice.
+    static const std::string once =
+        std::to_string(::getpid()) + " " +
+        std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
+    return folder / short_hash("stdin " + once);
+  }
+  require_input(data.path);
+  if (const fs::path store = store_of(data.path); !store.empty()) {
+    std::string what = GraphStore::open(store).content_hash();
+    const fs::path own_split = store.parent_path() / kSplit;
+    if (!sets_split(data) && fs::exists(own_split)) {
+      what += graph::SafetensorsFile::open(own_split).header_hash();
+    } else {
+      for (const char* key : kSplitOptions) what += data.import.values.value(key, json()).dump();
+    }
+    return folder / short_hash("store " + what);
+  }
+  const auto options = load_options<graph::ImportOptions>(data.import.values);
+  return folder / graph::import_fingerprint(data.path, options).substr(0, 16);
+}
+
+std::optional<PreparedData> find_prepared(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / kStore, ignored) || !fs::exists(folder / kSplit, ignored)) {
+    return std::nullopt;
+  }
+  try {
+    PreparedData found = open_prepared(folder);
+    found.reused = true;
+    return found;
+  } catch (const Error&) {
+    return std::nullopt;  // damaged, or of another version: made again
+  }
+}
+
+PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
+                          const DataProgress& progress, const std::function<bool()>& cancelled) {
+  if (std::optional<PreparedData> found = find_prepared(folder)) {
+    found->summary = summary_of(data, *found);
+    return *std::move(found);
+  }
+  if (!data.synthetic) require_input(data.path);
+  OutputFolder output(folder);
+  const fs::path store = data.synthetic ? fs::path() : store_of(data.path);
+  std::vector<Diagnostic> warnings;
+  if (!store.empty()) {
+    adopt_store(data, store, folder);
+  } else {
+    const auto options = load_options<graph::ImportOptions>(data.import.values);
+    warnings =
+        (data.synthetic ? import_synthetic(data, folder, options, progress, cancelled)
+                        : graph::import_logs(data.path, folder, options, progress, cancelled))
+            .warnings;
+  }
+  PreparedData out = open_prepared(folder);
+  out.summary = summary_of(data, out);
+  out.warnings = std::move(warnings);
+  output.keep();
+  return out;
+}
+
+json import_data(const fs::path& source, const fs::path& folder, const json& options,
+                 const DataProgress& progress, const std::function<bool()>& cancelled) {
+  require_input(source);
+  if (!store_of(source).empty()) {
+    throw Error(ExitCode::kUsage, source.string() + " is a graph store already",
+                "kdgat data inspect " + source.string());
+  }
+  const auto import_options = load_options<graph::ImportOptions>(options);
+  OutputFolder output(folder);
+  const graph::ImportReport report =
+      graph::import_logs(source, folder, import_options, progress, cancelled);
+  output.keep();
+  const PreparedData prepared = open_prepared(folder);
+  return {{"folder", folder.string()},
+          {"reused", report.reused},
+          {"rows", report.rows},
+          {"graphs", report.graphs},
+          {"attack", prepared.facts.at("attack")},
+          {"num_ids", prepared.facts.at("num_ids")},
+          {"sources", report.sources},
+          {"parts", prepared.facts.at("parts")},
+          {"warnings", to_json(report.warnings)}};
+}
+
+json inspect_data(const fs::path& path, const json& options, const DataProgress& progress,
+                  const std::function<bool()>& cancelled) {
+  require_input(path);
+  if (const fs::path store = store_of(path); !store.empty()) return inspect_store(store);
+  const TemporaryFolder imported(fs::temp_directory_path(), "kdgat-inspect.");
+  graph::import_logs(path, imported.path(), load_options<graph::ImportOptions>(options), progress,
+                     cancelled);
+  json out = inspect_store(imported.path() / kStore);
+  out["path"] = path.string();
+  return out;
+}
+
+std::vector<Diagnostic> verify_data(const fs::path& path) {
+  require_input(path);
+  const fs::path file = store_of(path);
+  if (file.empty()) {
+    throw Error(ExitCode::kData, path.string() + " is not a graph store",
+                "kdgat data import " + path.string() + " -o DIR makes one");
+  }
+  std::vector<Diagnostic> problems;
+  try {
+    const GraphStore store = GraphStore::open(file);
+    problems = store.verify();
+    const fs::path split = file.parent_path() / kSplit;
+    if (fs::exists(split)) graph::load_split(split, store);
+  } catch (const Error& e) {
+    problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+  }
+  return problems;
+}
+
+std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
+                                         const std::function<bool()>& cancelled) {
+  graph::write_synthetic(folder, load_options<graph::SynthOptions>(options), cancelled);
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), folder).string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace kdgat

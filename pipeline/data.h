@@ -14,10 +14,10 @@
 namespace kdgat {
 
 struct PreparedData {
-  std::filesystem::path folder;   ///< holds graphs.safetensors and split.safetensors
-  std::string fingerprint;        ///< content of the store and of the split
-  nlohmann::json facts;           ///< of the graph store, and "parts": {"train": n, "val": n, ...}
-  std::string summary;            ///< one line: "3 files, 1,412 windows (167 attack)"
+  std::filesystem::path folder;  ///< holds graphs.safetensors and split.safetensors
+  std::string fingerprint;       ///< content of the store and of the split
+  nlohmann::json facts;          ///< of the graph store, and "parts": {"train": n, "val": n, ...}
+  std::string summary;           ///< one line: "3 files, 1,412 windows (167 attack)"
   std::vector<Diagnostic> warnings;
   bool reused = false;
 };
@@ -33,9 +33,35 @@ std::filesystem::path data_folder(const DataSpec& data, const std::filesystem::p
 /// What is already imported, without importing; nullopt if nothing is.
 std::optional<PreparedData> find_prepared(const std::filesystem::path& folder);
 
-/// Imports (or synthesises, then imports) unless it is there. `progress(done, total)` in bytes.
+using DataProgress = std::function<void(int64_t done, int64_t total)>;  ///< in bytes
+
+/// Imports (or synthesises, then imports) unless it is there.
+/// A graph store is linked, not copied; its own split is kept unless the profile sets one. Throws
+/// Error(kData) for bad input, Error(kUsage) for bad options and for import options that a given
+/// store was not made with, Error(kInterrupted) once `cancelled` answers true (nothing is left).
 PreparedData prepare_data(const DataSpec& data, const std::filesystem::path& folder,
-                          const std::function<void(int64_t, int64_t)>& progress,
-                          const std::function<bool()>& cancelled);
+                          const DataProgress& progress, const std::function<bool()>& cancelled);
+
+/// `kdgat data import`: {"folder","reused","rows","graphs","attack","sources":[..],"parts":{..},
+/// "warnings":[{"where","message","hint"}]}. `options` by canonical name.
+nlohmann::json import_data(const std::filesystem::path& source, const std::filesystem::path& folder,
+                           const nlohmann::json& options, const DataProgress& progress,
+                           const std::function<bool()>& cancelled);
+
+/// `kdgat data inspect`: {"path","content_hash","facts","options","files":[{"name",counts}],
+/// "parts":{name:counts}} where counts are {"graphs","attack","benign","unlabelled","ids",
+/// "nodes":{"p50","p95","p99","max"},"edges":{same}}; files also "rows","malformed","format". A log
+/// or folder of logs is imported to a temporary place first, with `options`.
+nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::json& options,
+                            const DataProgress& progress, const std::function<bool()>& cancelled);
+
+/// `kdgat data verify`: every problem of a store and, for a folder, of its split; empty when sound.
+/// Throws Error(kData) if there is no store.
+std::vector<Diagnostic> verify_data(const std::filesystem::path& path);
+
+/// `kdgat data synth`: writes the logs; the names of the files, relative to `folder`.
+std::vector<std::string> synthesize_data(const std::filesystem::path& folder,
+                                         const nlohmann::json& options,
+                                         const std::function<bool()>& cancelled);
 
 }  // namespace kdgat

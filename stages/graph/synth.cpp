@@ -31,8 +31,9 @@ uint64_t drive_seed(const SynthOptions& options, int64_t vehicle, std::size_t at
 /// Writes the logs of one folder; makes the folder.
 class FolderWriter {
  public:
-  FolderWriter(const std::filesystem::path& folder, const SynthOptions& options)
-      : folder_(folder), options_(options) {
+  FolderWriter(const std::filesystem::path& folder, const SynthOptions& options,
+               const std::function<bool()>& cancelled)
+      : folder_(folder), options_(options), cancelled_(cancelled) {
     std::error_code failure;
     std::filesystem::create_directories(folder, failure);
     if (failure) {
@@ -41,6 +42,7 @@ class FolderWriter {
   }
 
   void write(int64_t vehicle, const std::string& attack, int64_t drive) const {
+    if (cancelled_ && cancelled_()) throw Error(ExitCode::kInterrupted, "interrupted");
     const std::string name = (attack.empty() ? "attack-free" : attack) + "-vehicle" +
                              std::to_string(vehicle + 1) + log_extension(options_.format);
     write_file(folder_ / name,
@@ -50,6 +52,7 @@ class FolderWriter {
  private:
   std::filesystem::path folder_;
   SynthOptions options_;
+  std::function<bool()> cancelled_;
 };
 
 }  // namespace
@@ -68,17 +71,18 @@ std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
   return transmit(std::move(wanted), start_seconds * 1'000'000);
 }
 
-void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options) {
+void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
+                     const std::function<bool()>& cancelled) {
   const int64_t known = std::max<int64_t>(1, options.vehicles - 1);
   SynthOptions test = options;
   test.seconds = options.seconds / 2;
 
-  const FolderWriter benign(folder / "train_01_attack_free", options);
+  const FolderWriter benign(folder / "train_01_attack_free", options, cancelled);
   for (int64_t vehicle = 0; vehicle < known; ++vehicle) benign.write(vehicle, "", 0);
   if (options.attacks.empty()) return;
 
-  const FolderWriter train(folder / "train_02_with_attacks", options);
-  const FolderWriter test_known(folder / "test_01_known_vehicle_known_attack", test);
+  const FolderWriter train(folder / "train_02_with_attacks", options, cancelled);
+  const FolderWriter test_known(folder / "test_01_known_vehicle_known_attack", test, cancelled);
   int64_t vehicle = 0;
   for (const std::string& attack : options.attacks) {
     train.write(vehicle, attack, 0);
@@ -86,7 +90,7 @@ void write_synthetic(const std::filesystem::path& folder, const SynthOptions& op
     test_known.write(vehicle, attack, 1);
   }
   if (options.vehicles < 2) return;
-  const FolderWriter test_unknown(folder / "test_02_unknown_vehicle_known_attack", test);
+  const FolderWriter test_unknown(folder / "test_02_unknown_vehicle_known_attack", test, cancelled);
   for (const std::string& attack : options.attacks) test_unknown.write(known, attack, 1);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -47,7 +48,9 @@ std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
 /// Writes the published folder layout below `folder`: train_01_attack_free and
 /// train_02_with_attacks with all vehicles but the last, test_01_known_vehicle_known_attack with
 /// other drives of them, and, from two vehicles on, test_02_unknown_vehicle_known_attack with the
-/// last. Throws Error(kData).
-void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options);
+/// last. Throws Error(kData), and Error(kInterrupted) once `cancelled` answers true, asked between
+/// two files.
+void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
+                     const std::function<bool()>& cancelled = {});
 
 }  // namespace kdgat::graph
