@@ -72,7 +72,7 @@ void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edg
     out.node_ptr[i] = static_cast<int32_t>(node);
     out.y[i] = store.y()[static_cast<std::size_t>(id)];
     out.graph_id[i] = id;
-    if (n > 0) {
+    if (n * node_features > 0) {  // memcpy refuses null even for no bytes
       std::memcpy(out.x.data() + node * node_features, x + first_node * node_features,
                   static_cast<std::size_t>(n * node_features) * sizeof(float));
     }
@@ -85,7 +85,7 @@ void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edg
       in_source[k] = from[order[k]] + static_cast<int32_t>(node);
       ++incoming[to[k]];
     }
-    if (with_edge_attr) {
+    if (with_edge_attr && edge_features > 0) {
       copy_attr(edge_attr + first_edge * edge_features, {order, static_cast<std::size_t>(e)},
                 edge_features, out.edge_attr.data() + edge * edge_features);
     }
