@@ -56,7 +56,10 @@ class __attribute__((visibility("default"))) Error : public std::runtime_error {
  private:
   static std::string join(const std::vector<Diagnostic>& diagnostics) {
     std::string out;
-    for (const Diagnostic& d : diagnostics) out += (out.empty() ? "" : "\n") + d.text();
+    for (const Diagnostic& d : diagnostics) {
+      if (!out.empty()) out += '\n';
+      out += d.text();
+    }
     return out;
   }
 
