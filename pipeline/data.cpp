@@ -10,7 +10,7 @@
 
 #include "graph/import.h"
 #include "graph/synth.h"
-#include "kdgat/atomic_file.h"
+#include "pipeline/hash.h"
 
 namespace kdgat {
 namespace {
@@ -23,14 +23,7 @@ constexpr const char* kStore = "graphs.safetensors";
 constexpr const char* kSplit = "split.safetensors";
 constexpr const char* kSplitOptions[] = {"split", "val_fraction", "test_fraction", "seed"};
 
-/// FNV-1a, 16 hex digits.
-std::string short_hash(const std::string& text) {
-  uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  char out[17];
-  std::snprintf(out, sizeof out, "%016llx", static_cast<unsigned long long>(hash));
-  return out;
-}
+std::string folder_name(const std::string& text) { return hash_text(text).substr(0, 16); }
 
 /// The store a path names: the file itself or the one in the folder; empty if neither.
 fs::path store_of(const fs::path& path) {
@@ -271,7 +264,7 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   const fs::path folder = dataset_root / "data";
   if (data.synthetic) {
     const json what = {graph::kSynthVersion, data.synth.values, data.import.values};
-    return folder / short_hash("synth " + what.dump());
+    return folder / folder_name("synth " + what.dump());
   }
   if (data.path.empty()) {
     throw Error(ExitCode::kUsage, "no input data is named",
@@ -283,7 +276,7 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
     static const std::string once =
         std::to_string(::getpid()) + " " +
         std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
-    return folder / short_hash("stdin " + once);
+    return folder / folder_name("stdin " + once);
   }
   require_input(data.path);
   if (const fs::path store = store_of(data.path); !store.empty()) {
@@ -294,7 +287,7 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
     } else {
       for (const char* key : kSplitOptions) what += data.import.values.value(key, json()).dump();
     }
-    return folder / short_hash("store " + what);
+    return folder / folder_name("store " + what);
   }
   const auto options = load_options<graph::ImportOptions>(data.import.values);
   return folder / graph::import_fingerprint(data.path, options).substr(0, 16);

@@ -30,16 +30,13 @@ std::vector<Interval> make_intervals(Random& random, int64_t duration_us, int64_
   return out;
 }
 
-/// The message attacked: one of those sent every 20 to 50 ms, which every vehicle has.
-const Message& choose_target(const std::vector<Message>& messages, Random& random) {
-  std::vector<const Message*> fast;
-  for (const Message& m : messages) {
-    if (m.period_us >= 20'000 && m.period_us <= 50'000) fast.push_back(&m);
-  }
-  return *fast[random.below(fast.size())];
+/// The first message of a period: every vehicle of a maker has the same one at 20 and at 50 ms.
+const Message& find_target(const std::vector<Message>& messages, int64_t period_us) {
+  return *std::find_if(messages.begin(), messages.end(),
+                       [&](const Message& m) { return m.period_us == period_us; });
 }
 
-/// Every signal at a value the driver did not choose; `counter` and checksum stay plausible.
+/// Every signal at a value the driver did not choose; counter and checksum stay plausible.
 Payload forge(const Message& message, Payload payload, uint8_t value) {
   for (const Signal& signal : message.signals) {
     const auto at = static_cast<std::size_t>(signal.at);
@@ -118,7 +115,7 @@ void add_attack(const std::string& attack, const std::vector<Message>& messages,
     throw Error(ExitCode::kUsage, "unknown attack " + attack,
                 "known: dos, fuzzing, spoofing, replay, suspension, masquerade");
   }
-  const Message& target = choose_target(messages, random);
+  const Message& target = find_target(messages, attack == "spoofing" ? 50'000 : 20'000);
   const std::vector<Transmission> recorded =
       attack == "replay" ? drive : std::vector<Transmission>{};
   for (const Interval& interval : make_intervals(random, duration_us, known->share)) {

@@ -15,10 +15,10 @@ namespace kdgat::graph {
 /// 12 s apart that make 10-20 % of the windows of 100 rows attacks:
 ///   dos          id 000, all zero, every 1 ms
 ///   fuzzing      random 11-bit ids and payloads, about every 2 ms
-///   spoofing     one id of the vehicle with a forged payload every 5 ms, beside the true frames
+///   spoofing     the first 50 ms id, forged, every 5 ms beside the true frames
 ///   replay       frames recorded earlier in the same drive, sent again
-///   suspension   one id falls silent; each missing frame labels the frame after it
-///   masquerade   one id keeps its times, counter and checksum but carries forged signals
+///   suspension   the first 20 ms id falls silent; a missing frame labels the frame after it
+///   masquerade   the first 20 ms id keeps times, counter and checksum; its signals are forged
 /// Throws Error(kUsage) for an unknown name.
 void add_attack(const std::string& attack, const std::vector<Message>& messages, Random random,
                 int64_t duration_us, std::vector<Transmission>& drive);
