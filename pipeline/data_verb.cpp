@@ -1,8 +1,9 @@
 // kdgat data import|inspect|verify|synth.
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <iomanip>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -11,6 +12,8 @@
 #include "pipeline/cli.h"
 #include "pipeline/data.h"
 #include "pipeline/schema.h"
+#include "pipeline/signals.h"
+#include "pipeline/status.h"
 
 namespace kdgat {
 namespace {
@@ -213,49 +216,28 @@ class RequestParser {
   std::vector<Diagnostic> problems_;
 };
 
-// ---- signals and progress
-
-volatile std::sig_atomic_t stop_signal = 0;
-
-/// SIGINT and SIGTERM set a flag while this lives; the second one ends the program as usual.
-class StopGuard {
+/// What long work shows: a bar on a terminal, lines elsewhere.
+class Display {
  public:
-  StopGuard() {
-    struct sigaction action {};
-    action.sa_handler = [](int signal) { stop_signal = signal; };
-    action.sa_flags = SA_RESETHAND;
-    stop_signal = 0;
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &terminate_);
+  Display(Context& context, const std::string& name)
+      : name_(name),
+        status_(make_terminal_status(context.err, Terminal::of(STDERR_FILENO, context.verbosity),
+                                     steady_clock())) {
+    status_->begin(name);
   }
-  StopGuard(const StopGuard&) = delete;
-  StopGuard& operator=(const StopGuard&) = delete;
-  ~StopGuard() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &terminate_, nullptr);
+  DataProgress progress() {
+    return [this](int64_t done, int64_t total) {
+      status_->progress({name_, "", "bytes", done, total, json::object(), 0});
+    };
   }
-  static bool asked() { return stop_signal != 0; }
+  void warn(const std::string& text) { status_->message("warning", text); }
 
  private:
-  struct sigaction interrupt_ {};
-  struct sigaction terminate_ {};
+  std::string name_;
+  std::unique_ptr<Status> status_;
 };
 
-/// Lines on `err`, the first after a second, then every ten.
-DataProgress progress_lines(std::ostream& err) {
-  using Clock = std::chrono::steady_clock;
-  return
-      [&err, next = Clock::now() + std::chrono::seconds(1)](int64_t done, int64_t total) mutable {
-        if (Clock::now() < next) return;
-        next = Clock::now() + std::chrono::seconds(10);
-        err << "import  " << done / 1'000'000;
-        if (total > 0)
-          err << " of " << total / 1'000'000 << " MB, " << done * 100 / total << " %";
-        else
-          err << " MB";
-        err << std::endl;
-      };
-}
+bool is_stopped() { return pending_signal() != 0; }
 
 // ---- results
 
@@ -377,11 +359,12 @@ void print_inspect(std::ostream& out, const json& result) {
 
 int act(Context& context, const Request& request) {
   if (request.action == "import") {
-    json result = import_data(request.path, request.output, request.options,
-                              progress_lines(context.err), StopGuard::asked);
+    Display display(context, "import");
+    const json result =
+        import_data(request.path, request.output, request.options, display.progress(), is_stopped);
     for (const json& warning : result.at("warnings")) {
       const Diagnostic d{warning.at("where"), warning.at("message"), warning.at("hint")};
-      context.err << "warning: " << d.text() << '\n';
+      display.warn(d.text());
     }
     if (request.json) {
       context.out << result.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
@@ -389,8 +372,8 @@ int act(Context& context, const Request& request) {
       print_import(context.out, result);
     }
   } else if (request.action == "inspect") {
-    const json result =
-        inspect_data(request.path, request.options, progress_lines(context.err), StopGuard::asked);
+    Display display(context, "inspect");
+    const json result = inspect_data(request.path, request.options, display.progress(), is_stopped);
     if (request.json) {
       context.out << result.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
     } else {
@@ -409,7 +392,7 @@ int act(Context& context, const Request& request) {
     if (!request.json) context.out << "ok\n";
   } else {
     const std::vector<std::string> files =
-        synthesize_data(request.output, request.options, StopGuard::asked);
+        synthesize_data(request.output, request.options, is_stopped);
     if (request.json) {
       context.out << json{{"folder", request.output}, {"files", files}}.dump(
                          2, ' ', false, json::error_handler_t::replace)
@@ -426,12 +409,12 @@ int act(Context& context, const Request& request) {
 int data_verb(Context& context, const std::vector<std::string>& arguments) {
   const Request request = RequestParser(context, arguments).parse();
   if (request.help) return print_help(context.out, request.action);
-  const StopGuard guard;
+  install_signal_flags();
   try {
     return act(context, request);
   } catch (const Error& e) {
-    if (e.code() != ExitCode::kInterrupted || stop_signal != SIGTERM) throw;
-    throw Error(ExitCode::kTerminated, e.diagnostics());
+    if (e.code() != ExitCode::kInterrupted || !is_stopped()) throw;
+    throw Error(static_cast<ExitCode>(pending_signal()), e.diagnostics());
   }
 }
 
