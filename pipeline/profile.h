@@ -58,6 +58,7 @@ struct Profile {
   int threads = 0;                  ///< 0 = by the machine (cores allowed by cgroup and affinity)
   int64_t seed = 42;
   std::filesystem::path root = "runs";
+  std::map<std::string, std::string> origin;  ///< who set dataset, data.path, device, threads, seed, root
   std::string only;                 ///< the step that `run STAGE` names; "" = all
   std::vector<Diagnostic> notes;    ///< what was accepted but has no effect here; for the log
 };

@@ -1,0 +1,28 @@
+// Keys the host itself answers for: its own (dataset, seed, ...) and published ones that mean nothing
+// here. Private to pipeline/profile_*.cpp, run_options, config and completion.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace kdgat {
+
+/// dataset, device, threads, seed, root, with their published aliases.
+const nlohmann::json& host_schema();
+
+/// A published key that no option stands for. `neutral` empty: any value. Without `reason` it is the
+/// option of a model this version does not have: without effect for every other model, and silent.
+struct PublishedKey {
+  std::string name;
+  std::vector<nlohmann::json> neutral;
+  std::string reason;
+};
+
+/// nullptr if it is none.
+const PublishedKey* published_key(const std::string& name);
+
+/// What a published stage is called here; "" if it has no other name.
+std::string published_stage(const std::string& name);
+
+}  // namespace kdgat

@@ -1,0 +1,55 @@
+// JSON Schema of options: the only validator, and the source of --help, flags, docs and messages.
+// Knows the subset that kdgat/options.h writes (type, items, minimum, maximum, enum, default,
+// description, x-aliases, x-runtime); knows no profile and no stage.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace kdgat {
+
+/// A value as someone wrote it. `text` is the source of an unquoted scalar ("" for others), so that
+/// `precision: 32` may still be the text "32".
+struct Value {
+  nlohmann::json value;
+  std::string text;
+  std::vector<Value> items;  ///< of a list; `value` then holds their values
+};
+
+/// An unquoted scalar, typed by the YAML 1.2 core schema: null, true/false, integers, floats, else
+/// text (so `no` is a text).
+Value plain_scalar(const std::string& text);
+
+/// A value as the option stores it, or what is wrong with it ("0 is outside [1e-06, 1]").
+struct Checked {
+  nlohmann::json value;
+  std::string problem;  ///< "" = good
+};
+
+/// 1 becomes 1.0 for a number, 1e3 becomes 1000 for an integer, `a,b` and `a` lists for a list.
+Checked check_value(const nlohmann::json& schema, const Value& value);
+
+/// As written, for messages: 0, "fast", [1, 2].
+std::string value_text(const nlohmann::json& value);
+
+/// The closest of `candidates` by edit distance; "" when none is close.
+std::string nearest(const std::string& name, const std::vector<std::string>& candidates);
+
+/// The option's own name when `name` is it or one of its aliases; "" if the schema has none such.
+std::string own_option_name(const nlohmann::json& options_schema, const std::string& name);
+/// Own names, then aliases.
+std::vector<std::string> option_names(const nlohmann::json& options_schema);
+/// The schema of one option by its own name.
+const nlohmann::json& option_schema(const nlohmann::json& options_schema, const std::string& own);
+
+/// One paragraph an option: flag, what it is, bounds, default, published names. `prefix` stands
+/// before every name ("data.").
+std::string options_text(const nlohmann::json& options_schema, const std::string& prefix = "");
+
+/// `batch_size` as a flag: --batch-size.
+std::string flag_of(const std::string& option);
+/// `text` broken at spaces to fit `width` columns, every line after the first indented by `indent`.
+std::string wrapped(const std::string& text, size_t indent, size_t width = 100);
+
+}  // namespace kdgat
