@@ -60,7 +60,10 @@ int print_help(std::ostream& out, const std::string& action) {
     return 0;
   }
   out << "Examples\n" << example_of(action) << "\n";
-  if (action == "import" || action == "synth") out << "  -o, --output DIR   where to write\n";
+  if (action == "import" || action == "synth") {
+    out << "  -o, --output DIR   where to write\n"
+        << "  -n, --dry-run      only say what would be done\n";
+  }
   out << "  --json             the result as JSON on standard output\n";
   if (takes_options(action)) {
     out << "\nOptions, as --name VALUE or name=VALUE\n" << options_text(schema_of(action));
@@ -72,7 +75,7 @@ int print_help(std::ostream& out, const std::string& action) {
 
 struct Request {
   std::string action, path, output;
-  bool json = false, help = false;
+  bool json = false, help = false, dry_run = false;
   nlohmann::json options = nlohmann::json::object();  ///< by canonical name, only those given
 };
 
@@ -136,6 +139,8 @@ class RequestParser {
       } else {
         problem(at_, "kdgat data " + request_.action + " writes nothing: -o has no meaning");
       }
+    } else if (writes() && (word == "-n" || word == "--dry-run")) {
+      request_.dry_run = true;
     } else if (word.rfind("--", 0) == 0) {
       read_flag(word);
     } else if (word.size() > 1 && word[0] == '-') {
@@ -172,15 +177,23 @@ class RequestParser {
       std::replace(key.begin(), key.end(), '-', '_');
       if (own_option_name(schema_, key).empty()) {
         std::vector<std::string> known = {"--json", "--help"};
-        if (writes()) known.push_back("--output");
+        if (writes()) known.insert(known.end(), {"--output", "--dry-run"});
         for (const std::string& name : option_names(schema_)) known.push_back(flag_of(name));
         problem(at, "unknown flag " + flag,
                 suggestion(flag, known, "kdgat data " + request_.action + " --help"));
         if (!attached && at_ + 1 < arguments_.size() && arguments_[at_ + 1][0] != '-') ++at_;
         return;
       }
+      if (!attached && is_switch(key)) attached = "true";
       if (const auto value = value_of(flag, attached)) set(at, key, *value);
     }
+  }
+
+  /// `--strict` alone is `--strict true`.
+  bool is_switch(const std::string& key) const {
+    if (option_schema(schema_, own_option_name(schema_, key)).at("type") != "boolean") return false;
+    const std::string next = at_ + 1 < arguments_.size() ? arguments_[at_ + 1] : "";
+    return next != "true" && next != "false";
   }
 
   void set(std::size_t at, const std::string& key, const std::string& text) {
@@ -357,7 +370,26 @@ void print_inspect(std::ostream& out, const json& result) {
   parts.print(out);
 }
 
+void print_json(std::ostream& out, const json& value) {
+  out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+}
+
+int say_what_would_be(Context& context, const Request& request) {
+  json what = {
+      {"action", request.action}, {"output", request.output}, {"options", request.options}};
+  if (request.action == "import") what["source"] = request.path;
+  if (request.json) {
+    print_json(context.out, what);
+  } else {
+    context.out << "would "
+                << (request.action == "import" ? "import " + request.path : "write logs") << " to "
+                << request.output << " with " << request.options.dump() << '\n';
+  }
+  return 0;
+}
+
 int act(Context& context, const Request& request) {
+  if (request.dry_run) return say_what_would_be(context, request);
   if (request.action == "import") {
     Display display(context, "import");
     const json result =
@@ -367,7 +399,7 @@ int act(Context& context, const Request& request) {
       display.warn(d.text());
     }
     if (request.json) {
-      context.out << result.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+      print_json(context.out, result);
     } else if (context.verbosity >= 0) {
       print_import(context.out, result);
     }
@@ -375,7 +407,7 @@ int act(Context& context, const Request& request) {
     Display display(context, "inspect");
     const json result = inspect_data(request.path, request.options, display.progress(), is_stopped);
     if (request.json) {
-      context.out << result.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+      print_json(context.out, result);
     } else {
       print_inspect(context.out, result);
     }
@@ -384,9 +416,7 @@ int act(Context& context, const Request& request) {
     if (request.json) {
       json list = json::array();
       for (const Diagnostic& d : problems) list.push_back(d.text());
-      context.out << json{{"ok", list.empty()}, {"problems", list}}.dump(
-                         2, ' ', false, json::error_handler_t::replace)
-                  << '\n';
+      print_json(context.out, {{"ok", list.empty()}, {"problems", list}});
     }
     if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
     if (!request.json) context.out << "ok\n";
@@ -394,9 +424,7 @@ int act(Context& context, const Request& request) {
     const std::vector<std::string> files =
         synthesize_data(request.output, request.options, is_stopped);
     if (request.json) {
-      context.out << json{{"folder", request.output}, {"files", files}}.dump(
-                         2, ' ', false, json::error_handler_t::replace)
-                  << '\n';
+      print_json(context.out, {{"folder", request.output}, {"files", files}});
     } else if (context.verbosity >= 0) {
       for (const std::string& file : files) context.out << request.output << "/" << file << '\n';
     }

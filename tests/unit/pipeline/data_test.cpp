@@ -1,0 +1,215 @@
+#include "pipeline/data.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+
+#include "kdgat/error.h"
+#include "support/command.h"
+
+using namespace kdgat;
+using kdgat::test::ScratchFolder;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+DataSpec synthetic(double seconds = 6) {
+  DataSpec data;
+  data.synthetic = true;
+  data.synth.values = {{"seconds", seconds}, {"attacks", {"dos", "spoofing"}}, {"vehicles", 2}};
+  return data;
+}
+
+DataSpec of_path(const fs::path& path) {
+  DataSpec data;
+  data.path = path.string();
+  return data;
+}
+
+void set(DataSpec& data, const std::string& key, const json& value) {
+  data.import.values[key] = value;
+  data.import.origin[key] = "command line, argument 3";
+}
+
+PreparedData prepare(const DataSpec& data, const fs::path& folder) {
+  return prepare_data(data, folder, {}, {});
+}
+
+template <class Call>
+Error error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return e;
+  }
+  return Error(ExitCode::kOk, "no error");
+}
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> out;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    out.insert(entry.path().filename().string());
+  }
+  return out;
+}
+
+int64_t sum(const json& counts, const char* key) {
+  int64_t total = 0;
+  for (const json& c : counts) total += c.at(key).get<int64_t>();
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("the sections of a profile have schemas", "[data]") {
+  const SectionSchemas schemas = data_schemas();
+  CHECK(schemas.import.at("properties").contains("window"));
+  CHECK(schemas.synth.at("properties").contains("seconds"));
+}
+
+TEST_CASE("the folder of an import follows its files and options", "[data]") {
+  const fs::path root = "runs/smoke";
+  const fs::path folder = data_folder(synthetic(), root);
+  CHECK(folder.parent_path() == root / "data");
+  CHECK(folder.filename().string().size() == 16);
+  CHECK(folder == data_folder(synthetic(), root));
+  CHECK(folder != data_folder(synthetic(7), root));
+  DataSpec other = synthetic();
+  set(other, "window", 50);
+  CHECK(folder != data_folder(other, root));
+  CHECK(data_folder(of_path("-"), root) == data_folder(of_path("-"), root));
+  CHECK(error_of([&] { data_folder(of_path("no/such.csv"), root); }).code() == ExitCode::kData);
+  CHECK(error_of([&] { data_folder(DataSpec(), root); }).code() == ExitCode::kUsage);
+}
+
+TEST_CASE("synthetic data is written, imported and its logs removed", "[data]") {
+  const ScratchFolder scratch;
+  const PreparedData first = prepare(synthetic(), scratch / "a");
+  CHECK(!first.reused);
+  CHECK(names_in(scratch / "a") ==
+        std::set<std::string>{"graphs.safetensors", "split.safetensors"});
+  CHECK(first.facts.at("attack") > 0);
+  CHECK(first.facts.at("parts").at("train") > 0);
+  CHECK(first.facts.at("parts").at("val") > 0);
+  CHECK(first.facts.at("parts").contains("test/test_01_known_vehicle_known_attack"));
+  CHECK(first.facts.at("parts").contains("test/test_02_unknown_vehicle_known_attack"));
+  CHECK(first.summary.rfind("synthetic CAN traffic, 6 s, 2 vehicles, seed 1: ", 0) == 0);
+
+  const PreparedData again = prepare(synthetic(), scratch / "a");
+  CHECK(again.reused);
+  CHECK(again.fingerprint == first.fingerprint);
+  CHECK(again.summary == first.summary);
+  CHECK(prepare(synthetic(), scratch / "b").fingerprint == first.fingerprint);
+}
+
+TEST_CASE("logs are imported once and found again", "[data]") {
+  const ScratchFolder scratch;
+  const json synth = {{"seconds", 6}, {"vehicles", 1}, {"attacks", {"fuzzing"}}};
+  const std::vector<std::string> files = synthesize_data(scratch / "logs", synth, {});
+  CHECK(files.size() == 3);
+  const DataSpec data = of_path(scratch / "logs");
+  const fs::path folder = data_folder(data, scratch / "runs");
+  CHECK(!find_prepared(folder));
+  const PreparedData made = prepare(data, folder);
+  const std::optional<PreparedData> found = find_prepared(folder);
+  REQUIRE(found);
+  CHECK(found->fingerprint == made.fingerprint);
+  CHECK(found->facts == made.facts);
+  CHECK(found->summary == made.summary);
+  CHECK(made.summary.rfind("3 files, ", 0) == 0);
+}
+
+TEST_CASE("a given graph store is linked and keeps its split", "[data]") {
+  const ScratchFolder scratch;
+  const PreparedData made = prepare(synthetic(), scratch / "given");
+  const DataSpec data = of_path(scratch / "given");
+  const fs::path folder = data_folder(data, scratch / "runs");
+  CHECK(folder == data_folder(of_path(scratch / "given" / "graphs.safetensors"), scratch / "runs"));
+  CHECK(prepare(data, folder).fingerprint == made.fingerprint);
+  CHECK(fs::equivalent(folder / "graphs.safetensors", scratch / "given" / "graphs.safetensors"));
+  CHECK(names_in(folder) == std::set<std::string>{"graphs.safetensors", "split.safetensors"});
+
+  DataSpec resplit = data;
+  set(resplit, "split", "random");
+  const fs::path other = data_folder(resplit, scratch / "runs");
+  CHECK(other != folder);
+  CHECK(prepare(resplit, other).fingerprint != made.fingerprint);
+
+  DataSpec narrow = data;
+  set(narrow, "window", 50);
+  const Error refused = error_of([&] { prepare(narrow, scratch / "narrow"); });
+  CHECK(refused.code() == ExitCode::kUsage);
+  CHECK(std::string(refused.what()).find("window: 50 is asked for") != std::string::npos);
+  CHECK(!fs::exists(scratch / "narrow"));
+}
+
+TEST_CASE("an interrupted import leaves nothing", "[data]") {
+  const ScratchFolder scratch;
+  const auto stop = [] { return true; };
+  const Error stopped = error_of([&] { prepare_data(synthetic(), scratch / "a", {}, stop); });
+  CHECK(stopped.code() == ExitCode::kInterrupted);
+  CHECK(!fs::exists(scratch / "a"));
+
+  synthesize_data(scratch / "logs", {{"seconds", 30}, {"attacks", {"dos"}}}, {});
+  const Error import =
+      error_of([&] { import_data(scratch / "logs", scratch / "b", {}, {}, stop); });
+  CHECK(import.code() == ExitCode::kInterrupted);
+  CHECK(!fs::exists(scratch / "b"));
+}
+
+TEST_CASE("a damaged import is made again", "[data]") {
+  const ScratchFolder scratch;
+  const PreparedData made = prepare(synthetic(), scratch / "a");
+  fs::resize_file(scratch / "a" / "graphs.safetensors", 1000);
+  CHECK(!find_prepared(scratch / "a"));
+  const PreparedData again = prepare(synthetic(), scratch / "a");
+  CHECK(!again.reused);
+  CHECK(again.fingerprint == made.fingerprint);
+}
+
+TEST_CASE("counts of files and parts add up to the store's", "[data]") {
+  const ScratchFolder scratch;
+  prepare(synthetic(), scratch / "a");
+  const json seen = inspect_data(scratch / "a", json::object(), {}, {});
+  for (const char* key : {"graphs", "attack", "benign", "unlabelled"}) {
+    INFO(key);
+    CHECK(sum(seen.at("files"), key) == seen.at("facts").at(key));
+    CHECK(sum(seen.at("parts"), key) == seen.at("facts").at(key));
+  }
+  for (const json& file : seen.at("files")) {
+    CHECK(file.at("ids") <= seen.at("facts").at("num_ids"));
+    CHECK(file.at("nodes").at("p50") <= file.at("nodes").at("max"));
+    CHECK(file.at("rows") > 0);
+  }
+}
+
+TEST_CASE("a log can be inspected without importing it", "[data]") {
+  const ScratchFolder scratch;
+  const auto files = synthesize_data(scratch / "logs", {{"seconds", 6}, {"attacks", {"dos"}}}, {});
+  const json seen = inspect_data(scratch / "logs" / files[0], {{"window", 50}}, {}, {});
+  CHECK(seen.at("options").at("window") == 50);
+  CHECK(seen.at("files").size() == 1);
+  CHECK(names_in(scratch.path()) == std::set<std::string>{"logs"});
+}
+
+TEST_CASE("verify finds a flipped byte and a split of another store", "[data]") {
+  const ScratchFolder scratch;
+  prepare(synthetic(), scratch / "a");
+  CHECK(verify_data(scratch / "a").empty());
+  prepare(synthetic(7), scratch / "b");
+  fs::copy_file(scratch / "b" / "split.safetensors", scratch / "a" / "split.safetensors",
+                fs::copy_options::overwrite_existing);
+  CHECK(verify_data(scratch / "a").size() == 1);
+
+  const fs::path store = scratch / "b" / "graphs.safetensors";
+  const auto size = static_cast<std::streamoff>(fs::file_size(store));
+  std::fstream file(store, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(size / 2);
+  const char byte = static_cast<char>(file.get() ^ 1);
+  file.seekp(size / 2);
+  file.put(byte);
+  file.close();
+  CHECK(!verify_data(scratch / "b").empty());
+  CHECK(error_of([&] { verify_data(scratch.path()); }).code() == ExitCode::kData);
+}
