@@ -51,6 +51,11 @@ struct GraphBatch {
 void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edge_attr,
             GraphBatch& out);
 
+/// Sizes of a whole optimiser step, over all packs accumulated into it.
+struct StepTotals {
+  int64_t graphs = 0, nodes = 0, edges = 0;
+};
+
 /// Upper bounds of one pack; 0 = no bound. `min_packs`: at least so many packs (so that a small
 /// data set is not one batch), as far as there are graphs.
 struct PackLimits {

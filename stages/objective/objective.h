@@ -13,10 +13,7 @@
 
 namespace kdgat::objective {
 
-/// Sizes of the whole step, over all parts accumulated into it.
-struct StepTotals {
-  int64_t graphs = 0, nodes = 0, edges = 0;
-};
+using graph::StepTotals;
 
 class Objective {
  public:
