@@ -92,7 +92,7 @@ class SafetensorsFile {
   const TensorView& tensor(const std::string& name) const;
   /// Exactly this dtype and rank/shape (-1 = any), else Error(kData).
   template <class T>
-  std::span<const T> require(const std::string& name, std::vector<int64_t> shape) const {
+  std::span<const T> require(const std::string& name, const std::vector<int64_t>& shape) const {
     const TensorView& view = tensor(name);
     if (!fits<T>(view.dtype)) wrong_type(name);
     check_shape(name, shape);

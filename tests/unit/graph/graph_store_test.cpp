@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "support/command.h"
+#include "support/python.h"
 #include "support/random_graphs.h"
 
 namespace kdgat::graph {
@@ -264,6 +265,28 @@ TEST_CASE("a cache folder that cannot be written does not matter", "[store]") {
   const CacheFolder cache(folder / "file");
   write_graph_store(folder / "g", random_graphs({}));
   CHECK_NOTHROW(GraphStore::open(folder / "g", true));
+}
+
+TEST_CASE("Python's safetensors opens a graph store and its split", "[store]") {
+  const std::optional<std::string> python = test::python_with_safetensors();
+  if (!python) return;
+  const test::ScratchFolder folder;
+  const GraphStore store = test::random_store(folder / "graphs.safetensors");
+  const Split split = make_split(store, {});
+  write_split(folder / "split.safetensors", split);
+  write_text(
+      folder / "read.py",
+      "from safetensors.numpy import load_file\n"
+      "g, s = load_file('graphs.safetensors'), load_file('split.safetensors')\n"
+      "print(*g['x'].shape, *g['edge_index'].shape, g['node_ptr'][-1], s['val'].tolist())\n");
+  std::string val;
+  for (const int64_t id : split.parts.at("val")) {
+    val += (val.empty() ? "" : ", ") + std::to_string(id);
+  }
+  const test::CommandResult result = test::run_shell(*python + " read.py", folder.path());
+  CHECK(result.err.empty());
+  CHECK(result.out == std::to_string(store.nodes()) + " 3 2 " + std::to_string(store.edges()) +
+                          " " + std::to_string(store.nodes()) + " [" + val + "]\n");
 }
 
 /// A store of three graphs written tensor by tensor, so that a test may write what

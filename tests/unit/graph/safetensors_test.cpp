@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "support/command.h"
+#include "support/python.h"
 
 namespace kdgat::graph {
 namespace {
@@ -276,13 +277,9 @@ TEST_CASE("metadata may hold any text", "[safetensors]") {
 }
 
 TEST_CASE("Python's safetensors opens what is written", "[safetensors]") {
-  const char* chosen = std::getenv("KDGAT_PYTHON");
-  const std::string python = chosen != nullptr ? chosen : "python3";
+  const std::optional<std::string> python = test::python_with_safetensors();
+  if (!python) return;
   const test::ScratchFolder folder;
-  if (test::run_shell(python + " -c 'import safetensors.numpy'", folder.path()).exit_code != 0) {
-    std::puts("skipped: Python's safetensors is not installed");
-    return;
-  }
   sample(folder, true);
   write_text(folder / "read.py",
              "from safetensors import safe_open\n"
@@ -290,7 +287,7 @@ TEST_CASE("Python's safetensors opens what is written", "[safetensors]") {
              "t = load_file('sample.safetensors')\n"
              "print(t['x'].tolist(), t['ids'].tolist(), t['none'].shape, t['bytes'].tolist())\n"
              "print(safe_open('sample.safetensors', 'np').metadata()['format'])\n");
-  const test::CommandResult result = test::run_shell(python + " read.py", folder.path());
+  const test::CommandResult result = test::run_shell(*python + " read.py", folder.path());
   CHECK(result.err.empty());
   CHECK(result.out ==
         "[[1.5, -2.0, 3.0], [4.0, 5.0, 6.0]] [-7, 8, 4611686018427387904] (0, 4) [1, 2, 3]\n"
