@@ -82,3 +82,12 @@ TEST_CASE("every command line shown in the documentation runs", "[docs][cli]") {
   }
   CHECK(run > 0);
 }
+
+TEST_CASE("docs/options.md is what the option tables say", "[docs][cli]") {
+  const CommandResult result =
+      run_shell("KDGAT_BINARY='" + fs::absolute(kdgat::test::kdgat_binary()).string() +
+                    "' scripts/docs --check",
+                fs::current_path());
+  INFO(result.out << result.err);
+  CHECK(result.exit_code == 0);
+}
