@@ -17,11 +17,11 @@ enum class Needs { kNothing, kCatalog, kPlugins };
 struct Context {
   std::ostream& out;
   std::ostream& err;
-  PluginCatalog catalog;                   ///< filled if the verb needs it
+  PluginCatalog catalog;                              ///< filled if the verb needs it
   std::vector<std::filesystem::path> plugin_folders;  ///< from --plugin-dir
   bool json = false;
-  int verbosity = 0;                       ///< -q -1, -v +1
-  std::vector<int> positions;              ///< of each argument after the verb on the command line
+  int verbosity = 0;           ///< -q -1, -v +1
+  std::vector<int> positions;  ///< of each argument after the verb on the command line
 
   /// "command line, argument 4" for the argument with this index.
   std::string place(size_t index) const;
@@ -33,10 +33,21 @@ struct Verb {
   Needs needs = Needs::kNothing;
   /// Arguments after the verb. Returns the exit code; throws Error.
   std::function<int(Context&, const std::vector<std::string>&)> run;
+  bool hidden = false;
 };
 
-/// The table. A new verb is one row in cli.cpp.
+/// The table. A new verb is one row in cli.cpp, and its help a row in help.cpp unless it prints its
+/// own for --help.
 const std::vector<Verb>& verbs();
+
+/// The documented exit codes, with what each means.
+std::string exit_codes_text();
+/// What `kdgat --help` prints.
+std::string program_help();
+/// What `kdgat VERB --help` prints; for `run STAGE` with that stage's options. "" if the verb
+/// prints its own.
+std::string verb_help(const std::string& verb, const std::vector<std::string>& arguments,
+                      const PluginCatalog& catalog);
 
 /// Parses and runs one command; prints errors to `err`; never throws.
 int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);

@@ -1,5 +1,6 @@
 // A profile, resolved: YAML or JSON layers, presets, KDGAT_* and the command line merged into steps
-// with every option set, each value remembering who set it. Opens no plugin and touches no run folder.
+// with every option set, each value remembering who set it. Opens no plugin and touches no run
+// folder.
 //
 //   dataset: hcrl_sa                 # sub-folder of the run root
 //   preset: [student]                # layers below this file
@@ -34,48 +35,49 @@ struct Settings {
 };
 
 struct StepSpec {
-  std::string name;                 ///< unique in the profile; the step's folder name
-  std::string stage;                ///< plugin
-  std::vector<std::string> needs;   ///< explicit; empty = by the kinds of the plugin's inputs
-  Settings options;                 ///< every option of the stage, canonical names, defaults filled in
-  std::string where;                ///< file:line that declared the step
+  std::string name;                ///< unique in the profile; the step's folder name
+  std::string stage;               ///< plugin
+  std::vector<std::string> needs;  ///< explicit; empty = by the kinds of the plugin's inputs
+  Settings options;   ///< every option of the stage, canonical names, defaults filled in
+  std::string where;  ///< file:line that declared the step
 };
 
 struct DataSpec {
-  std::string path;                 ///< "" with synth, or when no data was named
+  std::string path;  ///< "" with synth, or when no data was named
   bool synthetic = false;
-  Settings import;                  ///< see graph::ImportOptions
-  Settings synth;                   ///< see graph::SynthOptions
+  Settings import;  ///< see graph::ImportOptions
+  Settings synth;   ///< see graph::SynthOptions
   std::string where;
 };
 
 struct Profile {
-  std::string name = "default";     ///< of the last layer ("smoke")
+  std::string name = "default";  ///< of the last layer ("smoke")
   std::string dataset = "default";
   DataSpec data;
   std::vector<StepSpec> steps;
-  std::string device = "auto";      ///< auto, cpu, cuda, cuda:N
-  int threads = 0;                  ///< 0 = by the machine (cores allowed by cgroup and affinity)
+  std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
+  int threads = 0;              ///< 0 = by the machine (cores allowed by cgroup and affinity)
   int64_t seed = 42;
   std::filesystem::path root = "runs";
-  std::map<std::string, std::string> origin;  ///< who set dataset, data.path, device, threads, seed, root
-  std::string only;                 ///< the step that `run STAGE` names; "" = all
-  std::vector<Diagnostic> notes;    ///< what was accepted but has no effect here; for the log
+  std::map<std::string, std::string>
+      origin;                     ///< who set dataset, data.path, device, threads, seed, root
+  std::string only;               ///< the step that `run STAGE` names; "" = all
+  std::vector<Diagnostic> notes;  ///< what was accepted but has no effect here; for the log
 };
 
 /// What the command line says about the profile.
 struct ProfileRequest {
-  std::vector<std::string> presets;            ///< layered in order
-  std::optional<std::filesystem::path> config; ///< file on top of the presets
-  std::string data;                            ///< --data; "" = as in the profile
-  std::string stage;                           ///< run STAGE; "" = all
+  std::vector<std::string> presets;             ///< layered in order
+  std::optional<std::filesystem::path> config;  ///< file on top of the presets
+  std::string data;                             ///< --data; "" = as in the profile
+  std::string stage;                            ///< run STAGE; "" = all
   struct Override {
-    std::string key, value, origin;            ///< "classifier.lr", "0.001", "command line, argument 3"
+    std::string key, value, origin;  ///< "classifier.lr", "0.001", "command line, argument 3"
   };
-  std::vector<Override> overrides;             ///< key=value and --flag value, in order
+  std::vector<Override> overrides;                 ///< key=value and --flag value, in order
   std::map<std::string, std::string> environment;  ///< KDGAT_*
   std::vector<std::filesystem::path> preset_folders;
-  std::vector<Diagnostic> problems;            ///< found while reading the command line
+  std::vector<Diagnostic> problems;  ///< found while reading the command line
 };
 
 /// Schemas of the sections the host itself does not know (the data section), given by the caller.
@@ -84,8 +86,9 @@ struct SectionSchemas {
 };
 
 /// Throws Error(kUsage) with all problems at once, each with file:line or argument and the nearest
-/// key. A key that no active step has but another known stage does is accepted (published flat files
-/// hold the options of every model). Options of a stage's `refused` list are refused unless neutral.
+/// key. A key that no active step has but another known stage does is accepted (published flat
+/// files hold the options of every model). Options of a stage's `refused` list are refused unless
+/// neutral.
 Profile resolve_profile(const ProfileRequest& request, const PluginCatalog& catalog,
                         const SectionSchemas& schemas);
 

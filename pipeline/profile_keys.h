@@ -1,5 +1,5 @@
-// Keys the host itself answers for: its own (dataset, seed, ...) and published ones that mean nothing
-// here. Private to pipeline/profile_*.cpp, run_options, config and completion.
+// Keys the host itself answers for: its own (dataset, seed, ...) and published ones that mean
+// nothing here. Private to pipeline/profile_*.cpp, run_options, config and completion.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,8 +11,9 @@ namespace kdgat {
 /// dataset, device, threads, seed, root, with their published aliases.
 const nlohmann::json& host_schema();
 
-/// A published key that no option stands for. `neutral` empty: any value. Without `reason` it is the
-/// option of a model this version does not have: without effect for every other model, and silent.
+/// A published key that no option stands for. `neutral` empty: any value. Without `reason` it is
+/// the option of a model this version does not have: without effect for every other model, and
+/// silent.
 struct PublishedKey {
   std::string name;
   std::vector<nlohmann::json> neutral;

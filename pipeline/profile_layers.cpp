@@ -53,7 +53,8 @@ class Gatherer {
   void add_file(const fs::path& file, const std::string& origin) {
     const fs::path identity = fs::weakly_canonical(file);
     if (std::find(open_.begin(), open_.end(), identity) != open_.end()) {
-      problems_.push_back(located(origin, "preset " + file.stem().string() + " includes itself", ""));
+      problems_.push_back(
+          located(origin, "preset " + file.stem().string() + " includes itself", ""));
       return;
     }
     open_.push_back(identity);

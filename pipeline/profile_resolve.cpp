@@ -1,4 +1,5 @@
-// Layers to Profile: which steps there are, what every option of theirs is, and every problem found.
+// Layers to Profile: which steps there are, what every option of theirs is, and every problem
+// found.
 #include <algorithm>
 #include <set>
 
@@ -29,6 +30,12 @@ const json* find_refused(const json& list, const std::string& key) {
     if (refused.value("name", "") == key) return &refused;
   }
   return nullptr;
+}
+
+/// A published key that is accepted at any value, with a note that it has no effect.
+bool has_only_note(const std::string& key) {
+  const PublishedKey* published = published_key(key);
+  return published != nullptr && published->neutral.empty() && !published->reason.empty();
 }
 
 bool is_neutral(const json& neutral, const Value& value) {
@@ -138,6 +145,7 @@ class Resolver {
   void unknown_stage(const std::string& stage, const std::string& origin) {
     const auto broken = catalog_.problems().find(stage);
     if (broken != catalog_.problems().end()) {
+      broken_plugin_ = true;
       problems_.push_back(broken->second);
       return;
     }
@@ -247,9 +255,9 @@ class Resolver {
         if (a.scope == Scope::kSynth) {
           // A path of the command line stands, whatever options of synthetic input it also sets.
           if (data.path.empty() || layer.kind == LayerKind::kFile) {
+            if (!data.synthetic) data.where = a.origin;
             data.synthetic = was_synthetic = true;
             data.path.clear();
-            data.where = a.origin;
           } else {
             note(a, "data.synth." + a.key + " has no effect: data.path is set");
           }
@@ -318,6 +326,8 @@ class Resolver {
       used_.insert(&a);
       set(settings, plugin.options, own, a, label + "." + a.key,
           "kdgat plugins show " + plugin.name);
+    } else if (a.scope == Scope::kAll && has_only_note(a.key)) {
+      return;  // account_flat says so once
     } else if (const json* refused = find_refused(plugin.refused, a.key)) {
       used_.insert(&a);
       if (is_neutral(refused->value("neutral", json::array()), a.value)) return;
@@ -354,6 +364,7 @@ class Resolver {
   }
 
   void account_flat(const Layer& layer, const Assignment& a) {
+    if (has_only_note(a.key)) return note(a, a.key + ": " + published_key(a.key)->reason);
     std::string others;
     for (const auto& [name, plugin] : catalog_.all()) {
       if (!own_option_name(plugin.options, a.key).empty() ||
@@ -368,12 +379,9 @@ class Resolver {
       return;
     }
     if (const PublishedKey* published = published_key(a.key)) {
-      const json neutral = published->neutral;
-      if (!neutral.empty() && !is_neutral(neutral, a.value)) {
+      if (!published->neutral.empty() && !is_neutral(published->neutral, a.value)) {
         problem(a, a.key + ": " + value_text(a.value.value) + " is not supported",
                 published->reason);
-      } else if (neutral.empty() && !published->reason.empty()) {
-        note(a, a.key + ": " + published->reason);
       }
       return;
     }
@@ -430,14 +438,7 @@ class Resolver {
     for (Diagnostic& d : problems_) {
       if (seen.insert(d.text()).second) distinct.push_back(std::move(d));
     }
-    bool plugin_only = true;
-    for (const Diagnostic& d : distinct) {
-      bool from_plugin = false;
-      for (const auto& [name, broken] : catalog_.problems()) {
-        from_plugin = from_plugin || broken.text() == d.text();
-      }
-      plugin_only = plugin_only && from_plugin;
-    }
+    const bool plugin_only = broken_plugin_ && distinct.size() == 1;
     throw Error(plugin_only ? ExitCode::kPlugin : ExitCode::kUsage, std::move(distinct));
   }
 
@@ -448,6 +449,7 @@ class Resolver {
   std::vector<Layer> layers_;
   Profile profile_;
   std::set<const Assignment*> used_, reported_;
+  bool broken_plugin_ = false;
 };
 
 }  // namespace

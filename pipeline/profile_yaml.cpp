@@ -206,12 +206,13 @@ Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
     }
     reader.read(YAML::Load(text));
   } catch (const json::parse_error& e) {
-    const auto line = 1 + std::count(text.begin(), text.begin() + std::min(e.byte, text.size()), '\n');
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + std::min(e.byte, text.size()), '\n');
     problems.push_back({shown_path(file) + ":" + std::to_string(line),
                         "not valid JSON: " + json_message(e.what()), ""});
   } catch (const YAML::Exception& e) {
-    problems.push_back({shown_path(file) + ":" + std::to_string(e.mark.line + 1),
-                        "not valid YAML: " + e.msg, ""});
+    problems.push_back(
+        {shown_path(file) + ":" + std::to_string(e.mark.line + 1), "not valid YAML: " + e.msg, ""});
   }
   Layer layer = reader.take();
   layer.name = file.stem().string();

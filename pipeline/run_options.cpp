@@ -18,7 +18,8 @@ using nlohmann::json;
 
 namespace {
 
-const std::vector<std::string> kValueFlags = {"--preset", "--config", "--data", "--from", "--until"};
+const std::vector<std::string> kValueFlags = {"--preset", "--config", "--data", "--from",
+                                              "--until"};
 const std::vector<std::string> kBareFlags = {"--force", "--dry-run", "--explain", "--in-process"};
 
 bool is_one_of(const std::string& word, const std::vector<std::string>& words) {
@@ -257,7 +258,8 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
 std::map<std::string, std::string> option_environment() {
   // What the program and its tests read themselves.
   static const std::set<std::string> own = {"KDGAT_PLUGIN_PATH", "KDGAT_ISA",       "KDGAT_SHARED",
-                                            "KDGAT_BINARY",      "KDGAT_BUILD_DIR", "KDGAT_PYTHON"};
+                                            "KDGAT_BINARY",      "KDGAT_BUILD_DIR", "KDGAT_PYTHON",
+                                            "KDGAT_PROGRESS"};
   std::map<std::string, std::string> found;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;

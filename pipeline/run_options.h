@@ -17,8 +17,8 @@
 namespace kdgat {
 
 struct RunOptions {
-  ProfileRequest profile;   ///< root, device, threads and seed are overrides in here
-  PlanRequest plan;         ///< after resolve_profile set plan.only = Profile::only
+  ProfileRequest profile;  ///< root, device, threads and seed are overrides in here
+  PlanRequest plan;        ///< after resolve_profile set plan.only = Profile::only
   bool dry_run = false;
   bool explain = false;
   bool in_process = false;

@@ -57,9 +57,8 @@ Checked check_list(const json& schema, const Value& value) {
   std::vector<Value> items = value.items;
   if (!value.value.is_array()) {
     if (value.value.is_null()) return {nullptr, "has no value; expected a list"};
-    std::string word = value.text.empty() && value.value.is_string()
-                           ? value.value.get<std::string>()
-                           : value.text;
+    std::string word =
+        value.text.empty() && value.value.is_string() ? value.value.get<std::string>() : value.text;
     std::stringstream words(word);
     while (std::getline(words, word, ',')) items.push_back(plain_scalar(word));
   }

@@ -1,0 +1,158 @@
+#include "pipeline/cli.h"
+
+#include <algorithm>
+#include <new>
+#include <ostream>
+
+#include "pipeline/schema.h"
+
+namespace kdgat {
+
+namespace {
+
+int help_verb(Context& context, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    context.out << program_help();
+    return 0;
+  }
+  if (arguments.front() == "exit-codes") {
+    context.out << exit_codes_text();
+    return 0;
+  }
+  std::vector<std::string> words(arguments);
+  words.push_back("--help");
+  return run_command(words, context.out, context.err);
+}
+
+const Verb* find_verb(const std::string& name) {
+  for (const Verb& verb : verbs()) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
+/// The words without the options that every verb has; those are taken into the context.
+std::vector<std::string> take_global_options(const std::vector<std::string>& words,
+                                             Context& context, bool& help, bool& version) {
+  std::vector<std::string> rest;
+  context.positions.clear();
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--json") {
+      context.json = true;
+    } else if (word == "-q" || word == "--quiet") {
+      --context.verbosity;
+    } else if (word == "-v" || word == "--verbose") {
+      ++context.verbosity;
+    } else if (word == "-h" || word == "--help") {
+      help = true;
+    } else if (word == "--version" && rest.empty()) {
+      version = true;
+    } else if (word == "--plugin-dir") {
+      if (++i == words.size()) throw Error(ExitCode::kUsage, "--plugin-dir needs a folder");
+      context.plugin_folders.push_back(words[i]);
+    } else if (word.rfind("--plugin-dir=", 0) == 0) {
+      context.plugin_folders.push_back(word.substr(word.find('=') + 1));
+    } else {
+      rest.push_back(word);
+      context.positions.push_back(static_cast<int>(i) + 1);
+    }
+  }
+  return rest;
+}
+
+/// A problem with a file and line begins with it, so that editors find the place; any other with
+/// "error:", and with the argument at the end.
+void print_problem(std::ostream& err, const Diagnostic& d) {
+  const bool is_word = d.where.rfind("command line", 0) == 0;
+  const Diagnostic shown = is_word ? Diagnostic{"", d.message + " (" + d.where + ")", d.hint} : d;
+  err << (shown.where.empty() ? "error: " : "") << shown.text() << '\n';
+}
+
+[[noreturn]] void unknown_verb(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Verb& verb : verbs()) {
+    if (!verb.hidden) known.push_back(verb.name);
+  }
+  const std::string near = nearest(name, known);
+  const bool option = name[0] == '-';
+  throw Error(ExitCode::kUsage, (option ? "unknown option " : "unknown command ") + name,
+              near.empty() ? "see kdgat --help" : "did you mean kdgat " + near + "?");
+}
+
+int run_words(const std::vector<std::string>& words, Context& context) {
+  bool help = false, version = false;
+  std::vector<std::string> rest = take_global_options(words, context, help, version);
+  if (version) return version_verb(context, {});
+  if (rest.empty()) {
+    (help ? context.out : context.err) << program_help();
+    return static_cast<int>(help ? ExitCode::kOk : ExitCode::kUsage);
+  }
+  const Verb* verb = find_verb(rest.front());
+  if (verb == nullptr) unknown_verb(rest.front());
+  rest.erase(rest.begin());
+  context.positions.erase(context.positions.begin());
+  if (verb->needs != Needs::kNothing && (!help || !rest.empty())) {
+    context.catalog = PluginCatalog::scan(PluginCatalog::search_path(context.plugin_folders));
+  }
+  if (help) {
+    const std::string text = verb_help(verb->name, rest, context.catalog);
+    if (!text.empty()) {
+      context.out << text;
+      return 0;
+    }
+    rest.push_back("--help");
+    context.positions.push_back(static_cast<int>(words.size()));
+  }
+  return verb->run(context, rest);
+}
+
+}  // namespace
+
+std::string Context::place(size_t index) const {
+  if (index >= positions.size()) return "command line";
+  return "command line, argument " + std::to_string(positions[index]);
+}
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> table = {
+      {"run", "run the stages of a profile, a preset or one stage", Needs::kPlugins, run_verb},
+      {"data", "import, inspect, verify and synthesise CAN data", Needs::kNothing, data_verb},
+      {"config", "show the resolved profile, the options of a stage, or begin a profile",
+       Needs::kCatalog, config_verb},
+      {"plugins", "list the stages there are and show one", Needs::kPlugins, plugins_verb},
+      {"doctor", "check this machine: device, libraries, plugins, limits", Needs::kPlugins,
+       doctor_verb},
+      {"completion", "print the completion script for bash, zsh or fish", Needs::kCatalog,
+       completion_verb},
+      {"version", "print the version and what it was built with", Needs::kNothing, version_verb},
+      {"help", "this help, that of a verb, or exit-codes", Needs::kNothing, help_verb},
+      {"stage-child", "", Needs::kNothing, stage_verb, true},
+      {"describe-plugin", "", Needs::kNothing, describe_verb, true},
+  };
+  return table;
+}
+
+int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  ExitCode code = ExitCode::kStageFailed;
+  try {
+    Context context{out, err, {}, {}, false, 0, {}};
+    const int status = run_words(arguments, context);
+    out.flush();
+    err.flush();
+    return status;
+  } catch (const Error& e) {
+    code = e.code();
+    for (const Diagnostic& d : e.diagnostics()) print_problem(err, d);
+  } catch (const std::bad_alloc&) {
+    code = ExitCode::kHostMemory;
+    err << "error: out of host memory\n";
+  } catch (const std::exception& e) {
+    err << "error: " << e.what() << '\n';
+  }
+  out.flush();
+  err.flush();
+  return static_cast<int>(code);
+}
+
+}  // namespace kdgat

@@ -1,0 +1,185 @@
+// kdgat completion bash|zsh|fish: scripts made from the table of verbs, the stages and the presets.
+#include <algorithm>
+#include <ostream>
+#include <set>
+
+#include "pipeline/cli.h"
+#include "pipeline/data.h"
+#include "pipeline/profile_keys.h"
+#include "pipeline/profile_layers.h"
+#include "pipeline/schema.h"
+
+namespace kdgat {
+
+namespace {
+
+struct Words {
+  std::string verbs, stages, presets, run_flags, keys, devices = "auto cpu cuda";
+};
+
+std::string joined(const std::set<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+Words collect(const PluginCatalog& catalog) {
+  std::set<std::string> visible, stages, keys,
+      flags = {"--preset",  "--config",  "--data",       "--from", "--until", "--force",
+               "--dry-run", "--explain", "--in-process", "--json", "--help",  "--plugin-dir"};
+  const auto add = [&](const nlohmann::json& schema, const std::string& prefix) {
+    for (const std::string& name : option_names(schema)) {
+      flags.insert(flag_of(prefix + name));
+      keys.insert(prefix + name + "=");
+    }
+  };
+  for (const Verb& verb : verbs()) {
+    if (!verb.hidden) visible.insert(verb.name);
+  }
+  const SectionSchemas sections = data_schemas();
+  add(host_schema(), "");
+  add(sections.import, "data.");
+  add(sections.synth, "data.synth.");
+  for (const auto& [name, plugin] : catalog.all()) {
+    stages.insert(name);
+    add(plugin.options, "");
+  }
+  const std::vector<std::string> presets = preset_names(default_preset_folders());
+  return {joined(visible), joined(stages), joined({presets.begin(), presets.end()}), joined(flags),
+          joined(keys)};
+}
+
+/// Puts each word list in the place of its @name@.
+std::string filled(std::string script, const Words& words) {
+  const std::pair<const char*, const std::string*> places[] = {
+      {"@verbs@", &words.verbs},     {"@stages@", &words.stages}, {"@presets@", &words.presets},
+      {"@flags@", &words.run_flags}, {"@keys@", &words.keys},     {"@devices@", &words.devices}};
+  for (const auto& [mark, text] : places) {
+    for (size_t at; (at = script.find(mark)) != std::string::npos;) {
+      script.replace(at, std::string(mark).size(), *text);
+    }
+  }
+  return script;
+}
+
+constexpr const char* kBash = R"(# kdgat completion for bash; made by: kdgat completion bash
+_kdgat() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
+  local words=""
+  COMPREPLY=()
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    words="@verbs@ --help --version"
+  else
+    case $previous in
+      --preset) words="@presets@" ;;
+      --device) words="@devices@" ;;
+      --config|--data|--root|--plugin-dir|-o) COMPREPLY=($(compgen -f -- "$current")); return ;;
+      *)
+        case $verb in
+          run) words="@stages@ @flags@ @keys@" ;;
+          config) if [[ $COMP_CWORD -eq 2 ]]; then words="show schema init"
+                  elif [[ ${COMP_WORDS[2]} == schema ]]; then words="data synth @stages@ --json"
+                  else words="--origin @flags@ @keys@"; fi ;;
+          plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
+          data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth"; fi ;;
+          completion) words="bash zsh fish" ;;
+          help) words="@verbs@ exit-codes" ;;
+        esac ;;
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
+  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then COMPREPLY=($(compgen -f -- "$current")); fi
+}
+complete -F _kdgat kdgat
+)";
+
+constexpr const char* kZsh = R"(#compdef kdgat
+# kdgat completion for zsh; made by: kdgat completion zsh
+_kdgat() {
+  local -a found
+  if (( CURRENT == 2 )); then
+    found=(@verbs@ --help --version)
+  else
+    case ${words[CURRENT-1]} in
+      --preset) found=(@presets@) ;;
+      --device) found=(@devices@) ;;
+      --config|--data|--root|--plugin-dir|-o) _files; return ;;
+      *)
+        case ${words[2]} in
+          run) found=(@stages@ @flags@ @keys@) ;;
+          config) if (( CURRENT == 3 )); then found=(show schema init)
+                  elif [[ ${words[3]} == schema ]]; then found=(data synth @stages@ --json)
+                  else found=(--origin @flags@ @keys@); fi ;;
+          plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
+          data) if (( CURRENT == 3 )); then found=(import inspect verify synth); fi ;;
+          completion) found=(bash zsh fish) ;;
+          help) found=(@verbs@ exit-codes) ;;
+        esac ;;
+    esac
+  fi
+  local -a whole=(${found:#*=}) open=(${(M)found:#*=})
+  compadd -a whole
+  compadd -S '' -a open
+  _files
+}
+if [[ $funcstack[1] == _kdgat ]]; then _kdgat "$@"; else compdef _kdgat kdgat; fi
+)";
+
+/// fish wants a line for each word with its description.
+std::string fish(const PluginCatalog& catalog, const Words& words) {
+  const auto quoted = [](const std::string& text) {
+    std::string out = "'";
+    for (const char c : text) out += c == '\'' ? std::string("\\'") : std::string(1, c);
+    return out + "'";
+  };
+  std::string out = "# kdgat completion for fish; made by: kdgat completion fish\n";
+  const std::string first = "complete -c kdgat -n __fish_use_subcommand -f";
+  for (const Verb& verb : verbs()) {
+    if (!verb.hidden) out += first + " -a " + verb.name + " -d " + quoted(verb.summary) + "\n";
+  }
+  const auto seen = [](const std::string& verb) {
+    return "complete -c kdgat -n '__fish_seen_subcommand_from " + verb + "'";
+  };
+  for (const auto& [name, plugin] : catalog.all()) {
+    for (const char* verb : {"run", "plugins", "config"}) {
+      out += seen(verb) + " -a " + name + " -d " + quoted(plugin.summary) + "\n";
+    }
+  }
+  out += seen("config") + " -a 'show schema init'\n";
+  out += seen("plugins") + " -a 'list show'\n";
+  out += seen("data") + " -a 'import inspect verify synth'\n";
+  out += seen("completion") + " -a 'bash zsh fish'\n";
+  out += seen("run config") + " -a '" + words.keys + "'\n";
+  size_t begin = 0;
+  while (begin < words.run_flags.size()) {
+    const size_t end = std::min(words.run_flags.find(' ', begin), words.run_flags.size());
+    const std::string flag = words.run_flags.substr(begin + 2, end - begin - 2);
+    begin = end + 1;
+    out += seen("run config") + " -l " + flag;
+    if (flag == "preset") out += " -x -a '" + words.presets + "'";
+    if (flag == "device") out += " -x -a '" + words.devices + "'";
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+int completion_verb(Context& context, const std::vector<std::string>& arguments) {
+  const std::string shell = arguments.size() == 1 ? arguments.front() : "";
+  const Words words = collect(context.catalog);
+  if (shell == "bash") {
+    context.out << filled(kBash, words);
+  } else if (shell == "zsh") {
+    context.out << filled(kZsh, words);
+  } else if (shell == "fish") {
+    context.out << fish(context.catalog, words);
+  } else {
+    throw Error(ExitCode::kUsage, "completion needs a shell: bash, zsh or fish",
+                "source <(kdgat completion bash)");
+  }
+  return 0;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,199 @@
+// Help texts: examples first, then what there is to say. Options of stages come from their schemas.
+#include <algorithm>
+#include <cstdio>
+
+#include "pipeline/cli.h"
+#include "pipeline/data.h"
+#include "pipeline/profile_keys.h"
+#include "pipeline/schema.h"
+
+namespace kdgat {
+
+namespace {
+
+struct HelpRow {
+  const char* verb;
+  const char* text;
+};
+
+constexpr const char* kRunHelp = R"(Run the stages of a profile, a preset or one stage.
+
+  kdgat run --preset smoke                          synthetic traffic, under a minute on a CPU
+  kdgat run --preset smoke --data logs/             the same on your own logs
+  kdgat run profiles/hcrl_sa.yaml --data data/hcrl_sa
+  kdgat run autoencoder --preset vgae,student --data logs/ max_epochs=20
+  kdgat run my.yaml classifier.lr=0.001 --batch-size 512 data.window=50
+  kdgat run my.yaml --dry-run                       what would run, and why
+  kdgat run autoencoder --help                      the options of one stage
+
+usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options]
+
+  --preset A,B         layers below the file, in order
+  --config FILE        the same as naming the file
+  --data PATH          input: a log, a folder of logs, a graph store, - for standard input
+  --root DIR           folder that holds all runs (default runs)
+  --device D           auto, cpu, cuda or cuda:N
+  --threads N          threads of a stage; 0 = as many as this process may use
+  --seed N             seed of every stage
+  --from STEP          run this step and what depends on it again
+  --until STEP         stop after this step
+  --force              keep nothing of earlier runs
+  -n, --dry-run        say what would run; change nothing
+  --explain            say why each step runs or is kept
+  --in-process         run stages in this process (for debugging)
+
+Options of stages: stage.key=1, step.key=1 or key=1 (every active step that has it); a list is [1,2].
+Each is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
+KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
+)";
+
+constexpr const char* kConfigHelp = R"(Look at profiles and options without running anything.
+
+  kdgat config show --preset smoke                  the resolved profile, ready to be a file
+  kdgat config show my.yaml lr=0.01 --origin        and who set each value
+  kdgat config schema autoencoder                   the options of a stage
+  kdgat config schema --json > profile.schema.json  JSON Schema of a profile, for editors
+  kdgat config init my.yaml                         begin a profile, with comments
+
+usage: kdgat config show [what kdgat run takes] [--origin] [--json]
+       kdgat config schema [STAGE | data | synth] [--json]
+       kdgat config init [FILE] [--force]
+)";
+
+constexpr const char* kPluginsHelp = R"(The stages there are.
+
+  kdgat plugins list                                name, version, LibTorch build, what it does
+  kdgat plugins show classifier                     inputs, outputs and every option
+  kdgat plugins list --plugin-dir my_plugins/
+
+usage: kdgat plugins list | show STAGE [--json]
+
+Plugins are searched in --plugin-dir, KDGAT_PLUGIN_PATH, plugins/ beside the executable and
+$XDG_DATA_HOME/kdgat/plugins.
+)";
+
+constexpr const char* kDoctorHelp = R"(Check this machine.
+
+  kdgat doctor                                      one line a check: ok, warn or fail
+  kdgat doctor --json
+
+usage: kdgat doctor [--json]
+)";
+
+constexpr const char* kCompletionHelp = R"(Print the completion script of a shell.
+
+  source <(kdgat completion bash)
+  kdgat completion zsh > ~/.zfunc/_kdgat
+  kdgat completion fish > ~/.config/fish/completions/kdgat.fish
+
+usage: kdgat completion bash | zsh | fish
+)";
+
+constexpr const char* kVersionHelp = R"(Print the version and what it was built with.
+
+  kdgat version
+  kdgat version --json
+
+usage: kdgat version [--json]
+)";
+
+constexpr const char* kHelpHelp = R"(Help.
+
+  kdgat help                                        what there is
+  kdgat help run                                    one verb
+  kdgat help run autoencoder                        the options of a stage
+  kdgat help exit-codes
+
+usage: kdgat help [VERB | exit-codes]
+)";
+
+constexpr HelpRow kRows[] = {
+    {"run", kRunHelp},       {"config", kConfigHelp},         {"plugins", kPluginsHelp},
+    {"doctor", kDoctorHelp}, {"completion", kCompletionHelp}, {"version", kVersionHelp},
+    {"help", kHelpHelp},
+};
+
+std::string stage_help(const PluginDescription& plugin) {
+  std::string out = plugin.summary + "\n\n";
+  out += "  kdgat run " + plugin.name + " --data logs/ key=value --a-flag VALUE\n";
+  out += "  kdgat run " + plugin.name + " --help\n\n";
+  out += "Options of " + plugin.name + ", as flags here and as keys in a profile:\n\n";
+  out += options_text(plugin.options);
+  if (!plugin.refused.empty()) out += "\nPublished keys not supported in this version:\n\n";
+  for (const nlohmann::json& refused : plugin.refused) {
+    const std::string name = "  " + refused.value("name", "") + "  ";
+    out += name + wrapped(refused.value("reason", ""), 4, 100 - name.size()) + "\n";
+  }
+  return out + "\nSee kdgat run --help for profiles, presets and the options of the run itself.\n";
+}
+
+}  // namespace
+
+std::string exit_codes_text() {
+  return R"(kdgat exit codes
+
+    0  done
+    1  a stage failed
+    2  usage or configuration
+    3  input data
+    4  plugin or ABI
+    5  the plan does not fit the device
+   81  out of GPU memory
+   82  out of host memory
+   85  checkpointed, please requeue
+  130  interrupted
+  143  terminated
+
+A failure never ends in 0.
+)";
+}
+
+std::string program_help() {
+  std::string out = R"(kdgat trains graph neural networks in stages on the GPU or CPU you have.
+
+  kdgat run --preset smoke                          try it: synthetic CAN traffic, under a minute
+  kdgat run --preset vgae,gat,student --data logs/  an autoencoder and a classifier on your logs
+  kdgat config show --preset smoke --origin         what would be set, and by whom
+  kdgat doctor                                      is this machine ready?
+
+usage: kdgat VERB [options] [key=value ...]
+
+)";
+  for (const Verb& verb : verbs()) {
+    if (verb.hidden) continue;
+    out += "  " + verb.name + std::string(13 - verb.name.size(), ' ') + verb.summary + "\n";
+  }
+  return out + R"(
+  --json               results as JSON
+  -q, -v               say less, say more
+  --plugin-dir DIR     look for stages here first
+  --version            the version
+  -h, --help           help; kdgat VERB --help for one verb
+
+See kdgat help exit-codes for the exit codes.
+)";
+}
+
+std::string verb_help(const std::string& verb, const std::vector<std::string>& arguments,
+                      const PluginCatalog& catalog) {
+  if (verb == "run") {
+    for (const std::string& word : arguments) {
+      if (const PluginDescription* plugin = catalog.find(word)) return stage_help(*plugin);
+    }
+    const bool names_stage =
+        !arguments.empty() && arguments[0].find_first_of("-=./") == std::string::npos;
+    if (names_stage) {
+      std::vector<std::string> known;
+      for (const auto& [name, plugin] : catalog.all()) known.push_back(name);
+      const std::string near = nearest(arguments[0], known);
+      throw Error(ExitCode::kUsage, "unknown stage " + arguments[0],
+                  near.empty() ? "see kdgat plugins list" : "did you mean " + near + "?");
+    }
+  }
+  for (const HelpRow& row : kRows) {
+    if (verb == row.verb) return row.text;
+  }
+  return "";
+}
+
+}  // namespace kdgat
