@@ -150,14 +150,6 @@ graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folde
   return graph::import_logs(logs.path(), folder, options, progress, cancelled);
 }
 
-std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
-  }
-  return digits;
-}
-
 std::string windows_text(const json& facts) {
   return grouped(facts.at("graphs")) + " windows (" + grouped(facts.at("attack")) + " attack)";
 }
@@ -255,6 +247,16 @@ json inspect_store(const fs::path& path) {
 }
 
 }  // namespace
+
+std::string grouped(int64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
 
 SectionSchemas data_schemas() {
   return {options_schema<graph::ImportOptions>(), options_schema<graph::SynthOptions>()};

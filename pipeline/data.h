@@ -22,6 +22,9 @@ struct PreparedData {
   bool reused = false;
 };
 
+/// A count as people read it: 1,412. Not negative.
+std::string grouped(int64_t number);
+
 /// Schemas of the profile's `data:` and `synth:` sections (see graph/import.h, graph/synth.h).
 SectionSchemas data_schemas();
 

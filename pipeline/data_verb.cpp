@@ -55,8 +55,8 @@ json schema_of(const std::string& action) {
 
 int print_help(std::ostream& out, const std::string& action) {
   if (action.empty()) {
-    out << "Graph data: import, inspect, verify, synthesise.\n\n"
-        << kActions << "\n`kdgat data ACTION --help` shows examples and options.\n";
+    out << "Examples\n"
+        << kActions << "\n`kdgat data ACTION --help` shows more, and the options.\n";
     return 0;
   }
   out << "Examples\n" << example_of(action) << "\n";
@@ -254,21 +254,14 @@ bool is_stopped() { return pending_signal() != 0; }
 
 // ---- results
 
-std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
-  }
-  return digits;
-}
-
-std::string grouped(const json& number) { return grouped(number.get<int64_t>()); }
+std::string grouped(const json& number) { return kdgat::grouped(number.get<int64_t>()); }
 
 /// "23/27/29/30".
 std::string sizes(const json& counts) {
   std::string out;
   for (const char* at : {"p50", "p95", "p99", "max"}) {
-    out += (out.empty() ? "" : "/") + std::to_string(counts.at(at).get<int64_t>());
+    if (!out.empty()) out += '/';
+    out += std::to_string(counts.at(at).get<int64_t>());
   }
   return out;
 }
@@ -440,9 +433,10 @@ int data_verb(Context& context, const std::vector<std::string>& arguments) {
   install_signal_flags();
   try {
     return act(context, request);
-  } catch (const Error& e) {
-    if (e.code() != ExitCode::kInterrupted || !is_stopped()) throw;
-    throw Error(static_cast<ExitCode>(pending_signal()), e.diagnostics());
+  } catch (const Error&) {
+    // A read cut short by the signal may look like bad input.
+    if (!is_stopped()) throw;
+    throw Error(static_cast<ExitCode>(pending_signal()), "interrupted; nothing was written");
   }
 }
 
