@@ -42,8 +42,8 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --explain            say why each step runs or is kept
   --in-process         run stages in this process (for debugging)
 
-Options of stages: stage.key=1, step.key=1 or key=1 (every active step that has it); a list is [1,2].
-Each is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
+Options of stages: stage.key=1, step.key=1 or key=1 (every step that has it); a list is [1,2]. Each
+is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
 KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
 )";
 

@@ -173,7 +173,18 @@ std::string nearest(const std::string& name, const std::vector<std::string>& can
       best = candidate;
     }
   }
-  return best;
+  if (!best.empty()) return best;
+  // What ends or begins like it: epochs is max_epochs, --split is --data.split.
+  const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  for (const std::string& candidate : candidates) {
+    if (word.size() < 3 || candidate.size() <= word.size()) continue;
+    const size_t rest = candidate.size() - word.size();
+    const bool ends = candidate.compare(rest, word.size(), word) == 0 &&
+                      std::string("_.- ").find(candidate[rest - 1]) != std::string::npos;
+    const bool begins = candidate.compare(0, name.size(), name) == 0;
+    if (ends || begins) return candidate;
+  }
+  return "";
 }
 
 std::string own_option_name(const json& schema, const std::string& name) {

@@ -1,0 +1,210 @@
+#include "pipeline/cli.h"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "kdgat/options.h"
+#include "pipeline/run_options.h"
+#include "support/command.h"
+
+using namespace kdgat;
+using kdgat::test::ScratchFolder;
+
+namespace {
+
+struct Said {
+  int code = -1;
+  std::string out, err;
+};
+
+Said say(const std::vector<std::string>& words) {
+  std::ostringstream out, err;
+  const int code = run_command(words, out, err);
+  return {code, out.str(), err.str()};
+}
+
+struct StageOptions {
+  double lr = 0.003;
+  bool use_scheduler = false;
+  std::vector<int64_t> hidden_dims = {4, 2};
+  std::vector<std::string> tags;
+  static auto table() {
+    using O = StageOptions;
+    return std::tuple{field("lr", &O::lr, "Rate."),
+                      field("use_scheduler", &O::use_scheduler, "Schedule."),
+                      field("hidden_dims", &O::hidden_dims, "Widths.").alias("vgae_hidden_dims"),
+                      field("tags", &O::tags, "Words.")};
+  }
+};
+
+RunOptions parse(const std::vector<std::string>& words) {
+  std::ostringstream out, err;
+  Context context{out, err, {}, {}, false, 0, {}};
+  PluginDescription plugin;
+  plugin.name = "autoencoder";
+  plugin.options = options_schema<StageOptions>();
+  plugin.refused = nlohmann::json::array({{{"name", "precision"}}});
+  context.catalog.add(plugin);
+  for (size_t i = 0; i < words.size(); ++i) context.positions.push_back(static_cast<int>(i) + 2);
+  return parse_run_options(context, words, {"--origin"});
+}
+
+/// "key=value" of every override, in order.
+std::vector<std::string> overrides(const RunOptions& options) {
+  std::vector<std::string> out;
+  for (const auto& o : options.profile.overrides) out.push_back(o.key + "=" + o.value);
+  return out;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("help begins with examples and names every verb that is not hidden", "[cli]") {
+  const Said said = say({"--help"});
+  CHECK(said.code == 0);
+  CHECK(said.out.find("kdgat run --preset smoke") < said.out.find("usage:"));
+  for (const Verb& verb : verbs()) {
+    CHECK((said.out.find("\n  " + verb.name + " ") != std::string::npos) == !verb.hidden);
+  }
+  CHECK(said.err.empty());
+}
+
+TEST_CASE("nothing said prints help and is a usage error", "[cli]") {
+  const Said said = say({});
+  CHECK(said.code == 2);
+  CHECK(said.out.empty());
+  CHECK(said.err == say({"--help"}).out);
+}
+
+TEST_CASE("every verb has help", "[cli]") {
+  for (const Verb& verb : verbs()) {
+    if (verb.hidden) continue;
+    INFO(verb.name);
+    const Said said = say({verb.name, "--help"});
+    CHECK(said.code == 0);
+    CHECK(said.out.size() > 60);
+    CHECK(say({"help", verb.name}).out == said.out);
+  }
+}
+
+TEST_CASE("help lines fit a hundred columns", "[cli]") {
+  for (const Verb& verb : verbs()) {
+    if (verb.hidden) continue;
+    std::istringstream lines(say({verb.name, "--help"}).out);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+  }
+}
+
+TEST_CASE("an unknown command names the nearest and exits 2", "[cli]") {
+  const Said said = say({"rnu"});
+  CHECK(said.code == 2);
+  CHECK(said.err == "error: unknown command rnu\n  hint: did you mean kdgat run?\n");
+  CHECK(say({"--bogus"}).err == "error: unknown option --bogus\n  hint: see kdgat --help\n");
+}
+
+TEST_CASE("help exit-codes lists the documented codes", "[cli]") {
+  const Said said = say({"help", "exit-codes"});
+  for (const ExitCode code :
+       {ExitCode::kOk, ExitCode::kStageFailed, ExitCode::kUsage, ExitCode::kData, ExitCode::kPlugin,
+        ExitCode::kDoesNotFit, ExitCode::kGpuMemory, ExitCode::kHostMemory, ExitCode::kRequeue,
+        ExitCode::kInterrupted, ExitCode::kTerminated}) {
+    CHECK(said.out.find(" " + std::to_string(static_cast<int>(code)) + "  ") != std::string::npos);
+  }
+}
+
+TEST_CASE("config init writes a profile once", "[cli]") {
+  const ScratchFolder folder;
+  const std::string file = (folder / "my.yaml").string();
+  CHECK(say({"config", "init", file}).code == 0);
+  CHECK(kdgat::test::read_text(file).find("stages:") != std::string::npos);
+  const Said again = say({"config", "init", file});
+  CHECK(again.code == 2);
+  CHECK(again.err == file + ": there already\n  hint: --force replaces it\n");
+  CHECK(say({"config", "init", file, "--force", "-q"}).err.empty());
+}
+
+TEST_CASE("config schema is text for people and JSON for editors", "[cli]") {
+  CHECK(say({"config", "schema", "data"}).out.find("--data.window N") != std::string::npos);
+  const auto schema = nlohmann::json::parse(say({"config", "schema", "--json"}).out);
+  CHECK(schema["properties"]["data"]["properties"].contains("window"));
+  CHECK(schema["properties"].contains("experiment_root"));
+  const Said unknown = say({"config", "schema", "dta"});
+  CHECK(unknown.code == 2);
+  CHECK(unknown.err.find("did you mean data?") != std::string::npos);
+}
+
+TEST_CASE("completion knows verbs and is made for three shells", "[cli]") {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Said said = say({"completion", shell});
+    CHECK(said.code == 0);
+    CHECK(said.out.find("doctor") != std::string::npos);
+    CHECK(said.out.find("describe-plugin") == std::string::npos);
+    CHECK(said.out.find("@verbs@") == std::string::npos);
+  }
+  CHECK(say({"completion", "tcsh"}).code == 2);
+}
+
+TEST_CASE("a run is read from words, flags and files", "[cli]") {
+  const RunOptions o = parse({"autoencoder", "--preset", "vgae,student", "p.yaml", "--data", "logs",
+                              "--root=out", "-n", "--explain", "--force", "--until", "evaluate",
+                              "lr=0.1", "--device", "cpu", "--preset", "x"});
+  CHECK(o.profile.problems.empty());
+  CHECK(o.profile.stage == "autoencoder");
+  CHECK(o.profile.presets == Words{"vgae", "student", "x"});
+  CHECK(o.profile.config->string() == "p.yaml");
+  CHECK(o.profile.data == "logs");
+  CHECK(o.plan.until == "evaluate");
+  CHECK((o.dry_run && o.explain && o.plan.force && !o.in_process));
+  CHECK(overrides(o) == Words{"root=out", "lr=0.1", "device=cpu"});
+  CHECK(o.profile.overrides[1].origin == "command line, argument 14");
+}
+
+TEST_CASE("every option of a stage is a flag under its own and its published name", "[cli]") {
+  const RunOptions o = parse({"--lr",
+                              "-1",
+                              "--autoencoder.lr",
+                              "0.5",
+                              "--vgae-hidden-dims",
+                              "80",
+                              "40",
+                              "16",
+                              "--use-scheduler",
+                              "--use-scheduler",
+                              "yes",
+                              "--tags",
+                              "a,b",
+                              "autoencoder",
+                              "--precision",
+                              "16-mixed",
+                              "--num-workers",
+                              "4",
+                              "--data.window",
+                              "50",
+                              "--origin"});
+  CHECK(o.profile.problems.empty());
+  CHECK(overrides(o) == Words{"lr=-1", "autoencoder.lr=0.5", "vgae_hidden_dims=[80, 40, 16]",
+                              "use_scheduler=true", "use_scheduler=true", "tags=a,b",
+                              "precision=16-mixed", "num_workers=4", "data.window=50"});
+  CHECK(o.profile.stage == "autoencoder");
+  CHECK(o.rest == Words{"--origin"});
+}
+
+TEST_CASE("problems of the command line wait to be reported with all others", "[cli]") {
+  const RunOptions o = parse({"--vgae-hiden-dims", "4", "a.yaml", "b.yaml", "one", "two",
+                              "--memory-limit", "8G", "--dryrun", "--data"});
+  std::string text;
+  for (const Diagnostic& d : o.profile.problems) text += d.text() + "\n";
+  CHECK(text ==
+        "unknown flag --vgae-hiden-dims (command line, argument 2)\n"
+        "  hint: did you mean --vgae-hidden-dims?\n"
+        "a second profile file b.yaml (command line, argument 5)\n"
+        "  hint: layer presets instead: --preset A,B\n"
+        "cannot run both one and two (command line, argument 7)\n"
+        "  hint: name one stage, or a profile with several; options are key=value\n"
+        "--memory-limit is not supported in this version (command line, argument 8)\n"
+        "  hint: give the process a limit: systemd-run --user --scope -p MemoryMax=8G kdgat ...\n"
+        "unknown flag --dryrun (command line, argument 10)\n"
+        "  hint: did you mean --dry-run?\n"
+        "--data needs a value (command line, argument 11)\n");
+}
