@@ -265,7 +265,9 @@ SectionSchemas data_schemas() {
 fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   const fs::path folder = dataset_root / "data";
   if (data.synthetic) {
-    const json what = {graph::kSynthVersion, data.synth.values, data.import.values};
+    const json what = {graph::kSynthVersion,
+                       dump_options(load_options<graph::SynthOptions>(data.synth.values)),
+                       dump_options(load_options<graph::ImportOptions>(data.import.values))};
     return folder / folder_name("synth " + what.dump());
   }
   if (data.path.empty()) {
@@ -287,7 +289,8 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
     if (!sets_split(data) && fs::exists(own_split)) {
       what += graph::SafetensorsFile::open(own_split).header_hash();
     } else {
-      for (const char* key : kSplitOptions) what += data.import.values.value(key, json()).dump();
+      const graph::SplitOptions split = split_options(data.import.values);
+      what += json{split.kind, split.val_fraction, split.test_fraction, split.seed}.dump();
     }
     return folder / folder_name("store " + what);
   }

@@ -66,7 +66,13 @@ int print_help(std::ostream& out, const std::string& action) {
   }
   out << "  --json             the result as JSON on standard output\n";
   if (takes_options(action)) {
-    out << "\nOptions, as --name VALUE or name=VALUE\n" << options_text(schema_of(action));
+    std::string options = options_text(schema_of(action));
+    // A list is one word here, because a path may follow it.
+    for (auto at = options.find(" TEXT TEXT ..."); at != std::string::npos;
+         at = options.find(" TEXT TEXT ...")) {
+      options.replace(at, 14, " TEXT,TEXT,...");
+    }
+    out << "\nOptions, as --name VALUE or name=VALUE\n" << options;
   }
   return 0;
 }

@@ -50,6 +50,7 @@ inline std::string read_text(const std::filesystem::path& path) {
 inline CommandResult run_shell(const std::string& line, const std::filesystem::path& folder) {
   const ScratchFolder scratch;
   const std::string out = (scratch / "out").string(), err = (scratch / "err").string();
+  std::fflush(nullptr);  // or the child writes what waits in the parent's buffers again
   const pid_t child = ::fork();
   if (child == 0) {
     if (::chdir(folder.c_str()) != 0) ::_exit(126);
