@@ -24,6 +24,7 @@ struct PastStep {
   nlohmann::json facts;               ///< of its outputs
   std::string finished;               ///< ISO time
   std::string library_hash;
+  std::string missing;                ///< an output file that is gone; such a step is not kept
 };
 
 enum class Action { kRun, kKeep };
@@ -33,7 +34,9 @@ struct PlannedStep {
   std::vector<std::string> needs;                              ///< "data" or step names
   std::map<std::string, std::vector<std::string>> inputs;      ///< port -> producers ("data" or steps)
   std::string fingerprint;
-  nlohmann::json ingredients;         ///< {"stage","version","options",  "seed", "inputs":{port:[fingerprints]}}
+  /// {"stage","version","options" (those that affect results),"seed",
+  ///  "inputs":{port:[{"step","fingerprint"}]}}
+  nlohmann::json ingredients;
   Action action = Action::kRun;
   std::string reason;                 ///< "option changed: lr 0.003 -> 0.001 (profiles/kdgat.yaml:31)"
   std::optional<PastStep> kept;       ///< with kKeep
@@ -51,10 +54,18 @@ struct PlanRequest {
   bool force = false;                 ///< nothing is kept (with `only` or `from`: from there on)
 };
 
+/// The data fingerprint while nothing is imported yet: no step is kept then.
+inline constexpr const char* kUnknownData = "unknown";
+
 /// Throws Error(kUsage): unknown step in needs/from/until, a cycle, a required input nobody makes,
 /// two producers for a single port (naming them); Error(kPlugin): a stage without plugin.
-/// `past` newest first. `data_fingerprint` may be "unknown" when nothing is imported yet.
+/// `past` newest first. Inputs of a step that names no needs come by kind: "graphs" from the data, a
+/// port that takes many from every earlier step with that kind, another from the one that has it.
 Plan make_plan(const Profile& profile, const PluginCatalog& catalog, const std::string& data_fingerprint,
                const std::vector<PastStep>& past, const PlanRequest& request);
+
+/// "01JD…K7" for 01JDX4…K7, "3f9c…" for a fingerprint: enough to recognise it.
+std::string short_run(const std::string& id);
+std::string short_hash(const std::string& hash);
 
 }  // namespace kdgat

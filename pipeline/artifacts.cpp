@@ -1,0 +1,348 @@
+#include "pipeline/artifacts.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "kdgat/atomic_file.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kRunFile = "run.json";
+constexpr const char* kStepFile = "step.json";
+constexpr const char* kJournalFile = "journal.jsonl";
+
+std::string text_of(const json& content) {
+  return content.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+/// nullopt if the file is absent or no JSON object: what a kill left is treated as not there.
+std::optional<json> read_json(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  json content = json::parse(in, nullptr, false);
+  if (!content.is_object()) return std::nullopt;
+  return content;
+}
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, int reason) {
+  throw Error(ExitCode::kData, what + " " + path.string() + ": " + std::strerror(reason));
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail("cannot create folder", path, error.value());
+}
+
+bool is_temporary(const fs::path& path) {
+  return path.filename().string().find(".tmp.") != std::string::npos;
+}
+
+/// Size by name of what a step leaves to others; the host's own bookkeeping and what serves only to
+/// continue are left out.
+json list_outputs(const fs::path& folder) {
+  static const std::set<std::string> kOwn{"journal.jsonl", "log.txt",     "request.json",
+                                          "config.json",   "memory.json", "step.json"};
+  json files = json::object();
+  for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator();
+       ++at) {
+    const fs::path name = at->path().lexically_relative(folder);
+    if (name == "checkpoint") at.disable_recursion_pending();
+    if (!at->is_regular_file() || kOwn.contains(name.string()) || is_temporary(name)) continue;
+    files[name.string()] = at->file_size();
+  }
+  return files;
+}
+
+/// The first recorded output that is gone or has another size; "" if all stand.
+std::string first_missing(const fs::path& folder, const json& files) {
+  for (const auto& [name, size] : files.items()) {
+    struct stat found {};
+    if (::stat((folder / name).c_str(), &found) != 0 ||
+        size != static_cast<uint64_t>(found.st_size)) {
+      return (folder / name).string();
+    }
+  }
+  return "";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Takes the lock of a run if it is free, and leaves the name of its owner in the file.
+OwnedFd try_lock(const fs::path& folder) {
+  const fs::path path = folder / "lock";
+  OwnedFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (fd.get() < 0) fail("cannot open", path, errno);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) fail("cannot lock", path, errno);
+    return OwnedFd();
+  }
+  const std::string owner = host_name() + " " + std::to_string(::getpid()) + "\n";
+  // Only a hint to other processes: a full disk must not stop the run here.
+  if (::ftruncate(fd.get(), 0) != 0 || ::pwrite(fd.get(), owner.data(), owner.size(), 0) < 0) {
+    return fd;
+  }
+  return fd;
+}
+
+/// Whether the process that took the lock is gone, so that only its last stage still holds it.
+bool is_orphaned(const fs::path& folder) {
+  std::ifstream in(folder / "lock");
+  std::string host;
+  pid_t pid = 0;
+  if (!(in >> host >> pid) || host != host_name() || pid <= 0) return false;
+  return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+std::vector<fs::path> run_folders(const fs::path& dataset_root) {
+  std::error_code ignored;
+  std::vector<fs::path> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(dataset_root, ignored)) {
+    if (fs::exists(entry.path() / kRunFile, ignored)) folders.push_back(entry.path());
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  return folders;
+}
+
+json step_states(const Plan& plan) {
+  json steps = json::array();
+  for (const PlannedStep& step : plan.steps) {
+    json state = {{"step", step.spec.name},
+                  {"stage", step.spec.stage},
+                  {"fingerprint", step.fingerprint},
+                  {"status", step.action == Action::kKeep ? "kept" : "pending"},
+                  {"reason", step.reason}};
+    if (step.kept) {
+      state["run"] = step.kept->run;
+      state["folder"] = step.kept->folder.string();
+    }
+    steps.push_back(std::move(state));
+  }
+  return steps;
+}
+
+bool is_unfinished(const json& document, const Plan& plan) {
+  return document.value("plan", "") == plan.fingerprint &&
+         (!document.contains("exit_code") || document.at("exit_code") != 0);
+}
+
+}  // namespace
+
+OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void OwnedFd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+std::string make_run_id(int64_t milliseconds) {
+  constexpr const char* kDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  constexpr int kTimeDigits = 10, kRandomDigits = 16;
+  std::array<unsigned char, kRandomDigits> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    throw Error(ExitCode::kStageFailed, "the system gives no random numbers");
+  }
+  std::string id(kTimeDigits, '0');
+  for (int i = kTimeDigits - 1; i >= 0; --i, milliseconds >>= 5) id[i] = kDigits[milliseconds & 31];
+  for (const unsigned char byte : random) id += kDigits[byte & 31];
+  return id;
+}
+
+std::string iso_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(folder)) {
+  make_folder(path_);
+  std::error_code ignored;
+  fs::remove(path_ / kStepFile, ignored);
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_, ignored)) {
+    if (is_temporary(entry.path())) leftovers.push_back(entry.path());
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
+  write("config.json", config);
+  const fs::path journal = path_ / kJournalFile;
+  journal_ = OwnedFd(::open(journal.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (journal_.get() < 0) fail("cannot open", journal, errno);
+  // A killed writer may have left half a line: the next one must not be glued to it.
+  const off_t size = ::lseek(journal_.get(), 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && ::pread(journal_.get(), &last, 1, size - 1) == 1 && last != '\n' &&
+      ::write(journal_.get(), "\n", 1) != 1) {
+    fail("cannot write", journal, errno);
+  }
+}
+
+void StepFolder::journal(json event) {
+  event["time"] = iso_now();
+  const std::string line = event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  std::size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t wrote = ::write(journal_.get(), line.data() + done, line.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) fail("cannot write", path_ / kJournalFile, errno);
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+void StepFolder::write(const std::string& file, const json& content) {
+  write_file(path_ / file, text_of(content));
+}
+
+void StepFolder::finish(const PlannedStep& step, const std::string& library_hash,
+                        const json& result) {
+  write(kStepFile, {{"step", step.spec.name},
+                    {"stage", step.spec.stage},
+                    {"fingerprint", step.fingerprint},
+                    {"ingredients", step.ingredients},
+                    {"facts", result.value("facts", json::object())},
+                    {"library_hash", library_hash},
+                    {"finished", iso_now()},
+                    {"files", list_outputs(path_)},
+                    {"result", result}});
+}
+
+Run::Run(fs::path folder, OwnedFd lock, json document)
+    : id_(folder.filename().string()),
+      folder_(std::move(folder)),
+      lock_(std::move(lock)),
+      document_(std::move(document)) {}
+
+Run Run::create(const fs::path& dataset_root, const std::string& profile, const Plan& plan) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::string id =
+      make_run_id(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  const fs::path folder = dataset_root / id;
+  make_folder(folder);
+  OwnedFd lock = try_lock(folder);
+  Run run(folder, std::move(lock),
+          {{"id", id},
+           {"profile", profile},
+           {"plan", plan.fingerprint},
+           {"kdgat", KDGAT_VERSION},
+           {"host", host_name()},
+           {"started", iso_now()},
+           {"steps", step_states(plan)}});
+  run.save();
+  return run;
+}
+
+std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
+  constexpr int kTries = 150;
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  for (const fs::path& folder : run_folders(dataset_root)) {
+    const auto seen = read_json(folder / kRunFile);
+    if (!seen || !is_unfinished(*seen, plan)) continue;
+    OwnedFd lock = try_lock(folder);
+    for (int i = 0; i < kTries && lock.get() < 0 && is_orphaned(folder); ++i) {
+      std::this_thread::sleep_for(kPause);
+      lock = try_lock(folder);
+    }
+    if (lock.get() < 0) {
+      busy = folder.filename().string();
+      continue;
+    }
+    // Its owner may have ended it while the lock was waited for.
+    auto document = read_json(folder / kRunFile);
+    if (!document || !is_unfinished(*document, plan)) continue;
+    document->erase("exit_code");
+    document->erase("finished");
+    Run run(folder, std::move(lock), std::move(*document));
+    run.save();
+    return run;
+  }
+  return std::nullopt;
+}
+
+void Run::record_plan(const Plan& plan) {
+  document_["steps"] = step_states(plan);
+  for (json& state : document_["steps"]) {
+    if (state.value("run", "") == id_) state["status"] = "done";
+  }
+  save();
+}
+
+void Run::record_step(const std::string& step, const std::string& status, const json& more) {
+  for (json& state : document_["steps"]) {
+    if (state.at("step") != step) continue;
+    state["status"] = status;
+    state.update(more);
+  }
+  save();
+}
+
+void Run::finish(int exit_code) {
+  document_["finished"] = iso_now();
+  document_["exit_code"] = exit_code;
+  save();
+}
+
+void Run::save() const { write_file(folder_ / kRunFile, text_of(document_)); }
+
+std::vector<PastStep> find_past_steps(const fs::path& dataset_root) {
+  std::vector<PastStep> steps;
+  for (const fs::path& folder : run_folders(dataset_root)) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+      const auto record = read_json(entry.path() / kStepFile);
+      if (!record) continue;
+      PastStep past;
+      past.run = folder.filename().string();
+      past.step = record->value("step", "");
+      past.stage = record->value("stage", "");
+      past.fingerprint = record->value("fingerprint", "");
+      past.ingredients = record->value("ingredients", json::object());
+      past.folder = entry.path();
+      past.facts = record->value("facts", json::object());
+      past.finished = record->value("finished", "");
+      past.library_hash = record->value("library_hash", "");
+      past.missing = first_missing(entry.path(), record->value("files", json::object()));
+      steps.push_back(std::move(past));
+    }
+  }
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const PastStep& a, const PastStep& b) { return a.finished > b.finished; });
+  return steps;
+}
+
+json read_result(const fs::path& step_folder) {
+  const auto record = read_json(step_folder / kStepFile);
+  return record ? record->value("result", json::object()) : json::object();
+}
+
+}  // namespace kdgat

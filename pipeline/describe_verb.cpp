@@ -1,0 +1,39 @@
+// `kdgat describe-plugin X.so...`: writes kdgat_<stage>.json beside a freshly built plugin.
+#include <ostream>
+
+#include "kdgat/atomic_file.h"
+#include "pipeline/cli.h"
+#include "pipeline/hash.h"
+#include "pipeline/plugin_host.h"
+
+namespace kdgat {
+namespace {
+
+void describe(PluginHost& plugins, const std::filesystem::path& library) {
+  const kdgat_stage& stage = plugins.open_library(library);
+  nlohmann::json description = nlohmann::json::parse(stage.describe_json);
+  const std::string stem = library.stem().string();
+  if (description.value("name", "") != stage.name || stem != std::string("kdgat_") + stage.name) {
+    throw Error(ExitCode::kPlugin, library.string() + " holds the stage " + stage.name,
+                "name it kdgat_" + std::string(stage.name) + ".so");
+  }
+  description["abi"] = {{"major", stage.abi_major}, {"minor", stage.abi_minor}};
+  description["library"] = library.filename().string();
+  description["library_hash"] = hash_file(library);
+  std::filesystem::path path = library;
+  path.replace_extension(".json");
+  write_file(path, description.dump(1) + "\n");
+}
+
+}  // namespace
+
+int describe_verb(Context&, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    throw Error(ExitCode::kUsage, "no plugin is named", "kdgat describe-plugin kdgat_example.so");
+  }
+  PluginHost plugins;
+  for (const std::string& library : arguments) describe(plugins, library);
+  return 0;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,359 @@
+// `kdgat run`: profile, data, plan, run folder, stages, and the table at the end.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <set>
+
+#include "pipeline/artifacts.h"
+#include "pipeline/cli.h"
+#include "pipeline/data.h"
+#include "pipeline/plugin_host.h"
+#include "pipeline/run_options.h"
+#include "pipeline/runner.h"
+#include "pipeline/signals.h"
+#include "pipeline/status.h"
+#include "pipeline/table.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Takes `--progress FORM` out of the words; the environment's form if it is not there.
+std::string take_progress(Context& context, std::vector<std::string>& words) {
+  const char* set = std::getenv("KDGAT_PROGRESS");
+  std::string form = set == nullptr ? "" : set;
+  const auto erase = [&](std::size_t i) {
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    if (i < context.positions.size()) {
+      context.positions.erase(context.positions.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].rfind("--progress=", 0) == 0) {
+      form = words[i].substr(words[i].find('=') + 1);
+    } else if (words[i] == "--progress" && i + 1 < words.size()) {
+      form = words[i + 1];
+      erase(i + 1);
+    } else {
+      continue;
+    }
+    erase(i--);
+  }
+  if (!form.empty() && form != "jsonl" && form != "text") {
+    throw Error(ExitCode::kUsage, "progress is written as text or jsonl, not " + form);
+  }
+  return form;
+}
+
+/// "today 18:04", "yesterday 18:04", "2026-03-01 18:04", in local time.
+std::string when(const std::string& iso) {
+  constexpr std::time_t kDay = 24 * 60 * 60;
+  std::tm utc{};
+  if (::strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return iso;
+  const std::time_t then = ::timegm(&utc);
+  const auto local = [](std::time_t time, const char* format) {
+    std::tm parts{};
+    ::localtime_r(&time, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), format, &parts);
+    return std::string(text.data());
+  };
+  const std::string day = local(then, "%Y-%m-%d");
+  const std::time_t now = std::time(nullptr);
+  const std::string name = day == local(now, "%Y-%m-%d")          ? "today"
+                           : day == local(now - kDay, "%Y-%m-%d") ? "yesterday"
+                                                                  : day;
+  return name + local(then, " %H:%M");
+}
+
+bool reads_data(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlannedStep& step) {
+    return std::find(step.needs.begin(), step.needs.end(), "data") != step.needs.end();
+  });
+}
+
+std::vector<const PluginDescription*> plugins_of(const Plan& plan, const PluginCatalog& catalog) {
+  std::vector<const PluginDescription*> plugins;
+  std::set<std::string> seen;
+  for (const PlannedStep& step : plan.steps) {
+    if (seen.insert(step.spec.stage).second) plugins.push_back(catalog.find(step.spec.stage));
+  }
+  return plugins;
+}
+
+/// "cpu" or "cuda[:N]" for what the profile asks, as far as can be told without LibTorch.
+std::string choose_device(const std::string& wanted, const Plan& plan, const PluginCatalog& catalog,
+                          const Machine& machine) {
+  const std::vector<const PluginDescription*> plugins = plugins_of(plan, catalog);
+  const bool is_cuda_build = std::any_of(plugins.begin(), plugins.end(), [](const auto* plugin) {
+    return plugin->runtime.find("cuda") != std::string::npos;
+  });
+  if (wanted == "auto") return is_cuda_build && machine.has_nvidia_driver() ? "cuda" : "cpu";
+  if (wanted.rfind("cuda", 0) == 0) {
+    const std::string hint = "use --device cpu; see kdgat doctor";
+    if (!machine.has_nvidia_driver()) {
+      throw Error(ExitCode::kUsage, "device " + wanted + ": this machine has no NVIDIA driver",
+                  hint);
+    }
+    if (!is_cuda_build) {
+      throw Error(ExitCode::kUsage,
+                  "device " + wanted + ": the stages are built for a CPU LibTorch", hint);
+    }
+  }
+  return wanted;
+}
+
+class RunCommand {
+ public:
+  RunCommand(Context& context, std::vector<std::string> words)
+      : context_(context), progress_(take_progress(context, words)) {
+    options_ = parse_run_options(context, words);
+    profile_ = resolve_profile(options_.profile, context.catalog, data_schemas());
+    options_.plan.only = profile_.only;
+    dataset_root_ = profile_.root / profile_.dataset;
+    // Finds every mistake in the profile before any work begins.
+    const Plan sketch = make_plan(profile_, context.catalog, kUnknownData, {}, options_.plan);
+    check_compatible(plugins_of(sketch, context.catalog));
+    needs_data_ = reads_data(sketch);
+    device_ = choose_device(profile_.device, sketch, context.catalog, machine_);
+    threads_ = profile_.threads > 0 ? profile_.threads : machine_.threads();
+    const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
+    status_ = progress_ == "jsonl" ? make_jsonl_status(context.err, steady_clock())
+                                   : make_terminal_status(context.err, terminal, steady_clock());
+    std::vector<std::string> names{"plan"};
+    for (const PlannedStep& step : sketch.steps) names.push_back(step.spec.name);
+    status_->announce(names);
+  }
+
+  int preview() {
+    std::optional<PreparedData> data;
+    if (needs_data_) data = find_prepared(data_folder(profile_.data, dataset_root_));
+    const Plan plan = plan_for(data);
+    if (context_.verbosity > 0) ask_stages(plan, data);
+    if (context_.json) {
+      context_.out << plan_json(plan, data).dump(1) << '\n';
+      return 0;
+    }
+    Table table;
+    table.add({"data",
+               data          ? "ready"
+               : needs_data_ ? "import"
+                             : "none",
+               data          ? data->summary
+               : needs_data_ ? "unknown until imported"
+                             : "no step reads it"});
+    for (const PlannedStep& step : plan.steps) {
+      table.add({step.spec.name, step.action == Action::kKeep ? "kept" : "run", reason_of(step)});
+    }
+    context_.out << table.text();
+    for (const std::string& warning : plan.warnings) status_->message("warning", warning);
+    return 0;
+  }
+
+  int run() {
+    install_signal_flags();
+    std::optional<PreparedData> data;
+    if (needs_data_) data = prepare();
+    if (const int code = pending_signal(); code != 0) return code;
+    Plan plan = plan_for(data);
+    std::string busy;
+    std::optional<Run> run;
+    if (!options_.plan.force) run = Run::resume(dataset_root_, plan, busy);
+    if (run) {
+      // The process that held it may have finished a step in the meantime.
+      plan = plan_for(data);
+      run->record_plan(plan);
+      status_->message("info", "continuing run " + short_run(run->id()));
+    } else if (needs_no_work(plan)) {
+      return report_kept(plan);
+    } else {
+      if (!busy.empty()) {
+        status_->message("info", "run " + short_run(busy) +
+                                     " of the same plan is being worked on; starting another");
+      }
+      run = Run::create(dataset_root_, profile_.name, plan);
+    }
+    for (const std::string& warning : plan.warnings) status_->message("warning", warning);
+    announce(plan);
+
+    ProcessSettings process;
+    process.threads = threads_;
+    process.lock_fd = run->lock_fd();
+    const RunnerInput input{plan, context_.catalog, device_, threads_, profile_.seed, data};
+    const int code = run_plan(input, *run, *status_,
+                              options_.in_process ? execute_here() : execute_in_child(process));
+    report(plan, run->document(), run->folder(), code);
+    return code;
+  }
+
+  bool is_preview() const { return options_.dry_run || options_.explain; }
+
+ private:
+  Plan plan_for(const std::optional<PreparedData>& data) const {
+    const std::string fingerprint = data ? data->fingerprint : needs_data_ ? kUnknownData : "none";
+    return make_plan(profile_, context_.catalog, fingerprint, find_past_steps(dataset_root_),
+                     options_.plan);
+  }
+
+  PreparedData prepare() {
+    const double started = clock_();
+    status_->begin("data");
+    PreparedData data = prepare_data(
+        profile_.data, data_folder(profile_.data, dataset_root_),
+        [&](int64_t done, int64_t total) {
+          status_->progress({"data", data_phase(), "bytes", done, total, json::object(), 0});
+        },
+        [] { return pending_signal() != 0; });
+    status_->end({"data", "done", data.summary, clock_() - started, 0});
+    for (const Diagnostic& d : data.warnings) status_->message("warning", d.text());
+    return data;
+  }
+
+  std::string data_phase() const { return profile_.data.synthetic ? "synthesis" : "import"; }
+
+  static bool needs_no_work(const Plan& plan) {
+    return std::all_of(plan.steps.begin(), plan.steps.end(),
+                       [](const PlannedStep& step) { return step.action == Action::kKeep; });
+  }
+
+  void announce(const Plan& plan) {
+    std::string text = device_ + ", " + std::to_string(threads_) +
+                       (threads_ == 1 ? " thread" : " threads") + ", limit " +
+                       format_bytes(machine_.memory_for_runs()) + ":";
+    std::string names;
+    for (const PlannedStep& step : plan.steps) {
+      names += (names.empty() ? " " : ", ") + step.spec.name +
+               (step.action == Action::kKeep ? " (kept)" : "");
+    }
+    status_->end({"plan", "done", text + names, 0, 0});
+  }
+
+  std::string reason_of(const PlannedStep& step) const {
+    return step.reason + (step.kept ? " (" + when(step.kept->finished) + ")" : "");
+  }
+
+  int report_kept(const Plan& plan) {
+    json steps = json::array();
+    for (const PlannedStep& step : plan.steps) {
+      status_->end({step.spec.name, "kept", reason_of(step), 0, 0});
+      steps.push_back({{"step", step.spec.name},
+                       {"stage", step.spec.stage},
+                       {"status", "kept"},
+                       {"run", step.kept->run},
+                       {"folder", step.kept->folder.string()}});
+    }
+    report(plan, {{"id", nullptr}, {"steps", steps}}, "", 0);
+    return 0;
+  }
+
+  fs::path result_folder(const PlannedStep& step, const fs::path& run_folder) const {
+    return step.kept ? step.kept->folder : run_folder / step.spec.name;
+  }
+
+  /// Results on standard output, where to find them on the other.
+  void report(const Plan& plan, const json& document, const fs::path& run_folder, int code) {
+    const std::string again = "kdgat run" + words_of_profile() + " --explain";
+    if (context_.json) {
+      json out = document;
+      out["exit_code"] = code;
+      if (!run_folder.empty()) out["folder"] = run_folder.string();
+      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        out["steps"][i]["result"] = read_result(result_folder(plan.steps[i], run_folder));
+      }
+      context_.out << out.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+    } else if (code == 0) {
+      const json result = read_result(result_folder(plan.steps.back(), run_folder));
+      context_.err << std::flush;
+      context_.out << tables_text(result) << std::flush;
+    }
+    if (run_folder.empty()) {
+      status_->message("info", "nothing to do: every step stands; next: " + again);
+    } else {
+      status_->message("info", "run " + short_run(document.value("id", "")) + " in " +
+                                   run_folder.string() + "   next: " + again);
+    }
+  }
+
+  /// The words that name the profile again: "--preset smoke", "my.yaml".
+  std::string words_of_profile() const {
+    std::string out, presets;
+    for (const std::string& preset : options_.profile.presets) {
+      presets += (presets.empty() ? "" : ",") + preset;
+    }
+    if (!profile_.only.empty()) out += " " + profile_.only;
+    if (options_.profile.config) out += " " + options_.profile.config->string();
+    if (!presets.empty()) out += " --preset " + presets;
+    if (!options_.profile.data.empty()) out += " --data " + options_.profile.data;
+    return out;
+  }
+
+  /// With -v: what each stage says of its outputs, in the order in which they would be made.
+  void ask_stages(const Plan& plan, const std::optional<PreparedData>& data) {
+    const RunnerInput input{plan, context_.catalog, device_, threads_, profile_.seed, data};
+    ProcessSettings process;
+    process.threads = threads_;
+    std::map<std::string, Made> made;
+    for (const PlannedStep& step : plan.steps) {
+      const StageCall call{"plan", *context_.catalog.find(step.spec.stage),
+                           make_request(input, step, made, "")};
+      const StageAnswer answer = plan_in_child(call, process);
+      if (answer.code != 0) throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
+      made[step.spec.name].facts = answer.result;
+      planned_facts_[step.spec.name] = answer.result;
+      if (!context_.json) {
+        status_->message("info", step.spec.name + ": plans " + answer.result.dump());
+      }
+    }
+  }
+
+  json plan_json(const Plan& plan, const std::optional<PreparedData>& data) const {
+    json steps = json::array();
+    for (const PlannedStep& step : plan.steps) {
+      json item = {{"step", step.spec.name},
+                   {"stage", step.spec.stage},
+                   {"action", step.action == Action::kKeep ? "keep" : "run"},
+                   {"reason", step.reason},
+                   {"needs", step.needs},
+                   {"fingerprint", step.fingerprint}};
+      if (step.kept) item["folder"] = step.kept->folder.string();
+      if (const auto facts = planned_facts_.find(step.spec.name); facts != planned_facts_.end()) {
+        item["facts"] = facts->second;
+      }
+      steps.push_back(std::move(item));
+    }
+    return {{"device", device_},
+            {"threads", threads_},
+            {"fingerprint", plan.fingerprint},
+            {"data",
+             data ? json{{"folder", data->folder.string()}, {"summary", data->summary}} : json()},
+            {"warnings", plan.warnings},
+            {"steps", std::move(steps)}};
+  }
+
+  Context& context_;
+  std::string progress_;
+  RunOptions options_;
+  Profile profile_;
+  fs::path dataset_root_;
+  Machine machine_;
+  bool needs_data_ = false;
+  std::string device_;
+  int threads_ = 1;
+  Clock clock_ = steady_clock();
+  std::unique_ptr<Status> status_;
+  std::map<std::string, json> planned_facts_;
+};
+
+}  // namespace
+
+int run_verb(Context& context, const std::vector<std::string>& arguments) {
+  RunCommand command(context, arguments);
+  return command.is_preview() ? command.preview() : command.run();
+}
+
+}  // namespace kdgat

@@ -1,0 +1,410 @@
+#include "pipeline/runner.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "pipeline/child.h"
+#include "pipeline/signals.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kPollMilliseconds = 50;
+constexpr int kHostMemory = static_cast<int>(ExitCode::kHostMemory);
+
+bool is_cancel(int code) { return code == 85 || code == 130 || code == 143; }
+
+std::string outcome_word(int code) { return code == 85 ? "checkpointed" : "interrupted"; }
+
+std::string join(const std::vector<Diagnostic>& list) {
+  std::string out;
+  for (const Diagnostic& d : list) out += (out.empty() ? "" : "\n") + d.text();
+  return out;
+}
+
+/// What a death by signal means; `oom_kills` counted while the stage ran.
+StageAnswer answer_of_death(int signal, uint64_t oom_kills, uint64_t peak_bytes,
+                            const Machine& machine, const std::string& log_tail) {
+  StageAnswer answer;
+  answer.code = static_cast<int>(ExitCode::kStageFailed);
+  const std::string tail = log_tail.empty() ? "" : "\nlast lines of its log:\n" + log_tail;
+  const char* name = ::sigabbrev_np(signal);
+  const std::string signal_name = "SIG" + std::string(name == nullptr ? "?" : name);
+  const auto limit = machine.memory_limit();
+  const bool at_limit =
+      limit && static_cast<double>(peak_bytes) >= 0.95 * static_cast<double>(*limit);
+  if (signal == SIGKILL && (oom_kills > 0 || at_limit)) {
+    answer.code = kHostMemory;
+    answer.diagnostics.push_back({"",
+                                  "out of host memory: the kernel killed the stage at " +
+                                      format_bytes(peak_bytes) +
+                                      (limit ? " of " + format_bytes(*limit) : "") + tail,
+                                  "a smaller batch_size, or more memory for the job"});
+  } else {
+    answer.diagnostics.push_back(
+        {"", "the stage's process was killed by " + signal_name + tail, ""});
+  }
+  return answer;
+}
+
+StageAnswer answer_of_exit(int code, const std::string& log_tail) {
+  StageAnswer answer;
+  answer.code = static_cast<int>(ExitCode::kStageFailed);
+  answer.diagnostics.push_back(
+      {"",
+       "the stage's process ended with status " + std::to_string(code) + " and without an answer" +
+           (log_tail.empty() ? "" : "\nlast lines of its log:\n" + log_tail),
+       ""});
+  return answer;
+}
+
+/// Passes on what signals ask, each demand once.
+class Forwarder {
+ public:
+  explicit Forwarder(Child& child) : child_(child) {}
+  void look() {
+    if (is_urgent()) child_.kill();
+    const int code = pending_signal();
+    if (code != 0 && code != told_) child_.cancel(told_ = code);
+  }
+
+ private:
+  Child& child_;
+  int told_ = 0;
+};
+
+StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
+                      const std::filesystem::path& log_file,
+                      const std::function<void(const json&, uint64_t)>& on_event) {
+  constexpr int kLogLines = 5;
+  StepOutcome outcome;
+  std::optional<StageAnswer> answer;
+  uint64_t memory = 0;
+  const uint64_t kills_before = settings.machine.oom_kills();
+  Child child(spec);
+  Forwarder forwarder(child);
+  const auto on_line = [&](std::string_view text) {
+    const json line = json::parse(text, nullptr, false);
+    if (!line.is_object()) return;
+    if (line.contains("answer")) {
+      answer = StageAnswer::from_json(line.at("answer"));
+    } else {
+      if (line.value("event", "") == "progress") outcome.last_progress = line;
+      on_event(line, memory);
+    }
+  };
+  bool is_alive = true;
+  while (is_alive) {
+    forwarder.look();
+    memory = settings.machine.anonymous_memory(child.pid());
+    outcome.peak_anonymous_bytes = std::max(outcome.peak_anonymous_bytes, memory);
+    is_alive = child.poll(kPollMilliseconds, on_line);
+  }
+  outcome.peak_resident_bytes = child.end().peak_resident_bytes;
+  if (answer) {
+    outcome.answer = std::move(*answer);
+  } else if (is_urgent()) {
+    outcome.answer.code = pending_signal();
+    outcome.answer.diagnostics.push_back({"", "stopped at once", ""});
+  } else if (child.end().signal != 0) {
+    outcome.answer = answer_of_death(
+        child.end().signal, settings.machine.oom_kills() - kills_before,
+        outcome.peak_resident_bytes, settings.machine, last_lines(log_file, kLogLines));
+  } else {
+    outcome.answer = answer_of_exit(child.end().exit_code, last_lines(log_file, kLogLines));
+  }
+  return outcome;
+}
+
+ChildSpec child_spec(const ProcessSettings& settings) {
+  ChildSpec spec;
+  spec.executable = settings.executable;
+  spec.lock_fd = settings.lock_fd;
+  spec.environment["OMP_NUM_THREADS"] = std::to_string(settings.threads);
+  return spec;
+}
+
+OwnedFd open_file(const std::filesystem::path& path, int flags) {
+  OwnedFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (fd.get() < 0) {
+    throw Error(ExitCode::kData, "cannot open " + path.string() + ": " + std::strerror(errno));
+  }
+  return fd;
+}
+
+json fingerprint_config(const RunnerInput& input, const PlannedStep& step,
+                        const PluginDescription& plugin, const json& request) {
+  return {{"step", step.spec.name},
+          {"stage", step.spec.stage},
+          {"version", plugin.version},
+          {"options", step.spec.options.values},
+          {"origin", step.spec.options.origin},
+          {"seed", input.seed},
+          {"device", input.device},
+          {"threads", input.threads},
+          {"inputs", request.at("inputs")},
+          {"fingerprint", step.fingerprint},
+          {"ingredients", step.ingredients},
+          {"plugin",
+           {{"library", plugin.library.string()},
+            {"library_hash", plugin.library_hash},
+            {"runtime", plugin.runtime}}},
+          {"kdgat", KDGAT_VERSION}};
+}
+
+/// Carries out one plan; the state of a run_plan() call.
+class PlanRun {
+ public:
+  PlanRun(const RunnerInput& input, Run& run, Status& status, const Execute& execute)
+      : input_(input), run_(run), status_(status), execute_(execute), clock_(steady_clock()) {}
+
+  int go() {
+    for (const PlannedStep& step : input_.plan.steps) {
+      if (step.action == Action::kKeep) {
+        keep(step);
+      } else if (const std::string lost = lost_need(step); !lost.empty()) {
+        skip(step, lost);
+      } else if (stop_code() != 0) {
+        break;
+      } else {
+        run_step(step);
+      }
+    }
+    // A signal that came after the last step has stopped nothing.
+    const bool is_complete = made_.size() == input_.plan.steps.size();
+    exit_code_ = is_complete         ? 0
+                 : cancel_code_ != 0 ? cancel_code_
+                 : exit_code_ != 0   ? exit_code_
+                                     : pending_signal();
+    run_.finish(exit_code_);
+    return exit_code_;
+  }
+
+ private:
+  int stop_code() {
+    if (cancel_code_ == 0) cancel_code_ = pending_signal();
+    return cancel_code_;
+  }
+
+  void keep(const PlannedStep& step) {
+    made_[step.spec.name] = {step.kept->folder, step.kept->facts};
+    status_.end({step.spec.name, "kept", step.reason, 0, 0});
+  }
+
+  std::string lost_need(const PlannedStep& step) const {
+    for (const std::string& need : step.needs) {
+      if (lost_.contains(need)) return need;
+    }
+    return "";
+  }
+
+  void skip(const PlannedStep& step, const std::string& need) {
+    lost_[step.spec.name] = true;
+    run_.record_step(step.spec.name, "skipped", {{"reason", "needs " + need}});
+    status_.end({step.spec.name, "skipped", "needs " + need + ", which failed", 0, 0});
+  }
+
+  void run_step(const PlannedStep& step) {
+    const std::string& name = step.spec.name;
+    const double started = clock_();
+    status_.begin(name);
+    StepOutcome outcome;
+    try {
+      outcome = attempt(step);
+    } catch (const Error& e) {
+      outcome.answer.code = static_cast<int>(e.code());
+      outcome.answer.diagnostics = e.diagnostics();
+    }
+    const double seconds = clock_() - started;
+    const StageAnswer& answer = outcome.answer;
+    StepEnd end{name, "done", "", seconds, outcome.peak_resident_bytes};
+    json more = {{"seconds", seconds}, {"peak_resident_bytes", outcome.peak_resident_bytes}};
+    if (answer.code == 0) {
+      made_[name] = {run_.step_folder(name), answer.result.value("facts", json::object())};
+      end.text = summary_of(name, outcome);
+    } else if (is_cancel(answer.code) || pending_signal() != 0) {
+      cancel_code_ = pending_signal() != 0 ? pending_signal() : answer.code;
+      end.outcome = outcome_word(cancel_code_);
+      end.text = stopped_text(name, outcome);
+    } else {
+      lost_[name] = true;
+      if (exit_code_ == 0) exit_code_ = answer.code;
+      end.outcome = "failed";
+      more["exit_code"] = answer.code;
+      more["error"] = join(answer.diagnostics);
+    }
+    status_.end(end);
+    if (end.outcome == "failed") status_.message("error", name + ": " + join(answer.diagnostics));
+    const bool is_stopped = end.outcome != "done" && end.outcome != "failed";
+    run_.record_step(name, is_stopped ? "interrupted" : end.outcome, more);
+  }
+
+  /// Everything of a step between its folder and its done marker.
+  StepOutcome attempt(const PlannedStep& step) {
+    const std::string& name = step.spec.name;
+    const PluginDescription& plugin = *input_.catalog.find(step.spec.stage);
+    run_.record_step(name, "running");
+    const std::filesystem::path path = run_.step_folder(name);
+    StageCall call{"run", plugin, make_request(input_, step, made_, path)};
+    StepFolder folder(path, fingerprint_config(input_, step, plugin, call.request));
+    folder.write("request.json", call.to_json());
+    StepLog log(path / "log.txt");
+    folder.journal({{"event", "start"}, {"run", run_.id()}, {"reason", step.reason}});
+    StepOutcome outcome = execute_(call, folder, [&](const json& event, uint64_t memory) {
+      on_event(name, event, memory, folder, log);
+    });
+    const StageAnswer& answer = outcome.answer;
+    for (const Diagnostic& d : answer.diagnostics) log.write("error", d.text());
+    folder.write("memory.json", {{"planned", answer.result.value("memory", json())},
+                                 {"actual",
+                                  {{"peak_resident_bytes", outcome.peak_resident_bytes},
+                                   {"peak_anonymous_bytes", outcome.peak_anonymous_bytes}}}});
+    if (answer.code == 0) {
+      if (answer.result.contains("metrics")) folder.write("metrics.json", answer.result["metrics"]);
+      folder.journal({{"event", "end"}, {"code", 0}});
+      folder.finish(step, plugin.library_hash, answer.result);
+    } else {
+      folder.journal(
+          {{"event", "end"}, {"code", answer.code}, {"error", join(answer.diagnostics)}});
+    }
+    return outcome;
+  }
+
+  void on_event(const std::string& name, const json& event, uint64_t memory, StepFolder& folder,
+                StepLog& log) {
+    const std::string kind = event.value("event", json()).is_string() ? event["event"] : "";
+    if (kind == "progress") {
+      status_.progress(read_progress(name, event, memory));
+      return;  // how far it is now is of no use later; epochs come as metrics
+    }
+    folder.journal(event);
+    if (kind == "log") {
+      const auto text = [&](const char* key) {
+        const auto found = event.find(key);
+        return found != event.end() && found->is_string() ? found->get<std::string>()
+                                                          : std::string();
+      };
+      log.write(text("level"), text("message"));
+      if (text("level") != "info") status_.message(text("level"), name + ": " + text("message"));
+    }
+  }
+
+  static Progress read_progress(const std::string& name, const json& event, uint64_t memory) {
+    Progress now;
+    now.step = name;
+    now.memory_bytes = memory;
+    try {
+      now.phase = event.value("phase", "");
+      now.unit = event.value("unit", "");
+      now.done = event.value("done", int64_t{0});
+      now.total = event.value("total", int64_t{0});
+      now.metrics = event.value("metrics", json::object());
+    } catch (const json::exception&) {
+      now.unit = "badly formed progress";
+    }
+    return now;
+  }
+
+  static std::string summary_of(const std::string& name, const StepOutcome& outcome) {
+    const auto summary = outcome.answer.result.find("summary");
+    if (summary != outcome.answer.result.end() && summary->is_string()) return *summary;
+    if (outcome.last_progress.is_null()) return "";
+    return format_progress(read_progress(name, outcome.last_progress, 0));
+  }
+
+  /// "checkpoint at epoch 3, step 41; kdgat run continues it"
+  static std::string stopped_text(const std::string& name, const StepOutcome& outcome) {
+    std::string text = join(outcome.answer.diagnostics);
+    if (text.empty() && !outcome.last_progress.is_null()) {
+      text = "at " + format_progress(read_progress(name, outcome.last_progress, 0));
+    }
+    return text + (text.empty() ? "" : "; ") + "kdgat run continues it";
+  }
+
+  const RunnerInput& input_;
+  Run& run_;
+  Status& status_;
+  const Execute& execute_;
+  Clock clock_;
+  std::map<std::string, Made> made_;
+  std::map<std::string, bool> lost_;
+  int exit_code_ = 0;
+  int cancel_code_ = 0;
+};
+
+}  // namespace
+
+Execute execute_in_child(const ProcessSettings& settings) {
+  return [settings](const StageCall&, const StepFolder& folder, const auto& on_event) {
+    const std::filesystem::path log = folder.path() / "log.txt";
+    const OwnedFd request = open_file(folder.path() / "request.json", O_RDONLY);
+    const OwnedFd output = open_file(log, O_WRONLY | O_APPEND | O_CREAT);
+    ChildSpec spec = child_spec(settings);
+    spec.request_fd = request.get();
+    spec.output_fd = output.get();
+    return supervise(spec, settings, log, on_event);
+  };
+}
+
+Execute execute_here() {
+  return [](const StageCall& call, const StepFolder&, const auto& on_event) {
+    StepOutcome outcome;
+    outcome.answer = call_stage(
+        call,
+        [&](const json& event) {
+          if (event.value("event", "") == "progress") outcome.last_progress = event;
+          on_event(event, 0);
+        },
+        [] { return pending_signal(); });
+    return outcome;
+  };
+}
+
+StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings) {
+  const OwnedFd request = memory_file(call.to_json().dump());
+  ChildSpec spec = child_spec(settings);
+  spec.request_fd = request.get();
+  return supervise(spec, settings, "", [](const json&, uint64_t) {}).answer;
+}
+
+json make_request(const RunnerInput& input, const PlannedStep& step,
+                  const std::map<std::string, Made>& made, const std::filesystem::path& run_dir) {
+  json inputs = json::object();
+  for (const PortDescription& port : input.catalog.find(step.spec.stage)->inputs) {
+    const auto producers = step.inputs.find(port.name);
+    if (producers == step.inputs.end()) continue;
+    for (const std::string& producer : producers->second) {
+      json item = {
+          {"name", producer}, {"kind", port.kind}, {"path", nullptr}, {"facts", json::object()}};
+      if (producer == "data" && input.data) {
+        item["path"] = std::filesystem::absolute(input.data->folder).string();
+        item["facts"] = input.data->facts;
+      } else if (const auto at = made.find(producer); at != made.end()) {
+        if (!at->second.folder.empty())
+          item["path"] = std::filesystem::absolute(at->second.folder).string();
+        item["facts"] = at->second.facts;
+      }
+      inputs[port.name].push_back(std::move(item));
+    }
+  }
+  return {{"step", step.spec.name},
+          {"options", step.spec.options.values},
+          {"device", input.device},
+          {"threads", input.threads},
+          {"seed", input.seed},
+          {"run_dir", run_dir.empty() ? "" : std::filesystem::absolute(run_dir).string()},
+          {"inputs", std::move(inputs)}};
+}
+
+int run_plan(const RunnerInput& input, Run& run, Status& status, const Execute& execute) {
+  return PlanRun(input, run, status, execute).go();
+}
+
+}  // namespace kdgat

@@ -1,0 +1,73 @@
+// Carries out a plan: one step after another, what needs a failed step is skipped, the rest goes
+// on. Owns cancellation and what happens after a failure; does not decide what runs (plan.h) and
+// does not know how a stage is started (Execute).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "pipeline/artifacts.h"
+#include "pipeline/data.h"
+#include "pipeline/log.h"
+#include "pipeline/machine.h"
+#include "pipeline/plan.h"
+#include "pipeline/stage_call.h"
+#include "pipeline/status.h"
+
+namespace kdgat {
+
+struct StepOutcome {
+  StageAnswer answer;
+  uint64_t peak_resident_bytes = 0;  ///< 0 = not measured
+  uint64_t peak_anonymous_bytes = 0;
+  nlohmann::json last_progress;  ///< the last progress event, null if there was none
+};
+
+/// Runs one call to its end, or until a signal asks to stop. `on_event` gets the stage's events
+/// with the memory its process holds now.
+using Execute = std::function<StepOutcome(
+    const StageCall& call, const StepFolder& folder,
+    const std::function<void(const nlohmann::json& event, uint64_t memory_bytes)>& on_event)>;
+
+struct ProcessSettings {
+  std::filesystem::path executable = "/proc/self/exe";
+  int threads = 1;
+  int lock_fd = -1;
+  Machine machine;
+};
+
+/// A process for each stage; a death by signal becomes an answer that says which and why.
+Execute execute_in_child(const ProcessSettings& settings);
+/// For debugging: in this process.
+Execute execute_here();
+
+/// Asks a stage's plan() in a process of its own, without a run folder.
+StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings);
+
+struct RunnerInput {
+  const Plan& plan;
+  const PluginCatalog& catalog;
+  std::string device;  ///< "cpu" or "cuda"
+  int threads = 1;
+  int64_t seed = 42;
+  std::optional<PreparedData> data;  ///< if a step reads it
+};
+
+/// The request of a step (see stage_abi.h). `made`: folder and facts of the steps before it; a
+/// producer that is absent there has a null path.
+struct Made {
+  std::filesystem::path folder;
+  nlohmann::json facts = nlohmann::json::object();
+};
+nlohmann::json make_request(const RunnerInput& input, const PlannedStep& step,
+                            const std::map<std::string, Made>& made,
+                            const std::filesystem::path& run_dir);
+
+/// Runs the plan in this run's folder and records every step. Returns the exit code: 0 only if
+/// every step is done or kept; else that of the signal, or of the first failure.
+int run_plan(const RunnerInput& input, Run& run, Status& status, const Execute& execute);
+
+}  // namespace kdgat

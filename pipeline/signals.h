@@ -1,0 +1,19 @@
+// What the user or the scheduler asked this process by signal. A handler only sets a flag; who
+// works asks for it. SIGUSR1: 85, SIGINT: 130, SIGTERM: 143 (the exit codes). Knows no run.
+#pragma once
+
+namespace kdgat {
+
+/// Catches SIGINT, SIGTERM and SIGUSR1 and ignores SIGPIPE and SIGXFSZ, from now on.
+void install_signal_flags();
+
+/// 0, or the exit code asked for. A later SIGINT or SIGTERM replaces a SIGUSR1.
+int pending_signal();
+
+/// Whether SIGINT or SIGTERM came a second time: stop at once.
+bool is_urgent();
+
+/// Forgets what came; for tests.
+void reset_signal_flags();
+
+}  // namespace kdgat

@@ -1,0 +1,87 @@
+#include "pipeline/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace kdgat {
+namespace {
+
+bool is_number(const std::string& text) {
+  if (text.empty()) return false;
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return *end == '\0';
+}
+
+std::string cell_text(const nlohmann::json& cell) {
+  if (cell.is_null()) return "";
+  if (cell.is_string()) return cell.get<std::string>();
+  if (!cell.is_number_float()) return cell.dump();
+  const double value = cell.get<double>();
+  std::array<char, 32> text{};
+  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001 && std::abs(value) < 1e6;
+  std::snprintf(text.data(), text.size(), is_plain || value == 0 ? "%.3f" : "%.3g", value);
+  return text.data();
+}
+
+std::string table_text(const nlohmann::json& json) {
+  if (!json.is_object()) return "";
+  Table table;
+  const auto add = [&](const nlohmann::json& cells) {
+    std::vector<std::string> row;
+    for (const nlohmann::json& cell : cells) row.push_back(cell_text(cell));
+    table.add(std::move(row));
+  };
+  if (json.contains("columns")) add(json.at("columns"));
+  if (json.contains("rows")) {
+    for (const nlohmann::json& row : json.at("rows")) add(row);
+  }
+  return "\n" + table.text() + "\n";
+}
+
+}  // namespace
+
+std::size_t text_width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths;
+  std::vector<bool> has_numbers;
+  for (const auto& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()));
+    has_numbers.resize(widths.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], text_width(row[i]));
+      if (is_number(row[i])) has_numbers[i] = true;
+    }
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(widths[i] - text_width(row[i]), ' ');
+      line += (i == 0 ? "" : "  ") + (has_numbers[i] ? pad + row[i] : row[i] + pad);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string tables_text(const nlohmann::json& result) {
+  std::string out;
+  if (result.contains("table")) out += table_text(result.at("table"));
+  const auto more = result.find("tables");
+  if (more != result.end() && more->is_array()) {
+    for (const nlohmann::json& table : *more) out += table_text(table);
+  }
+  return out;
+}
+
+}  // namespace kdgat
