@@ -41,14 +41,17 @@ struct ImportOptions {
         field("chunk_rows", &O::chunk_rows,
               "Published chunk rule: the last row of every so many rows is dropped; 0 = off.")
             .range(0, 1 << 30),
-        field("features", &O::features, "Feature set: 11 node and 11 edge features.").choices({"v2"}),
-        field("vocabulary", &O::vocabulary, "Files whose ids make the vocabulary.").choices({"train"}),
+        field("features", &O::features, "Feature set: 11 node and 11 edge features.")
+            .choices({"v2"}),
+        field("vocabulary", &O::vocabulary, "Files whose ids make the vocabulary.")
+            .choices({"train"}),
         field("exclude", &O::exclude, "Files whose name contains one of these words are left out."),
         field("deduplicate", &O::deduplicate,
               "Read a training file once that stands in several training folders."),
         field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"}),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
-        field("split", &O::split, "time: blocks of each file, no leak; random: seeded shuffle of windows.")
+        field("split", &O::split,
+              "time: blocks of each file, no leak; random: seeded shuffle of windows.")
             .choices({"time", "random"}),
         field("val_fraction", &O::val_fraction, "Share of training windows kept for validation.")
             .range(0.0, 0.9),
@@ -62,10 +65,11 @@ struct ImportOptions {
 /// What an import did, for the user: one line a file, problems with file:line.
 struct ImportReport {
   std::vector<Source> sources;
-  std::vector<Diagnostic> warnings;   ///< first malformed lines, time going backwards, left-out files
+  std::vector<Diagnostic>
+      warnings;  ///< first malformed lines, time going backwards, left-out files
   int64_t rows = 0;
   int64_t graphs = 0;
-  bool reused = false;                ///< the store was already there, with the same inputs and options
+  bool reused = false;  ///< the store was already there, with the same inputs and options
 };
 
 using ImportProgress = std::function<void(int64_t bytes_done, int64_t bytes_total)>;
@@ -78,8 +82,8 @@ ImportReport import_logs(const std::filesystem::path& source, const std::filesys
                          const ImportOptions& options, const ImportProgress& progress = {},
                          const std::function<bool()>& cancelled = {});
 
-/// Hash of what an import of `source` depends on: names, sizes and mtimes of its files and the options.
-/// A graph store (file or folder with graphs.safetensors) answers its content hash.
+/// Hash of what an import of `source` depends on: names, sizes and mtimes of its files and the
+/// options. A graph store (file or folder with graphs.safetensors) answers its content hash.
 std::string import_fingerprint(const std::filesystem::path& source, const ImportOptions& options);
 
 }  // namespace kdgat::graph
