@@ -128,8 +128,9 @@ bool same_word(std::string_view text, std::string_view lower) {
 }
 
 const char* read_truth(std::string_view text, bool& truth) {
-  truth = same_word(text, "true");
-  return truth || same_word(text, "false") ? nullptr : "the label is neither True nor False";
+  truth = same_word(text, "true") || text == "1";  // published logs mix both spellings
+  return truth || same_word(text, "false") || text == "0" ? nullptr
+                                                          : "the label is neither True nor False";
 }
 
 std::string_view word(std::string_view& rest) {
@@ -293,6 +294,8 @@ const char* parse_daga_row(const LogLayout&, std::string_view line, CanFrame& fr
   }
   if (count < 6) return kFewFields;
   KDGAT_TRY(read_time(cells[0], frame.time));
+  // Rows the authors inserted carry their id as "290.0": the digits are hexadecimal all the same.
+  if (cells[1].ends_with(".0")) cells[1].remove_suffix(2);
   KDGAT_TRY(read_hex_id(cells[1], frame));
   int64_t bits = 0;
   if (!read_decimal(cells[2], bits) || bits < 0) return kBadLength;
