@@ -317,6 +317,17 @@ class Resolver {
         }
       }
     }
+    check_refused(*plugin, step.name);
+  }
+
+  /// A later layer may take back what a published file asks for: only the last value counts.
+  void check_refused(const PluginDescription& plugin, const std::string& label) {
+    for (const auto& [key, a] : std::exchange(refused_, {})) {
+      const json& refused = *find_refused(plugin.refused, key);
+      if (is_neutral(refused.value("neutral", json::array()), a->value)) continue;
+      problem(*a, label + "." + key + ": " + value_text(a->value.value) + " is not supported",
+              refused.value("reason", ""));
+    }
   }
 
   void set_option(Settings& settings, const PluginDescription& plugin, const std::string& label,
@@ -328,11 +339,9 @@ class Resolver {
           "kdgat plugins show " + plugin.name);
     } else if (a.scope == Scope::kAll && has_only_note(a.key)) {
       return;  // account_flat says so once
-    } else if (const json* refused = find_refused(plugin.refused, a.key)) {
+    } else if (find_refused(plugin.refused, a.key) != nullptr) {
       used_.insert(&a);
-      if (is_neutral(refused->value("neutral", json::array()), a.value)) return;
-      problem(a, label + "." + a.key + ": " + value_text(a.value.value) + " is not supported",
-              refused->value("reason", ""));
+      refused_[a.key] = &a;
     } else if (a.scope != Scope::kAll) {
       used_.insert(&a);
       const std::string near = nearest(a.key, option_names(plugin.options));
@@ -353,6 +362,7 @@ class Resolver {
       if (plugin == nullptr) return unknown_target(a);
       Settings unused = defaults_of(plugin->options);
       set_option(unused, *plugin, a.target, a);
+      check_refused(*plugin, a.target);
       if (layer.kind == LayerKind::kCommandLine) {
         note(a, a.target + "." + a.key + " has no effect: no step runs " + a.target);
       }
@@ -449,6 +459,7 @@ class Resolver {
   std::vector<Layer> layers_;
   Profile profile_;
   std::set<const Assignment*> used_, reported_;
+  std::map<std::string, const Assignment*> refused_;  ///< of the step at hand, by key
   bool broken_plugin_ = false;
 };
 

@@ -280,6 +280,8 @@ TEST_CASE("a published key that is not here is refused unless it is neutral", "[
         "  hint: distillation is not here\n"
         "profile.yaml:3: modality: \"text\" is not supported\n"
         "  hint: only CAN traffic of cars (automotive) can be read");
+  c.config("precision: 16-mixed\nstages: {autoencoder: }\n").set("precision", "32");
+  CHECK(c.problems().empty());
 }
 
 TEST_CASE("an option of a stage that does not run is noted on the command line", "[profile]") {
