@@ -1,0 +1,264 @@
+#include "model/blocked_heads.h"
+
+#include <torch/autograd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "model/gat_reference.h"
+#include "model/isa.h"
+#include "model/kernels/kernels.h"
+#include "model/parallel.h"
+
+namespace kdgat::model {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// The cells wanted of each row, compressed: ids [ptr[i], ptr[i+1]) of row i, each once.
+struct Wanted {
+  std::vector<int32_t> ptr, ids;
+};
+
+Wanted targets_of(const at::Tensor& target_N) {
+  const int64_t rows = target_N.size(0);
+  const int32_t* target = target_N.const_data_ptr<int32_t>();
+  Wanted out;
+  out.ptr.resize(static_cast<std::size_t>(rows) + 1);
+  for (std::size_t i = 0; i < out.ptr.size(); ++i) out.ptr[i] = static_cast<int32_t>(i);
+  out.ids.assign(target, target + rows);
+  return out;
+}
+
+Wanted neighbours_of(const BatchTensors& batch) {
+  const auto nodes = static_cast<std::size_t>(batch.nodes);
+  const int32_t* in_ptr = batch.in_ptr_N1.const_data_ptr<int32_t>();
+  const int32_t* source = batch.in_source_E.const_data_ptr<int32_t>();
+  const int32_t* id = batch.id_N.const_data_ptr<int32_t>();
+  std::vector<int32_t> first(nodes + 2, 0), all(static_cast<std::size_t>(batch.edges));
+  for (int64_t e = 0; e < batch.edges; ++e) ++first[static_cast<std::size_t>(source[e]) + 2];
+  for (std::size_t i = 2; i < first.size(); ++i) first[i] += first[i - 1];
+  for (std::size_t j = 0; j < nodes; ++j) {
+    for (int32_t e = in_ptr[j]; e < in_ptr[j + 1]; ++e) {
+      int32_t& at = first[static_cast<std::size_t>(source[e]) + 1];
+      all[static_cast<std::size_t>(at++)] = id[j];
+    }
+  }
+  Wanted out;
+  out.ptr.reserve(nodes + 1);
+  out.ids.reserve(all.size());
+  out.ptr.push_back(0);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const auto begin = all.begin() + first[i], end = all.begin() + first[i + 1];
+    std::sort(begin, end);
+    std::unique_copy(begin, end, std::back_inserter(out.ids));
+    out.ptr.push_back(static_cast<int32_t>(out.ids.size()));
+  }
+  return out;
+}
+
+enum class Head { kSoftmax, kSigmoid };
+
+struct Result {
+  at::Tensor loss_N, grad_z, grad_weight, grad_bias;
+};
+
+constexpr int64_t kRows = 64;         // of a block; 64 x 2049 floats fit a core's L2 cache
+constexpr int64_t kGroupRows = 1024;  // rows that share one sum of weight gradients, at least
+constexpr int64_t kMaxGroups = 16;
+
+/// What one group of rows needs while it walks its blocks.
+template <class T>
+void run_group(Head head, const at::Tensor& z, const at::Tensor& weight, const at::Tensor& bias,
+               const Wanted& wanted, bool with_grad, int64_t begin, int64_t end, Result& result,
+               const at::Tensor& sums) {
+  const auto& table = kernel_table<T>();
+  const int64_t inputs = z.size(1), outputs = weight.size(0);
+  const at::Tensor block = at::empty({std::min(kRows, end - begin), outputs}, z.options());
+  const at::Tensor row_sums = at::empty({2, kRows}, z.options());
+  T* log_sum = row_sums.data_ptr<T>();
+  T* inverse = log_sum + kRows;
+  // Beside the inputs stands a column of ones: the bias' gradient comes out of the same product.
+  const at::Tensor scaled = with_grad ? at::empty({kRows, inputs + 1}, z.options()) : at::Tensor();
+  const T* z_row = z.const_data_ptr<T>();
+  const T* weights = weight.const_data_ptr<T>();
+  T* loss = result.loss_N.data_ptr<T>();
+  for (int64_t first = begin; first < end; first += kRows) {
+    const int64_t rows = std::min(kRows, end - first);
+    at::Tensor cells = block.narrow(0, 0, rows);
+    at::addmm_out(cells, bias, z.narrow(0, first, rows), weight.t());
+    T* x = cells.data_ptr<T>();
+    for (int64_t r = 0; r < rows; ++r) {
+      T sum = 0;
+      for (int32_t k = wanted.ptr[static_cast<std::size_t>(first + r)];
+           k < wanted.ptr[static_cast<std::size_t>(first + r) + 1]; ++k) {
+        sum += x[r * outputs + wanted.ids[static_cast<std::size_t>(k)]];
+      }
+      loss[first + r] = -sum;
+    }
+    if (head == Head::kSoftmax) {
+      table.softmax_rows(x, rows, outputs, log_sum, inverse);
+    } else {
+      table.sigmoid_rows(x, rows, outputs, log_sum);
+      std::fill(inverse, inverse + rows, T(1));
+    }
+    for (int64_t r = 0; r < rows; ++r) loss[first + r] += log_sum[r];
+    if (!with_grad) continue;
+
+    at::Tensor grad = result.grad_z.narrow(0, first, rows);
+    at::mm_out(grad, cells, weight);
+    at::Tensor rows_scaled = scaled.narrow(0, 0, rows);
+    T* to = scaled.data_ptr<T>();
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < inputs; ++c) {
+        to[r * (inputs + 1) + c] = z_row[(first + r) * inputs + c] * inverse[r];
+      }
+      to[r * (inputs + 1) + inputs] = inverse[r];
+    }
+    at::Tensor sum = sums;
+    at::addmm_out(sum, sums, cells.t(), rows_scaled);
+    T* grad_row = grad.data_ptr<T>();
+    T* sum_row = sum.data_ptr<T>();
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < inputs; ++c) grad_row[r * inputs + c] *= inverse[r];
+      for (int32_t k = wanted.ptr[static_cast<std::size_t>(first + r)];
+           k < wanted.ptr[static_cast<std::size_t>(first + r) + 1]; ++k) {
+        const int64_t id = wanted.ids[static_cast<std::size_t>(k)];
+        for (int64_t c = 0; c < inputs; ++c) {
+          grad_row[r * inputs + c] -= weights[id * inputs + c];
+          sum_row[id * (inputs + 1) + c] -= z_row[(first + r) * inputs + c];
+        }
+        sum_row[id * (inputs + 1) + inputs] -= 1;
+      }
+    }
+  }
+}
+
+Result run_cpu(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
+               const at::Tensor& bias_V, const Wanted& wanted, bool with_grad) {
+  const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type()).contiguous();
+  const at::Tensor weight = weight_VL.detach().contiguous(), bias = bias_V.detach().contiguous();
+  const int64_t rows = z.size(0), inputs = z.size(1), outputs = weight.size(0);
+  const int64_t groups = std::clamp<int64_t>(rows / kGroupRows, 1, kMaxGroups);
+  Result result;
+  result.loss_N = at::empty({rows}, z.options());
+  std::vector<at::Tensor> sums(static_cast<std::size_t>(groups));
+  if (with_grad) result.grad_z = at::empty_like(z);
+  for_blocks(groups, rows * outputs, [&](int64_t g) {
+    const at::AutoDispatchBelowADInplaceOrView no_autograd;
+    at::Tensor& sum = sums[static_cast<std::size_t>(g)];
+    if (with_grad) sum = at::zeros({outputs, inputs + 1}, z.options());
+    AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "blocked_heads", [&] {
+      run_group<scalar_t>(head, z, weight, bias, wanted, with_grad, rows * g / groups,
+                          rows * (g + 1) / groups, result, sum);
+    });
+  });
+  if (with_grad) {
+    for (std::size_t g = 1; g < sums.size(); ++g) sums[0].add_(sums[g]);
+    result.grad_weight = sums[0].slice(1, 0, inputs).contiguous();
+    result.grad_bias = sums[0].select(1, inputs).contiguous();
+  }
+  return result;
+}
+
+/// In plain tensor operations, for devices without kernels. `row_E`, `id_E`: the wanted cells,
+/// possibly repeated.
+Result run_plain(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
+                 const at::Tensor& bias_V, const at::Tensor& row_E, const at::Tensor& id_E,
+                 bool with_grad) {
+  const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type());
+  const at::Tensor weight = weight_VL.detach(), bias = bias_V.detach();
+  constexpr int64_t kPlainRows = 1024;
+  Result result;
+  result.loss_N = at::empty({z.size(0)}, z.options());
+  if (with_grad) {
+    result.grad_z = at::empty_like(z);
+    result.grad_weight = at::zeros_like(weight);
+    result.grad_bias = at::zeros_like(bias);
+  }
+  for (int64_t first = 0; first < z.size(0); first += kPlainRows) {
+    const int64_t rows = std::min(kPlainRows, z.size(0) - first);
+    const at::Tensor z_block = z.narrow(0, first, rows);
+    const at::Tensor logits = at::addmm(bias, z_block, weight.t());
+    const at::Tensor here = row_E.ge(first).logical_and_(row_E.lt(first + rows));
+    const at::Tensor cells = at::zeros_like(logits);
+    cells.index_put_({row_E.masked_select(here) - first, id_E.masked_select(here)},
+                     at::ones({}, z.options()));
+    const at::Tensor sums = head == Head::kSoftmax
+                                ? logits.logsumexp({1})
+                                : at::softplus(logits, 1, 1e9).sum(1);  // never cut to linear
+    result.loss_N.narrow(0, first, rows).copy_(sums - (logits * cells).sum(1));
+    if (!with_grad) continue;
+    const at::Tensor grad =
+        (head == Head::kSoftmax ? logits.softmax(1) : logits.sigmoid()).sub_(cells);
+    result.grad_z.narrow(0, first, rows).copy_(grad.mm(weight));
+    result.grad_weight.addmm_(grad.t(), z_block);
+    result.grad_bias.add_(grad.sum(0));
+  }
+  return result;
+}
+
+Result run(Head head, const at::Tensor& z, const at::Tensor& weight, const at::Tensor& bias,
+           const at::Tensor& target, const BatchTensors* batch, bool with_grad) {
+  if (z.is_cpu()) {
+    return run_cpu(head, z, weight, bias,
+                   batch == nullptr ? targets_of(target) : neighbours_of(*batch), with_grad);
+  }
+  const at::NoGradGuard no_grad;
+  if (batch == nullptr) {
+    return run_plain(head, z, weight, bias, at::arange(z.size(0), z.options().dtype(at::kLong)),
+                     target.to(at::kLong), with_grad);
+  }
+  return run_plain(head, z, weight, bias, batch->in_source_E.to(at::kLong),
+                   batch->id_N.to(at::kLong).index_select(0, edge_targets(*batch)), with_grad);
+}
+
+struct HeadSum : torch::autograd::Function<HeadSum> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z, const at::Tensor& weight,
+                            const at::Tensor& bias, Head head, const at::Tensor& target,
+                            const BatchTensors* batch) {
+    const Result result = run(head, z, weight, bias, target, batch, true);
+    ctx->save_for_backward({result.grad_z, result.grad_weight, result.grad_bias});
+    return result.loss_N.sum();
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    return {saved[0] * grads[0], saved[1] * grads[0], saved[2] * grads[0],
+            at::Tensor(),        at::Tensor(),        at::Tensor()};
+  }
+};
+
+at::Tensor head_sum(Head head, const at::Tensor& z, const at::Tensor& weight,
+                    const at::Tensor& bias, const at::Tensor& target, const BatchTensors* batch) {
+  const bool with_grad = at::GradMode::is_enabled() &&
+                         (z.requires_grad() || weight.requires_grad() || bias.requires_grad());
+  if (with_grad) return HeadSum::apply(z, weight, bias, head, target, batch);
+  return run(head, z, weight, bias, target, batch, false).loss_N.sum();
+}
+
+}  // namespace
+
+at::Tensor softmax_ce_sum(const at::Tensor& z_NL, const at::Tensor& weight_VL,
+                          const at::Tensor& bias_V, const at::Tensor& target_N) {
+  return head_sum(Head::kSoftmax, z_NL, weight_VL, bias_V, target_N, nullptr);
+}
+
+at::Tensor softmax_ce_per_node(const at::Tensor& z_NL, const at::Tensor& weight_VL,
+                               const at::Tensor& bias_V, const at::Tensor& target_N) {
+  return run(Head::kSoftmax, z_NL, weight_VL, bias_V, target_N, nullptr, false).loss_N;
+}
+
+at::Tensor bce_neighbour_sum(const at::Tensor& h_NL, const at::Tensor& weight_VL,
+                             const at::Tensor& bias_V, const BatchTensors& batch) {
+  return head_sum(Head::kSigmoid, h_NL, weight_VL, bias_V, at::Tensor(), &batch);
+}
+
+at::Tensor bce_neighbour_per_node(const at::Tensor& h_NL, const at::Tensor& weight_VL,
+                                  const at::Tensor& bias_V, const BatchTensors& batch) {
+  return run(Head::kSigmoid, h_NL, weight_VL, bias_V, at::Tensor(), &batch, false).loss_N;
+}
+
+}  // namespace kdgat::model

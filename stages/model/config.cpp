@@ -1,0 +1,120 @@
+#include "model/config.h"
+
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "kdgat/error.h"
+
+namespace kdgat::model {
+
+namespace {
+
+using nlohmann::json;
+
+/// Calls visit(name, member) for each entry.
+template <class Config, class Visit>
+void walk(Config& c, const Visit& visit) {
+  visit("num_ids", c.num_ids);
+  visit("node_features", c.node_features);
+  if constexpr (std::is_same_v<std::remove_const_t<Config>, VgaeConfig>) {
+    visit("hidden_dims", c.hidden_dims);
+    visit("latent_dim", c.latent_dim);
+  } else {
+    visit("hidden", c.hidden);
+    visit("layers", c.layers);
+    visit("fc_layers", c.fc_layers);
+  }
+  visit("heads", c.heads);
+  visit("embedding_dim", c.embedding_dim);
+  visit("dropout", c.dropout);
+}
+
+template <class Config>
+json dump(const Config& config) {
+  json out = json::object();
+  walk(config, [&out](const char* name, const auto& value) { out[name] = value; });
+  return out;
+}
+
+bool is_count(const json& value) {
+  return value.is_number_integer() && value >= 1 && value <= int64_t{1} << 31;
+}
+
+template <class Config>
+void load(const json& in, Config& config) {
+  std::vector<Diagnostic> wrong;
+  const auto report = [&wrong](const std::string& name, const std::string& what) {
+    wrong.push_back({"", "model configuration: " + name + " " + what, ""});
+  };
+  std::set<std::string> known;
+  if (!in.is_object()) throw Error(ExitCode::kData, "model configuration: not an object");
+  walk(config, [&](const char* name, auto& member) {
+    using T = std::remove_reference_t<decltype(member)>;
+    known.insert(name);
+    const auto found = in.find(name);
+    if (found == in.end()) return report(name, "is missing");
+    if constexpr (std::is_same_v<T, double>) {
+      if (!found->is_number() || *found < 0 || *found >= 1) return report(name, "is not in [0, 1)");
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      if (!is_count(*found)) return report(name, "is not a positive integer");
+    } else {
+      bool sound = found->is_array() && !found->empty();
+      if (sound) {
+        for (const json& dim : *found) sound = sound && is_count(dim);
+      }
+      if (!sound) return report(name, "is not a list of positive integers");
+    }
+    member = found->template get<T>();
+  });
+  for (const auto& [name, value] : in.items()) {
+    if (!known.contains(name)) report(name, "is unknown");
+  }
+  if (!wrong.empty()) throw Error(ExitCode::kData, std::move(wrong));
+}
+
+}  // namespace
+
+VgaeConfig VgaeConfig::teacher(int64_t num_ids) {
+  VgaeConfig c;
+  c.num_ids = num_ids;
+  return c;
+}
+
+VgaeConfig VgaeConfig::student(int64_t num_ids) {
+  VgaeConfig c;
+  c.num_ids = num_ids;
+  c.hidden_dims = {80, 40, 16};
+  c.latent_dim = 16;
+  c.heads = 1;
+  c.embedding_dim = 4;
+  c.dropout = 0.1;
+  return c;
+}
+
+GatConfig GatConfig::teacher(int64_t num_ids) {
+  GatConfig c;
+  c.num_ids = num_ids;
+  c.fc_layers = 2;
+  return c;
+}
+
+GatConfig GatConfig::student(int64_t num_ids) {
+  GatConfig c;
+  c.num_ids = num_ids;
+  c.hidden = 24;
+  c.layers = 2;
+  c.heads = 4;
+  c.embedding_dim = 8;
+  c.fc_layers = 3;
+  c.dropout = 0.1;
+  return c;
+}
+
+void to_json(json& out, const VgaeConfig& config) { out = dump(config); }
+void from_json(const json& in, VgaeConfig& config) { load(in, config); }
+void to_json(json& out, const GatConfig& config) { out = dump(config); }
+void from_json(const json& in, GatConfig& config) { load(in, config); }
+
+}  // namespace kdgat::model

@@ -1,0 +1,39 @@
+// GraphClassifier: graph attention layers, jumping knowledge, mean pool and perceptron. forward()
+// only.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/pimpl.h>
+
+#include "model/config.h"
+#include "model/layers.h"
+
+namespace kdgat::model {
+
+class GraphClassifierImpl : public torch::nn::Module {
+ public:
+  explicit GraphClassifierImpl(const GatConfig& config);
+
+  /// Logits [G, 2]; class 1 is attack. No layer mixes graphs.
+  at::Tensor forward(const BatchTensors& batch) { return classify(pooled(batch), batch); }
+  /// The states of all layers side by side, averaged over each graph, [G, hidden*heads*layers].
+  at::Tensor pooled(const BatchTensors& batch);
+  at::Tensor classify(const at::Tensor& pooled_GF, const BatchTensors& batch);
+
+  const GatConfig& config() const { return config_; }
+
+  bool checkpointing = false;  ///< compute each layer again in backward; changes no result
+
+  Input input{nullptr};
+  torch::nn::ModuleList convs;
+  Perceptron head{nullptr};
+
+ private:
+  GatConfig config_;
+};
+TORCH_MODULE(GraphClassifier);
+
+GraphClassifier make_model(const GatConfig& config);
+
+}  // namespace kdgat::model

@@ -1,0 +1,19 @@
+// Graph attention in plain tensor operations: what runs on devices without a kernel, and what tests
+// compare the kernels with.
+#pragma once
+
+#include "model/batch_tensors.h"
+
+namespace kdgat::model {
+
+/// As gat_attention, differentiable on any device; holds messages of E x width.
+at::Tensor gat_attention_reference(const at::Tensor& h_NC, const at::Tensor& att_src,
+                                   const at::Tensor& att_dst, const at::Tensor& bias,
+                                   const BatchTensors& batch);
+
+/// Target node of each edge, [E] int64.
+at::Tensor edge_targets(const BatchTensors& batch);
+/// Graph of each node, [N] int64.
+at::Tensor node_graphs(const BatchTensors& batch);
+
+}  // namespace kdgat::model

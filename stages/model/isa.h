@@ -1,0 +1,28 @@
+// Which instruction set the kernels use. Chosen once, at the first question: the best the machine
+// has, or what KDGAT_ISA says. Knows no tensors.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kdgat::model {
+
+namespace kernels {
+template <class T>
+struct Table;
+}
+
+/// "portable", "avx2" or "avx512". Throws Error(kUsage) if KDGAT_ISA names no level of this
+/// machine.
+std::string_view isa_level();
+/// Lowest first.
+std::vector<std::string> isa_levels_available();
+/// From now on, in all threads; Error(kUsage) as above. For tests and benchmarks.
+void set_isa_level(std::string_view name);
+
+/// The kernels of the chosen level, T float or double.
+template <class T>
+const kernels::Table<T>& kernel_table();
+
+}  // namespace kdgat::model

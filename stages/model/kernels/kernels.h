@@ -1,0 +1,96 @@
+// The compute kernels behind the models, as tables of plain functions: one table for each
+// instruction set and scalar type, all compiled from gat_kernels.cpp. Knows no tensors, threads or
+// allocation: the caller splits the work and brings all memory.
+//
+// No standard-library code may be inlined in sources that include this under -mavx*: the linker
+// would be free to pick that copy for the whole program.
+#pragma once
+
+#include <cstdint>
+
+namespace kdgat::model::kernels {
+
+inline constexpr int64_t kMaxHeads = 64;
+
+/// Attention over incoming edges and one self-loop a node, on h [N, heads*channels].
+template <class T>
+struct GatArgs {
+  const T* h;
+  const T* att_src;  ///< [heads*channels]
+  const T* att_dst;
+  const T* bias;             ///< [heads*channels]
+  const int32_t* in_ptr;     ///< [N+1]
+  const int32_t* in_source;  ///< [E]; edges from a node to itself are skipped
+  int64_t heads, channels;
+  T slope;       ///< of the leaky ReLU on scores
+  T* alpha_src;  ///< [N, heads] scores of nodes as sources; written by forward
+  T* alpha_dst;
+  T* log_sum;  ///< [N, heads] log of the softmax denominator of each target
+  T* out;      ///< [N, heads*channels]
+};
+
+template <class T>
+struct GatGradArgs {
+  GatArgs<T> forward;
+  const T* grad_out;  ///< [N, heads*channels]
+  T* grad_h;
+  T* grad_alpha_src;  ///< [N, heads] workspace
+  T* grad_alpha_dst;
+};
+
+/// How a graph's elements are dropped: kept where hash(counter, key) >= threshold (of 2^31).
+struct DropKey {
+  uint32_t low, high;
+  int32_t threshold;
+};
+
+template <class T>
+struct Table {
+  /// Nodes [begin, end), which hold whole graphs.
+  void (*gat_forward)(const GatArgs<T>&, int64_t begin, int64_t end);
+  /// As above; `partial` [3, heads*channels] receives the gradients of att_src, att_dst and bias.
+  void (*gat_backward)(const GatGradArgs<T>&, int64_t begin, int64_t end, T* partial);
+
+  /// out[i] = x[i] > 0 and kept ? x[i] * scale : 0, for the `count` elements of one graph.
+  void (*relu_drop)(const T* x, int64_t count, DropKey key, T scale, T* out);
+  /// grad_x = out > 0 ? grad * scale : 0.
+  void (*relu_drop_backward)(const T* out, const T* grad, int64_t count, T scale, T* grad_x);
+  /// x * gain + shift by column, then relu_drop, for the rows of one graph.
+  void (*norm_relu_drop)(const T* x, const T* gain, const T* shift, int64_t rows, int64_t columns,
+                         DropKey key, T scale, T* out);
+  /// By column: sums of (x - mean)^power, power 1 (mean may be null: 0) or 2.
+  void (*column_sums)(const T* x, const T* mean, int64_t rows, int64_t columns, int power, T* sums);
+  /// With g = out > 0 ? grad * scale : 0, by column: sums of g and of g * (x - mean).
+  void (*norm_grad_sums)(const T* x, const T* mean, const T* out, const T* grad, T scale,
+                         int64_t rows, int64_t columns, T* sum_g, T* sum_gx);
+  /// grad_x = g * a - (x - mean) * b - c by column.
+  void (*norm_grad)(const T* x, const T* mean, const T* out, const T* grad, T scale, const T* a,
+                    const T* b, const T* c, int64_t rows, int64_t columns, T* grad_x);
+  /// Uniform numbers in (0, 1), `count` of one graph.
+  void (*uniform)(uint32_t low, uint32_t high, int64_t count, T* out);
+
+  /// Mean of the rows [begin, end) of x.
+  void (*mean_rows)(const T* x, int64_t begin, int64_t end, int64_t columns, T* out);
+
+  /// Rows become exp(x - max of the row); log_sum and inverse_sum of each row.
+  void (*softmax_rows)(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum);
+  /// Cells become sigmoid(x); the sum of log(1 + exp(x)) of each row.
+  void (*sigmoid_rows)(T* x, int64_t rows, int64_t columns, T* softplus_sum);
+};
+
+namespace portable {
+const Table<float>& table_float();
+const Table<double>& table_double();
+}  // namespace portable
+#if defined(__x86_64__)
+namespace avx2 {
+const Table<float>& table_float();
+const Table<double>& table_double();
+}  // namespace avx2
+namespace avx512 {
+const Table<float>& table_float();
+const Table<double>& table_double();
+}  // namespace avx512
+#endif
+
+}  // namespace kdgat::model::kernels

@@ -1,0 +1,122 @@
+#include "model/layers.h"
+
+#include <torch/autograd.h>
+#include <torch/nn/functional/linear.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kdgat/error.h"
+#include "model/checkpoint.h"
+#include "model/gat_reference.h"
+#include "model/isa.h"
+#include "model/kernels/kernels.h"
+#include "model/norm.h"
+#include "model/parallel.h"
+
+namespace kdgat::model {
+
+namespace {
+
+struct MeanPool : torch::autograd::Function<MeanPool> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& input,
+                            const BatchTensors& batch) {
+    const at::Tensor x = input.contiguous();
+    const int64_t columns = x.size(1);
+    const at::Tensor out = at::empty({batch.graphs, columns}, x.options());
+    const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "mean_pool", [&] {
+      for_blocks(batch.graphs, x.numel(), [&](int64_t g) {
+        kernel_table<scalar_t>().mean_rows(x.const_data_ptr<scalar_t>(), node_ptr[g],
+                                           node_ptr[g + 1], columns,
+                                           out.data_ptr<scalar_t>() + g * columns);
+      });
+    });
+    ctx->save_for_backward({batch.node_ptr_G1});
+    return out;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 const torch::autograd::variable_list& grads) {
+    const at::Tensor ptr = ctx->get_saved_variables()[0];
+    const at::Tensor count = at::diff(ptr).to(at::kLong);
+    const at::Tensor share = grads[0] / count.clamp_min(1).to(grads[0].scalar_type()).unsqueeze(1);
+    return {at::repeat_interleave(share, count, 0), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+InputImpl::InputImpl(int64_t num_ids, int64_t node_features, int64_t width)
+    : node_features_(node_features) {
+  embedding = register_module("embedding", torch::nn::Embedding(num_ids, width));
+}
+
+int64_t InputImpl::width() const { return embedding->options.embedding_dim() + node_features_ - 1; }
+
+at::Tensor InputImpl::forward(const BatchTensors& batch) {
+  if (batch.x_NF.size(1) != node_features_) {
+    throw Error(ExitCode::kData, "the graphs have " + std::to_string(batch.x_NF.size(1)) +
+                                     " node features, the model takes " +
+                                     std::to_string(node_features_));
+  }
+  if (batch.is_cpu() && batch.nodes > 0) {  // elsewhere the check would wait for the device
+    const int32_t* id = batch.id_N.const_data_ptr<int32_t>();
+    const auto [low, high] = std::minmax_element(id, id + batch.nodes);
+    const int64_t num_ids = embedding->options.num_embeddings();
+    if (*low < 0 || *high >= num_ids) {
+      throw Error(ExitCode::kData,
+                  "the graphs hold vocabulary index " + std::to_string(*low < 0 ? *low : *high) +
+                      ", the model knows " + std::to_string(num_ids),
+                  "import the data with the vocabulary the model was trained with");
+    }
+  }
+  return at::cat({embedding->forward(batch.id_N), batch.x_NF.slice(1, 1)}, 1);
+}
+
+BlockImpl::BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropout)
+    : dropout_(dropout) {
+  conv = register_module(
+      "conv", GatConv(inputs, heads > 0 && width % heads == 0 ? width / heads : width, heads));
+  norm = register_module("norm", torch::nn::BatchNorm1d(conv->width()));
+}
+
+at::Tensor BlockImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch, uint32_t layer,
+                              bool checkpointing) {
+  const auto body = [this, batch, layer](const at::Tensor& x, bool first) {
+    return norm_relu_dropout(conv->forward(x, batch), *norm, is_training() ? dropout_ : 0.0, layer,
+                             batch, first);
+  };
+  if (!checkpointing || !is_training()) return body(x_NF, true);
+  return checkpoint(x_NF, parameters(), body);
+}
+
+PerceptronImpl::PerceptronImpl(int64_t width, int64_t outputs, int64_t layers, double dropout)
+    : dropout_(dropout) {
+  for (int64_t i = 0; i < layers; ++i) {
+    linears_.push_back(register_module(std::to_string(3 * i),
+                                       torch::nn::Linear(width, i + 1 < layers ? width : outputs)));
+  }
+}
+
+at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint32_t layer,
+                                  bool of_graphs) {
+  const double p = is_training() ? dropout_ : 0.0;
+  const auto drop = of_graphs ? relu_dropout_of_graphs : relu_dropout;
+  for (std::size_t i = 0; i + 1 < linears_.size(); ++i) {
+    x = drop(linears_[i]->forward(x), p, layer + static_cast<uint32_t>(i), batch);
+  }
+  return x;
+}
+
+at::Tensor mean_pool(const at::Tensor& x_NC, const BatchTensors& batch) {
+  if (x_NC.is_cpu() && (x_NC.scalar_type() == at::kFloat || x_NC.scalar_type() == at::kDouble)) {
+    return MeanPool::apply(x_NC, batch);
+  }
+  const at::Tensor count = at::diff(batch.node_ptr_G1).clamp_min(1).to(x_NC.scalar_type());
+  return at::zeros({batch.graphs, x_NC.size(1)}, x_NC.options())
+             .index_add(0, node_graphs(batch), x_NC) /
+         count.unsqueeze(1);
+}
+
+}  // namespace kdgat::model

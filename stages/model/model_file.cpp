@@ -1,0 +1,98 @@
+#include "model/model_file.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+#include <vector>
+
+namespace kdgat::model {
+
+namespace {
+
+using graph::DType;
+
+constexpr std::pair<at::ScalarType, DType> kTypes[] = {
+    {at::kFloat, DType::kF32},     {at::kDouble, DType::kF64}, {at::kHalf, DType::kF16},
+    {at::kBFloat16, DType::kBF16}, {at::kLong, DType::kI64},   {at::kInt, DType::kI32},
+    {at::kByte, DType::kU8},       {at::kChar, DType::kI8},    {at::kBool, DType::kBool},
+    {at::kShort, DType::kI16}};
+
+DType dtype_of(const at::Tensor& tensor) {
+  for (const auto& [type, dtype] : kTypes) {
+    if (type == tensor.scalar_type()) return dtype;
+  }
+  throw Error(ExitCode::kData, std::string("tensors of type ") + toString(tensor.scalar_type()) +
+                                   " cannot be saved");
+}
+
+std::vector<std::pair<std::string, at::Tensor>> state_of(const torch::nn::Module& module) {
+  std::vector<std::pair<std::string, at::Tensor>> out;
+  for (const auto& item : module.named_parameters()) out.emplace_back(item.key(), item.value());
+  for (const auto& item : module.named_buffers()) out.emplace_back(item.key(), item.value());
+  return out;
+}
+
+}  // namespace
+
+void save_model(const std::filesystem::path& path, const torch::nn::Module& module,
+                const std::string& name, const nlohmann::json& config) {
+  graph::SafetensorsWriter writer;
+  std::vector<at::Tensor> kept;
+  for (const auto& [key, tensor] : state_of(module)) {
+    kept.push_back(tensor.detach().cpu().contiguous());
+    writer.add(key, dtype_of(tensor), tensor.sizes().vec(), kept.back().const_data_ptr());
+  }
+  writer.metadata("model", name);
+  writer.metadata("config", config.dump());
+  writer.write(path, true);
+}
+
+void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file) {
+  const at::NoGradGuard no_grad;
+  std::vector<Diagnostic> wrong;
+  const auto report = [&](const std::string& text) {
+    wrong.push_back({file.path().string(), text, ""});
+  };
+  const auto state = state_of(module);
+  std::map<std::string, graph::TensorView> rest = file.tensors();
+  for (const auto& [key, tensor] : state) {
+    const auto found = rest.find(key);
+    if (found == rest.end()) {
+      report("no tensor '" + key + "', which the model needs");
+      continue;
+    }
+    if (found->second.shape != tensor.sizes().vec() || found->second.dtype != dtype_of(tensor)) {
+      report("tensor '" + key + "' is " + graph::dtype_name(found->second.dtype) + " " +
+             nlohmann::json(found->second.shape).dump() + ", the model needs " +
+             graph::dtype_name(dtype_of(tensor)) + " " +
+             nlohmann::json(tensor.sizes().vec()).dump());
+    }
+    rest.erase(found);
+  }
+  for (const auto& [key, view] : rest) report("tensor '" + key + "' is not part of the model");
+  if (!wrong.empty()) throw Error(ExitCode::kData, std::move(wrong));
+  for (const auto& [key, tensor] : state) {
+    const graph::TensorView& view = file.tensor(key);
+    at::Tensor target = tensor;
+    target.copy_(at::from_blob(const_cast<std::byte*>(view.data), tensor.sizes(),
+                               at::TensorOptions().dtype(tensor.scalar_type())));
+  }
+}
+
+ModelHeader load_header(const graph::SafetensorsFile& file) {
+  const auto entry = [&file](const char* key) {
+    const auto found = file.metadata().find(key);
+    if (found == file.metadata().end()) {
+      throw Error(ExitCode::kData,
+                  file.path().string() + ": not a model: no metadata '" + std::string(key) + "'");
+    }
+    return found->second;
+  };
+  ModelHeader out{entry("model"), nlohmann::json::parse(entry("config"), nullptr, false)};
+  if (!out.config.is_object()) {
+    throw Error(ExitCode::kData, file.path().string() + ": metadata 'config' is not a JSON object");
+  }
+  return out;
+}
+
+}  // namespace kdgat::model

@@ -1,0 +1,70 @@
+#include "objective/autoencoder_objective.h"
+
+#include "model/blocked_heads.h"
+
+namespace kdgat::objective {
+
+torch::Tensor AutoencoderObjective::loss(const graph::GraphBatch& batch, const StepTotals& totals,
+                                         model::NoiseKey noise) {
+  model::BatchTensors tensors = model::to_tensors(batch, device());
+  tensors.noise = noise;
+  return loss_of(model_->forward(tensors), tensors, totals);
+}
+
+torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
+                                            const model::BatchTensors& batch,
+                                            const StepTotals& totals) {
+  const model::VgaeConfig& config = model_->config();
+  const auto nodes = static_cast<double>(totals.nodes);
+  const auto num_ids = static_cast<double>(config.num_ids);
+  torch::Tensor total = torch::zeros({}, output.z_NL.options().dtype(torch::kFloat));
+  parts_.clear();
+  const auto add = [&](const char* name, double weight, const auto& term) {
+    if (weight == 0) return;
+    const torch::Tensor value = term();
+    parts_.emplace_back(name, value.detach());
+    total = total + weight * value;
+  };
+  add("feature", feature_weight, [&] {
+    return torch::mse_loss(output.features_NX, batch.x_NF.slice(1, 1), at::Reduction::Sum) /
+           (nodes * static_cast<double>(config.node_features - 1));
+  });
+  add("identifier", identifier_weight, [&] {
+    return model::softmax_ce_sum(output.z_NL, model_->ids->weight, model_->ids->bias, batch.id_N) /
+           nodes;
+  });
+  add("neighbour", neighbour_weight, [&] {
+    const torch::nn::Linear& last = model_->neighbours->last();
+    return model::bce_neighbour_sum(model_->neighbour_hidden(output.z_NL, batch), last->weight,
+                                    last->bias, batch) /
+           (nodes * num_ids);
+  });
+  add("kl", kl_weight, [&] {
+    return -0.5 * (1 + output.logvar_NL - output.mean_NL.square() - output.logvar_NL.exp()).sum() /
+           (nodes * static_cast<double>(config.latent_dim));
+  });
+  return total;
+}
+
+torch::Tensor AutoencoderObjective::score_with(const graph::GraphBatch& batch, double identifier) {
+  const torch::NoGradGuard no_grad;
+  const EvalGuard eval(*model_);
+  const model::BatchTensors tensors = model::to_tensors(batch, device());
+  const model::VgaeOutput output = model_->forward(tensors);
+  torch::Tensor node = (output.features_NX - tensors.x_NF.slice(1, 1)).square().mean(1);
+  if (identifier != 0) {
+    node = node + identifier * model::softmax_ce_per_node(output.z_NL, model_->ids->weight,
+                                                          model_->ids->bias, tensors.id_N);
+  }
+  return model::mean_pool(node.unsqueeze(1), tensors).squeeze(1).cpu();
+}
+
+torch::Tensor AutoencoderObjective::score(const graph::GraphBatch& batch) {
+  return score_with(batch, 0);
+}
+
+torch::Tensor AutoencoderObjective::difficulty(const graph::GraphBatch& batch) {
+  return score_with(batch, identifier_weight);
+}
+
+}  // namespace kdgat::objective

@@ -1,0 +1,43 @@
+// Loss and score of the graph autoencoder. Owns the model.
+#pragma once
+
+#include "model/vgae.h"
+#include "objective/objective.h"
+
+namespace kdgat::objective {
+
+/// feature * MSE(features, x[:,1:]) + identifier * CE(ids) + neighbour * BCE(neighbours)
+/// + kl * KL, each a mean over all cells of the step; terms of weight 0 are not computed.
+class AutoencoderObjective : public Objective {
+ public:
+  explicit AutoencoderObjective(model::GraphAutoencoder model) : model_(std::move(model)) {}
+
+  torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
+                     model::NoiseKey noise) override;
+  /// Mean squared error of the reconstructed features of each graph.
+  torch::Tensor score(const graph::GraphBatch& batch) override;
+  torch::nn::Module& module() override { return *model_; }
+  std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
+
+  /// The loss of a forward pass already made, for objectives that add terms to it.
+  torch::Tensor loss_of(const model::VgaeOutput& output, const model::BatchTensors& batch,
+                        const StepTotals& totals);
+  /// How hard each graph is: mean over nodes of MSE(features) + identifier * CE(ids), as score().
+  torch::Tensor difficulty(const graph::GraphBatch& batch);
+
+  model::GraphAutoencoder& model() { return model_; }
+  torch::Device device() const { return model_->mean->weight.device(); }
+
+  double feature_weight = 1.0;
+  double identifier_weight = 0.1;
+  double neighbour_weight = 0.05;
+  double kl_weight = 0.01;
+
+ private:
+  torch::Tensor score_with(const graph::GraphBatch& batch, double identifier);
+
+  model::GraphAutoencoder model_;
+  std::vector<std::pair<std::string, torch::Tensor>> parts_;
+};
+
+}  // namespace kdgat::objective

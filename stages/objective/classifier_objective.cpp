@@ -1,0 +1,38 @@
+#include "objective/classifier_objective.h"
+
+#include <string>
+
+#include "kdgat/error.h"
+
+namespace kdgat::objective {
+
+torch::Tensor ClassifierObjective::logits(const graph::GraphBatch& batch, model::NoiseKey noise) {
+  model::BatchTensors tensors = model::to_tensors(batch, device());
+  tensors.noise = noise;
+  return model_->forward(tensors);
+}
+
+torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch, const StepTotals& totals,
+                                        model::NoiseKey noise) {
+  for (int64_t g = 0; g < batch.graphs; ++g) {
+    if (batch.y[g] != 0 && batch.y[g] != 1) {
+      throw Error(ExitCode::kData, "graph " + std::to_string(batch.graph_id[g]) + " has no label",
+                  "a classifier is trained on labelled data: import files with an attack column");
+    }
+  }
+  const torch::Tensor logits_G2 = logits(batch, noise);
+  // The labels are copied: the loss may outlive the batch.
+  const torch::Tensor y_G =
+      torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong)
+          .to(logits_G2.device(), torch::kLong, false, true);
+  return torch::cross_entropy_loss(logits_G2.to(torch::kFloat), y_G, {}, at::Reduction::Sum) /
+         static_cast<double>(totals.graphs);
+}
+
+torch::Tensor ClassifierObjective::score(const graph::GraphBatch& batch) {
+  const torch::NoGradGuard no_grad;
+  const EvalGuard eval(*model_);
+  return logits(batch, {}).to(torch::kFloat).softmax(1).select(1, 1).contiguous().cpu();
+}
+
+}  // namespace kdgat::objective

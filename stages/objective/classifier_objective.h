@@ -1,0 +1,31 @@
+// Loss and score of the graph classifier. Owns the model.
+#pragma once
+
+#include "model/gat.h"
+#include "objective/objective.h"
+
+namespace kdgat::objective {
+
+/// Cross entropy of benign against attack, a mean over the graphs of the step. Throws Error(kData)
+/// if a graph has no label.
+class ClassifierObjective : public Objective {
+ public:
+  explicit ClassifierObjective(model::GraphClassifier model) : model_(std::move(model)) {}
+
+  torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
+                     model::NoiseKey noise) override;
+  /// Probability of class 1.
+  torch::Tensor score(const graph::GraphBatch& batch) override;
+  torch::nn::Module& module() override { return *model_; }
+
+  /// Logits [G, 2] on the model's device, in the module's mode and with gradients if enabled.
+  torch::Tensor logits(const graph::GraphBatch& batch, model::NoiseKey noise);
+
+  model::GraphClassifier& model() { return model_; }
+  torch::Device device() const { return model_->input->embedding->weight.device(); }
+
+ private:
+  model::GraphClassifier model_;
+};
+
+}  // namespace kdgat::objective

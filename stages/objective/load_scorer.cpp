@@ -1,0 +1,45 @@
+#include "objective/load_scorer.h"
+
+#include "model/model_file.h"
+#include "objective/autoencoder_objective.h"
+#include "objective/classifier_objective.h"
+
+namespace kdgat::objective {
+
+namespace {
+
+template <class Config, class Scorer>
+std::unique_ptr<Objective> rebuild(const model::ModelHeader& header,
+                                   const graph::SafetensorsFile& file, torch::Device device) {
+  Config config;
+  try {
+    config = header.config.get<Config>();
+  } catch (const Error& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) d.where = file.path().string();
+    throw Error(error.code(), std::move(diagnostics));
+  }
+  auto built = model::make_model(config);
+  model::load_weights(*built, file);
+  built->to(device);
+  built->eval();
+  return std::make_unique<Scorer>(std::move(built));
+}
+
+}  // namespace
+
+std::unique_ptr<Objective> load_scorer(const std::filesystem::path& model_file,
+                                       torch::Device device) {
+  const graph::SafetensorsFile file = graph::SafetensorsFile::open(model_file);
+  const model::ModelHeader header = model::load_header(file);
+  if (header.name == "vgae") {
+    return rebuild<model::VgaeConfig, AutoencoderObjective>(header, file, device);
+  }
+  if (header.name == "gat") {
+    return rebuild<model::GatConfig, ClassifierObjective>(header, file, device);
+  }
+  throw Error(ExitCode::kData, model_file.string() + ": unknown model '" + header.name + "'",
+              "known are vgae and gat");
+}
+
+}  // namespace kdgat::objective
