@@ -147,6 +147,11 @@ graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folde
   const TemporaryFolder logs(folder, "logs.");
   graph::write_synthetic(logs.path(), load_options<graph::SynthOptions>(data.synth.values),
                          cancelled);
+  // The store names its input by sizes and times: fixed ones, so that it too is the same each time.
+  const auto epoch = std::chrono::file_clock::from_sys(std::chrono::sys_seconds());
+  for (const auto& entry : fs::recursive_directory_iterator(logs.path())) {
+    if (entry.is_regular_file()) fs::last_write_time(entry.path(), epoch);
+  }
   return graph::import_logs(logs.path(), folder, options, progress, cancelled);
 }
 

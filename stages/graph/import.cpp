@@ -21,11 +21,11 @@ namespace {
 
 constexpr int kImportVersion = 1;  // raised when the same logs would give another store
 
-/// Holds `<folder>/.lock` so that imports to one place take turns; the file stays.
+/// Locks the folder itself, so that imports to one place take turns and nothing is left behind.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder)
-      : fd_(::open((folder / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
+      : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     // A file system without locks is no reason to refuse: files are still written whole.
     if (fd_ >= 0) ::flock(fd_, LOCK_EX);
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "graph/can_log.h"
 #include "graph/can_writer.h"
 #include "graph/synth_traffic.h"
 #include "support/command.h"
@@ -219,4 +220,25 @@ TEST_CASE("logs stand in the published layout, the last vehicle only in test_02"
                                  "train_02_with_attacks/masquerade-vehicle1.csv"});
   const auto files = read_folder(folder.path());
   CHECK(files.at(names[0]) != files.at("train_02_with_attacks/dos-vehicle1.csv"));
+}
+
+TEST_CASE("every written form is recognised and reads back to the same frames", "[synth][import]") {
+  const std::vector<CanFrame> frames = synthesize(of_seconds(2), 0, "fuzzing");
+  for (const std::string format : {"can-train-and-test", "hcrl", "candump"}) {
+    INFO(format);
+    const std::string text = format_log(frames, format);
+    CanLog log(LineReader("synthetic", text), "auto", true);
+    CHECK(log.format() == format);
+    CanFrame read;
+    for (const CanFrame& frame : frames) {
+      REQUIRE(log.next(read));
+      REQUIRE(read.time == Approx(frame.time).margin(1e-6).epsilon(0));
+      REQUIRE(read.id == frame.id);
+      REQUIRE(read.length == frame.length);
+      REQUIRE(read.payload == frame.payload);
+      REQUIRE(read.label == (format == "candump" ? -1 : frame.label));
+    }
+    CHECK(!log.next(read));
+    CHECK(log.malformed() == 0);
+  }
 }
