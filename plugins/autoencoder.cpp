@@ -1,0 +1,5 @@
+#include "autoencoder/autoencoder.h"
+
+#include "kdgat/stage.h"
+
+KDGAT_STAGE(kdgat::autoencoder::Autoencoder)

@@ -1,0 +1,5 @@
+#include "classifier/classifier.h"
+
+#include "kdgat/stage.h"
+
+KDGAT_STAGE(kdgat::classifier::Classifier)

@@ -1,0 +1,132 @@
+#include "autoencoder/autoencoder.h"
+
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "model/model_file.h"
+#include "objective/autoencoder_objective.h"
+#include "train/fit.h"
+
+namespace kdgat::autoencoder {
+namespace {
+
+model::VgaeConfig make_config(const AutoencoderOptions& o, int64_t num_ids, int64_t features) {
+  model::VgaeConfig c;
+  c.num_ids = num_ids;
+  c.node_features = features;
+  c.hidden_dims = o.hidden_dims;
+  c.latent_dim = o.latent_dim;
+  c.heads = o.heads;
+  c.embedding_dim = o.embedding_dim;
+  c.dropout = o.dropout;
+  return c;
+}
+
+std::string size_of(model::VgaeConfig config) {
+  const auto is = [&config](const model::VgaeConfig& known) {
+    config.dropout = known.dropout;
+    config.node_features = known.node_features;
+    return config == known;
+  };
+  if (is(model::VgaeConfig::student(config.num_ids))) return "student";
+  if (is(model::VgaeConfig::teacher(config.num_ids))) return "teacher";
+  return "custom";
+}
+
+/// Each width is held about four times (product, attention, norm, activation), with gradients.
+double bytes_per_node(const model::VgaeConfig& c) {
+  const int64_t encoder = std::accumulate(c.hidden_dims.begin(), c.hidden_dims.end(), int64_t{0});
+  return 32.0 * static_cast<double>(c.embedding_dim + 2 * encoder + 6 * c.latent_dim +
+                                    2 * c.node_features);
+}
+
+nlohmann::json facts_of(const model::VgaeConfig& config, torch::nn::Module& module,
+                        const nlohmann::json& graphs) {
+  int64_t parameters = 0;
+  for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
+  const double nodes =
+      graphs.value("/nodes/sum"_json_pointer, 0.0) / std::max(1.0, graphs.value("graphs", 1.0));
+  return {{"model", "vgae"},
+          {"size", size_of(config)},
+          {"parameters", parameters},
+          {"num_ids", config.num_ids},
+          {"widths", {{"hidden_dims", config.hidden_dims}, {"latent_dim", config.latent_dim}}},
+          {"bytes_per_graph", static_cast<int64_t>(nodes * bytes_per_node(config))}};
+}
+
+train::Parts choose_parts(const AutoencoderOptions& options, const train::Data& data,
+                          const Host& host) {
+  const std::vector<int64_t> train = data.part("train"), val = data.part("val");
+  train::Parts parts;
+  if (options.train_on == "all") {
+    parts = {train, val, {}};
+  } else {
+    parts = {data.with_label(train, 0), data.with_label(val, 0), {}};
+    if (parts.train.empty() && !train.empty()) {
+      throw Error(ExitCode::kData, "no training graph is labelled benign",
+                  "logs without labels: data.assume=benign, or train_on=all");
+    }
+    const std::size_t unlabelled = data.with_label(train, -1).size();
+    if (unlabelled > 0) {
+      host.log("warning", std::to_string(unlabelled) +
+                              " training graphs without a label are left out (train_on=benign)");
+    }
+  }
+  parts.val_score = train::labelled_of_both_classes(data, val);
+  return parts;
+}
+
+}  // namespace
+
+StageInfo Autoencoder::info() {
+  StageInfo out;
+  out.name = "autoencoder";
+  out.summary = "Train a graph autoencoder; its reconstruction error scores anomalies.";
+  out.inputs = {{"graphs", "graphs"}};
+  out.outputs = {{"model", "model"}};
+  out.refused = train::refused_training_options();
+  return out;
+}
+
+nlohmann::json Autoencoder::plan(const Options& options, const Request& request) {
+  const nlohmann::json& graphs = request.input("graphs").facts;
+  if (!graphs.contains("num_ids")) return nlohmann::json::object();
+  const model::VgaeConfig config =
+      make_config(options, graphs.at("num_ids"), graphs.value("node_features", 11));
+  return facts_of(config, *model::make_model(config), graphs);
+}
+
+nlohmann::json Autoencoder::run(const Options& options, const Request& request, Host& host) {
+  const train::Data data = train::open_data(request.input("graphs").path);
+  const train::Parts parts = choose_parts(options, data, host);
+  const torch::Device device = train::prepare(options, request);
+  const model::VgaeConfig config =
+      make_config(options, data.store.num_ids(), data.store.node_features());
+  objective::AutoencoderObjective objective(model::make_model(config));
+  objective.module().to(device);
+  objective.model()->checkpointing = options.gradient_checkpointing;
+  objective.feature_weight = options.feature_weight;
+  objective.identifier_weight = options.identifier_weight;
+  objective.neighbour_weight = options.neighbour_weight;
+  objective.kl_weight = options.kl_weight;
+
+  train::Learner learner;
+  learner.module = &objective.module();
+  learner.loss = [&](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     int64_t step) {
+    return objective.loss(batch, totals, {static_cast<uint64_t>(request.seed), step});
+  };
+  learner.score = [&](const graph::GraphBatch& batch) { return objective.score(batch); };
+  learner.parts = [&] { return objective.parts(); };
+  learner.bytes_per_node = bytes_per_node(config);
+  learner.size = size_of(config);
+  nlohmann::json result =
+      train::fit(options, learner, data, parts, train::result_options(options), request, host);
+  model::save_model(request.run_dir / "model.safetensors", objective.module(), "vgae", config);
+  train::clear_checkpoint(request);
+  result["facts"] = facts_of(config, objective.module(), data.store.facts());
+  return result;
+}
+
+}  // namespace kdgat::autoencoder

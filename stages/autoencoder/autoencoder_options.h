@@ -1,0 +1,60 @@
+// Options of the autoencoder stage. The defaults are the published teacher.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "train/train_options.h"
+
+namespace kdgat::autoencoder {
+
+struct AutoencoderOptions : train::TrainOptions {
+  std::vector<int64_t> hidden_dims = {480, 240, 48};
+  int64_t latent_dim = 48;
+  int64_t heads = 4;
+  int64_t embedding_dim = 32;
+  double dropout = 0.15;
+  double feature_weight = 1.0;
+  double identifier_weight = 0.1;
+  double neighbour_weight = 0.05;
+  double kl_weight = 0.01;
+  std::string train_on = "benign";
+
+  static auto table() {
+    using O = AutoencoderOptions;
+    return std::tuple_cat(
+        std::tuple{
+            field("hidden_dims", &O::hidden_dims,
+                  "Widths of the encoder; a last one equal to latent_dim is the latent layer.")
+                .alias("vgae_hidden_dims")
+                .range(1, 65536),
+            field("latent_dim", &O::latent_dim, "Width of the latent layer.")
+                .alias("vgae_latent_dim")
+                .range(1, 65536),
+            field("heads", &O::heads, "Attention heads of the first encoder layer.")
+                .alias("vgae_heads")
+                .range(1, 1024),
+            field("embedding_dim", &O::embedding_dim, "Width of the embedding of an identifier.")
+                .alias("vgae_embedding_dim")
+                .range(1, 65536),
+            field("dropout", &O::dropout, "Dropout rate.").alias("vgae_dropout").range(0, 0.99),
+            field("feature_weight", &O::feature_weight, "Weight of the error of node features.")
+                .range(0, 1e6),
+            field("identifier_weight", &O::identifier_weight,
+                  "Weight of the cross entropy of identifiers.")
+                .range(0, 1e6),
+            field("neighbour_weight", &O::neighbour_weight,
+                  "Weight of the cross entropy of neighbours.")
+                .range(0, 1e6),
+            field("kl_weight", &O::kl_weight, "Weight of the divergence of the latent layer.")
+                .range(0, 1e6),
+            field("train_on", &O::train_on,
+                  "benign: windows labelled benign; all: every window, attacks too, as published.")
+                .choices({"benign", "all"})},
+        train::TrainOptions::table());
+  }
+};
+
+}  // namespace kdgat::autoencoder

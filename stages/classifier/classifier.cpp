@@ -1,0 +1,131 @@
+#include "classifier/classifier.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/model_file.h"
+#include "objective/classifier_objective.h"
+#include "train/fit.h"
+
+namespace kdgat::classifier {
+namespace {
+
+model::GatConfig make_config(const ClassifierOptions& o, int64_t num_ids, int64_t features) {
+  model::GatConfig c;
+  c.num_ids = num_ids;
+  c.node_features = features;
+  c.hidden = o.hidden;
+  c.layers = o.layers;
+  c.heads = o.heads;
+  c.embedding_dim = o.embedding_dim;
+  c.fc_layers = o.fc_layers;
+  c.dropout = o.dropout;
+  return c;
+}
+
+/// The published teacher has two or three fully connected layers, by where it is told.
+std::string size_of(const model::GatConfig& config) {
+  const auto is = [&config](const model::GatConfig& known) {
+    return config.hidden == known.hidden && config.layers == known.layers &&
+           config.heads == known.heads && config.embedding_dim == known.embedding_dim;
+  };
+  if (is(model::GatConfig::student(config.num_ids))) return "student";
+  if (is(model::GatConfig::teacher(config.num_ids))) return "teacher";
+  return "custom";
+}
+
+/// Each width is held about four times (product, attention, activation, joined), with gradients.
+double bytes_per_node(const model::GatConfig& c) {
+  return 32.0 *
+         static_cast<double>(c.embedding_dim + c.node_features + c.layers * c.hidden * c.heads);
+}
+
+nlohmann::json facts_of(const model::GatConfig& config, torch::nn::Module& module,
+                        const nlohmann::json& graphs) {
+  int64_t parameters = 0;
+  for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
+  const double nodes =
+      graphs.value("/nodes/sum"_json_pointer, 0.0) / std::max(1.0, graphs.value("graphs", 1.0));
+  return {
+      {"model", "gat"},
+      {"size", size_of(config)},
+      {"parameters", parameters},
+      {"num_ids", config.num_ids},
+      {"widths", {{"hidden", config.hidden}, {"heads", config.heads}, {"layers", config.layers}}},
+      {"bytes_per_graph", static_cast<int64_t>(nodes * bytes_per_node(config))}};
+}
+
+train::Parts choose_parts(const train::Data& data, const Host& host) {
+  const std::vector<int64_t> train = data.part("train"), val = data.part("val");
+  train::Parts parts;
+  parts.train = train::labelled_of_both_classes(data, train);
+  if (parts.train.empty()) {
+    throw Error(ExitCode::kData,
+                "a classifier needs training graphs labelled benign and attack; of " +
+                    std::to_string(train.size()) + ", " +
+                    std::to_string(data.with_label(train, 0).size()) + " are benign and " +
+                    std::to_string(data.with_label(train, 1).size()) + " attack",
+                "logs without attacks: train the autoencoder alone");
+  }
+  if (parts.train.size() < train.size()) {
+    host.log("warning", std::to_string(train.size() - parts.train.size()) +
+                            " training graphs without a label are left out");
+  }
+  parts.val_loss = data.with_label(val, 0);
+  const std::vector<int64_t> attacks = data.with_label(val, 1);
+  parts.val_loss.insert(parts.val_loss.end(), attacks.begin(), attacks.end());
+  std::sort(parts.val_loss.begin(), parts.val_loss.end());
+  parts.val_score = train::labelled_of_both_classes(data, val);
+  return parts;
+}
+
+}  // namespace
+
+StageInfo Classifier::info() {
+  StageInfo out;
+  out.name = "classifier";
+  out.summary = "Train a graph-attention classifier of benign against attack windows.";
+  out.inputs = {{"graphs", "graphs"}};
+  out.outputs = {{"model", "model"}};
+  out.refused = train::refused_training_options();
+  return out;
+}
+
+nlohmann::json Classifier::plan(const Options& options, const Request& request) {
+  const nlohmann::json& graphs = request.input("graphs").facts;
+  if (!graphs.contains("num_ids")) return nlohmann::json::object();
+  const model::GatConfig config =
+      make_config(options, graphs.at("num_ids"), graphs.value("node_features", 11));
+  return facts_of(config, *model::make_model(config), graphs);
+}
+
+nlohmann::json Classifier::run(const Options& options, const Request& request, Host& host) {
+  const train::Data data = train::open_data(request.input("graphs").path);
+  const train::Parts parts = choose_parts(data, host);
+  const torch::Device device = train::prepare(options, request);
+  const model::GatConfig config =
+      make_config(options, data.store.num_ids(), data.store.node_features());
+  objective::ClassifierObjective objective(model::make_model(config));
+  objective.module().to(device);
+  objective.model()->checkpointing = options.gradient_checkpointing;
+
+  train::Learner learner;
+  learner.module = &objective.module();
+  learner.loss = [&](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     int64_t step) {
+    return objective.loss(batch, totals, {static_cast<uint64_t>(request.seed), step});
+  };
+  learner.score = [&](const graph::GraphBatch& batch) { return objective.score(batch); };
+  learner.bytes_per_node = bytes_per_node(config);
+  learner.threshold = 0.5;
+  learner.size = size_of(config);
+  nlohmann::json result =
+      train::fit(options, learner, data, parts, train::result_options(options), request, host);
+  model::save_model(request.run_dir / "model.safetensors", objective.module(), "gat", config);
+  train::clear_checkpoint(request);
+  result["facts"] = facts_of(config, objective.module(), data.store.facts());
+  return result;
+}
+
+}  // namespace kdgat::classifier

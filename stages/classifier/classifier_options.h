@@ -1,0 +1,43 @@
+// Options of the classifier stage. The defaults are the published teacher.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "train/train_options.h"
+
+namespace kdgat::classifier {
+
+struct ClassifierOptions : train::TrainOptions {
+  int64_t hidden = 48;
+  int64_t layers = 3;
+  int64_t heads = 8;
+  int64_t embedding_dim = 16;
+  int64_t fc_layers = 3;
+  double dropout = 0.2;
+
+  static auto table() {
+    using O = ClassifierOptions;
+    return std::tuple_cat(
+        std::tuple{
+            field("hidden", &O::hidden, "Channels of each attention head.")
+                .alias("gat_hidden")
+                .range(1, 65536),
+            field("layers", &O::layers, "Attention layers, joined by jumping knowledge.")
+                .alias("gat_layers")
+                .range(1, 64),
+            field("heads", &O::heads, "Attention heads of each layer.")
+                .alias("gat_heads")
+                .range(1, 1024),
+            field("embedding_dim", &O::embedding_dim, "Width of the embedding of an identifier.")
+                .alias("gat_embedding_dim")
+                .range(1, 65536),
+            field("fc_layers", &O::fc_layers, "Layers of the perceptron after pooling.")
+                .alias("gat_fc_layers")
+                .range(1, 64),
+            field("dropout", &O::dropout, "Dropout rate.").alias("gat_dropout").range(0, 0.99)},
+        train::TrainOptions::table());
+  }
+};
+
+}  // namespace kdgat::classifier

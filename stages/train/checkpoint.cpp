@@ -1,0 +1,81 @@
+#include "train/checkpoint.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include "graph/safetensors.h"
+
+namespace kdgat::train {
+namespace {
+
+graph::DType dtype_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return graph::DType::kF32;
+    case at::kDouble:
+      return graph::DType::kF64;
+    case at::kLong:
+      return graph::DType::kI64;
+    case at::kInt:
+      return graph::DType::kI32;
+    case at::kHalf:
+      return graph::DType::kF16;
+    case at::kBFloat16:
+      return graph::DType::kBF16;
+    case at::kBool:
+      return graph::DType::kBool;
+    default:
+      throw Error(ExitCode::kStageFailed, "a checkpoint cannot hold this type of tensor");
+  }
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
+  throw Error(ExitCode::kData, path.string() + ": " + what,
+              "the checkpoint is of another model; remove it to start over");
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors,
+                     const nlohmann::json& state) {
+  std::filesystem::create_directories(path.parent_path());
+  graph::SafetensorsWriter writer;
+  std::vector<at::Tensor> kept;  // what the writer looks at
+  for (const auto& [name, tensor] : tensors) {
+    kept.push_back(tensor.detach().cpu().contiguous());
+    const at::Tensor& t = kept.back();
+    writer.add(name, dtype_of(t), t.sizes().vec(), t.const_data_ptr());
+  }
+  writer.metadata("state", state.dump());
+  writer.write(path);
+}
+
+std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
+  const auto found = file.metadata().find("state");
+  if (found == file.metadata().end()) refuse(path, "holds no training state");
+  return nlohmann::json::parse(found->second);
+}
+
+void load_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors) {
+  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
+  for (const auto& [name, tensor] : tensors) {
+    if (!file.has(name)) refuse(path, "tensor " + name + " is missing");
+    const graph::TensorView& view = file.tensor(name);
+    if (view.dtype != dtype_of(tensor) || view.shape != tensor.sizes().vec()) {
+      refuse(path, "tensor " + name + " has another shape or type");
+    }
+  }
+  if (file.tensors().size() != tensors.size())
+    refuse(path, "holds tensors this model does not have");
+  const at::NoGradGuard no_grad;
+  for (const auto& [name, tensor] : tensors) {
+    const graph::TensorView& view = file.tensor(name);
+    // from_blob wants a pointer it could write through; it is only read.
+    void* data = const_cast<std::byte*>(view.data);
+    tensor.copy_(at::from_blob(data, view.shape, tensor.options().device(at::kCPU)));
+  }
+}
+
+}  // namespace kdgat::train

@@ -1,0 +1,31 @@
+// The data set a stage is given: the graph store, its split, and choosing graphs by label. No
+// LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "graph/graph_store.h"
+
+namespace kdgat::train {
+
+struct Data {
+  graph::GraphStore store;
+  graph::Split split;
+
+  /// Graphs of a part; empty if there is no such part.
+  std::vector<int64_t> part(const std::string& name) const;
+  /// Those of `ids` whose label is `label` (1 attack, 0 benign, -1 none).
+  std::vector<int64_t> with_label(const std::vector<int64_t>& ids, int label) const;
+  std::vector<int64_t> labels(const std::vector<int64_t>& ids) const;
+};
+
+/// Those of `ids` labelled 0 or 1, in order; none unless both labels occur.
+std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids);
+
+/// `folder` holds graphs.safetensors and split.safetensors. Throws Error(kData).
+Data open_data(const std::filesystem::path& folder);
+
+}  // namespace kdgat::train

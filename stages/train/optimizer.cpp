@@ -1,0 +1,71 @@
+#include "train/optimizer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+namespace kdgat::train {
+
+Optimizer::Optimizer(NamedTensors parameters, bool decoupled, double weight_decay)
+    : parameters_(std::move(parameters)), decoupled_(decoupled), weight_decay_(weight_decay) {
+  for (const auto& [name, parameter] : parameters_) {
+    mean_.push_back(at::zeros_like(parameter));
+    square_.push_back(at::zeros_like(parameter));
+    steps_.push_back(at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false)));
+  }
+}
+
+void Optimizer::zero_grad() {
+  for (auto& [name, parameter] : parameters_) parameter.mutable_grad().reset();
+}
+
+std::vector<at::Tensor> Optimizer::gradients() const {
+  std::vector<at::Tensor> out;
+  for (const auto& [name, parameter] : parameters_) {
+    if (parameter.grad().defined()) out.push_back(parameter.grad());
+  }
+  return out;
+}
+
+void Optimizer::clip(double max_norm) {
+  const std::vector<at::Tensor> grads = gradients();
+  if (max_norm <= 0 || grads.empty()) return;
+  const at::NoGradGuard no_grad;
+  const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(grads)));
+  at::_foreach_mul_(grads, (max_norm / (norm + 1e-6)).clamp_max(1.0));
+}
+
+void Optimizer::step(double lr) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> parameters, grads, mean, square, steps;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const at::Tensor& parameter = parameters_[i].second;
+    if (!parameter.grad().defined()) continue;
+    parameters.push_back(parameter);
+    grads.push_back(parameter.grad());
+    mean.push_back(mean_[i]);
+    square.push_back(square_[i]);
+    steps.push_back(steps_[i]);
+  }
+  if (parameters.empty()) return;
+  at::_foreach_add_(steps, 1);
+  if (decoupled_) {
+    at::_fused_adamw_(parameters, grads, mean, square, {}, steps, lr, 0.9, 0.999, weight_decay_,
+                      1e-8, false, false);
+  } else {
+    at::_fused_adam_(parameters, grads, mean, square, {}, steps, lr, 0.9, 0.999, weight_decay_,
+                     1e-8, false, false);
+  }
+}
+
+NamedTensors Optimizer::state() const {
+  NamedTensors out;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::string& name = parameters_[i].first;
+    out.emplace_back("mean." + name, mean_[i]);
+    out.emplace_back("square." + name, square_[i]);
+    out.emplace_back("step." + name, steps_[i]);
+  }
+  return out;
+}
+
+}  // namespace kdgat::train

@@ -1,0 +1,48 @@
+#include "train/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace kdgat::train {
+
+double Schedule::rate(int64_t epoch) const {
+  const TrainOptions& o = options_;
+  if (!o.use_scheduler) return o.lr;
+  if (o.scheduler_type == "cosine") {
+    const int64_t length = o.scheduler_t_max > 0 ? o.scheduler_t_max : o.max_epochs;
+    const double turn = static_cast<double>(epoch) / static_cast<double>(length);
+    return o.lr * 0.5 * (1 + std::cos(std::numbers::pi * turn));
+  }
+  if (o.scheduler_type == "step") {
+    return o.lr * std::pow(o.scheduler_gamma, static_cast<double>(epoch / o.scheduler_step_size));
+  }
+  return o.lr * factor_;
+}
+
+void Schedule::observe(double metric, bool less) {
+  if (!options_.use_scheduler || options_.scheduler_type != "plateau") return;
+  constexpr double kLeast = 1e-4;  // relative: smaller improvements are standing still
+  const double margin = kLeast * std::abs(best_);
+  if (!has_best_ || (less ? metric < best_ - margin : metric > best_ + margin)) {
+    has_best_ = true;
+    best_ = metric;
+    standing_ = 0;
+  } else if (++standing_ > std::max<int64_t>(1, options_.patience / 2)) {
+    factor_ *= options_.scheduler_gamma;
+    standing_ = 0;
+  }
+}
+
+nlohmann::json Schedule::state() const {
+  return {{"factor", factor_}, {"has_best", has_best_}, {"best", best_}, {"standing", standing_}};
+}
+
+void Schedule::restore(const nlohmann::json& state) {
+  factor_ = state.at("factor");
+  has_best_ = state.at("has_best");
+  best_ = state.at("best");
+  standing_ = state.at("standing");
+}
+
+}  // namespace kdgat::train

@@ -1,0 +1,146 @@
+// Options that every training stage has. A stage's own options derive from these and join the
+// tables with std::tuple_cat. Knows no model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kdgat/options.h"
+#include "kdgat/stage.h"
+
+namespace kdgat::train {
+
+struct TrainOptions {
+  double lr = 0.003;
+  int64_t max_epochs = 300;
+  int64_t batch_size = 4096;
+  int64_t patience = 100;
+  std::string optimizer = "adam";
+  double weight_decay = 1e-4;
+  double gradient_clip = 1.0;
+  int64_t accumulate_grad_batches = 1;
+  bool gradient_checkpointing = true;
+  bool optimize_batch_size = true;
+  double safety_factor = 0.5;
+  int64_t min_steps_per_epoch = 10;
+  bool use_scheduler = false;
+  std::string scheduler_type = "cosine";
+  int64_t scheduler_t_max = -1;
+  int64_t scheduler_step_size = 50;
+  double scheduler_gamma = 0.1;
+  std::string monitor_metric = "val_loss";
+  std::string monitor_mode = "min";
+  bool deterministic = false;
+  int64_t log_every_n_steps = 50;
+  double checkpoint_seconds = 60;
+
+  static auto table() {
+    using O = TrainOptions;
+    return std::tuple{
+        field("lr", &O::lr, "Learning rate.").range(1e-8, 10),
+        field("max_epochs", &O::max_epochs, "Largest number of epochs.").range(1, 1e6),
+        field("batch_size", &O::batch_size,
+              "Graphs of one batch: an upper bound while optimize_batch_size is true, else exact.")
+            .range(1, 1e9),
+        field("patience", &O::patience, "Epochs without improvement after which training stops.")
+            .range(1, 1e6),
+        field("optimizer", &O::optimizer,
+              "adam (weight decay as an L2 term) or adamw (decoupled weight decay).")
+            .choices({"adam", "adamw"}),
+        field("weight_decay", &O::weight_decay, "Weight decay.").range(0, 10),
+        field("gradient_clip", &O::gradient_clip,
+              "Largest norm of the gradient of a step; 0 = no clipping.")
+            .alias("gradient_clip_val")
+            .range(0, 1e9),
+        field("accumulate_grad_batches", &O::accumulate_grad_batches,
+              "Batches whose gradients make one step; the last, short group is stepped too.")
+            .range(1, 1e6),
+        field(
+            "gradient_checkpointing", &O::gradient_checkpointing,
+            "Compute layers again in the backward pass instead of keeping them: less memory, more "
+            "time, the same result.")
+            .runtime(),
+        field("optimize_batch_size", &O::optimize_batch_size,
+              "Let min_steps_per_epoch and the memory of the device lower batch_size."),
+        field("safety_factor", &O::safety_factor,
+              "Share of the available memory a batch may need, less 0.15; at most 0.85 is used.")
+            .range(0.01, 1),
+        field("min_steps_per_epoch", &O::min_steps_per_epoch,
+              "Steps an epoch has at least, while optimize_batch_size is true.")
+            .range(1, 1e6),
+        field("use_scheduler", &O::use_scheduler, "Change the learning rate during training."),
+        field("scheduler_type", &O::scheduler_type,
+              "cosine to 0; step: times gamma every so many epochs; plateau: times gamma when the "
+              "monitored metric stands still for half of patience.")
+            .choices({"cosine", "step", "plateau"}),
+        field("scheduler_t_max", &O::scheduler_t_max,
+              "Epochs until a cosine schedule reaches 0; -1 = max_epochs.")
+            .range(-1, 1e6),
+        field("scheduler_step_size", &O::scheduler_step_size,
+              "Epochs between two steps of a step schedule.")
+            .range(1, 1e6),
+        field("scheduler_gamma", &O::scheduler_gamma,
+              "Factor of the learning rate for step and plateau schedules.")
+            .range(0, 1),
+        field("monitor_metric", &O::monitor_metric,
+              "What chooses the best epoch, stops early and drives a plateau schedule.")
+            .choices({"val_loss", "val_auc", "val_f1", "train_loss"}),
+        field("monitor_mode", &O::monitor_mode, "Whether less or more of monitor_metric is better.")
+            .choices({"min", "max"}),
+        field("deterministic", &O::deterministic,
+              "Refuse operations whose results differ between runs on the same device."),
+        field("log_every_n_steps", &O::log_every_n_steps, "Steps between two reports of the loss.")
+            .range(1, 1e9)
+            .runtime(),
+        field("checkpoint_seconds", &O::checkpoint_seconds,
+              "Time between two checkpoints; 0 = after every step.")
+            .range(0, 1e9)
+            .runtime()};
+  }
+
+  std::vector<Diagnostic> validate() const {
+    const bool is_loss = monitor_metric == "val_loss" || monitor_metric == "train_loss";
+    if (is_loss == (monitor_mode == "min")) return {};
+    return {{"", "monitor_mode: " + monitor_mode + " of " + monitor_metric + " is the worst epoch",
+             std::string("use monitor_mode=") + (is_loss ? "min" : "max")}};
+  }
+};
+
+/// The options that can change results, for the identity of a checkpoint.
+template <class Options>
+nlohmann::json result_options(const Options& options) {
+  nlohmann::json out = nlohmann::json::object();
+  const auto add = [&](const auto& f) {
+    if (!f.is_runtime) out[f.name] = options.*(f.member);
+  };
+  std::apply([&](const auto&... f) { (add(f), ...); }, Options::table());
+  return out;
+}
+
+/// Published options of training that this version does not have.
+inline std::vector<RefusedOption> refused_training_options() {
+  return {
+      {"precision", {"32", "32-true", 32}, "mixed precision is not in this version; use 32"},
+      {"clear_cache_every_n", {100, 0}, "cache policies are not in this version"},
+      {"memory_estimation",
+       {"static", "measured"},
+       "this version sizes batches from static counts alone"},
+      {"save_top_k", {1}, "one model is kept: that of the best epoch"},
+      {"test_every_n_epochs", {5}, "test data is scored by the evaluate stage alone"},
+      {"cudnn_benchmark", {true, false}, "no operation of cuDNN is used"},
+      {"num_workers", {0, 1, 2, 4, 8, 16}, "batches are gathered in the training process"},
+      {"mp_start_method",
+       {"spawn", "fork", "forkserver"},
+       "there are no worker processes to start"},
+      {"use_kd", {false}, "distillation is not in this version"},
+      {"teacher_path", {""}, "distillation is not in this version"},
+      {"offload_teacher_to_cpu",
+       {false},
+       "there is no teacher: distillation is not in this version"},
+      {"use_teacher_cache", {true, false}, "distillation is not in this version"},
+  };
+}
+
+}  // namespace kdgat::train

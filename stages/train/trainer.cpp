@@ -1,0 +1,264 @@
+#include "train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "train/checkpoint.h"
+
+namespace kdgat::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+NamedTensors parameters_of(const torch::nn::Module& module) {
+  NamedTensors out;
+  for (const auto& item : module.named_parameters()) out.emplace_back(item.key(), item.value());
+  return out;
+}
+
+NamedTensors weights_of(const torch::nn::Module& module) {
+  NamedTensors out = parameters_of(module);
+  for (const auto& item : module.named_buffers()) out.emplace_back(item.key(), item.value());
+  return out;
+}
+
+NamedTensors clones(const NamedTensors& tensors) {
+  NamedTensors out;
+  for (const auto& [name, tensor] : tensors) out.emplace_back(name, tensor.detach().clone());
+  return out;
+}
+
+void copy(const NamedTensors& from, const NamedTensors& to) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < from.size(); ++i) to[i].second.copy_(from[i].second);
+}
+
+graph::StepTotals totals_of(const graph::GraphStore& store, std::span<const int64_t> ids) {
+  graph::StepTotals out;
+  for (const int64_t id : ids) {
+    const auto g = static_cast<std::size_t>(id);
+    out.graphs += 1;
+    out.nodes += store.node_ptr()[g + 1] - store.node_ptr()[g];
+    out.edges += store.edge_ptr()[g + 1] - store.edge_ptr()[g];
+  }
+  return out;
+}
+
+}  // namespace
+
+Trainer::Trainer(TrainOptions options, Job job, const graph::GraphStore& store,
+                 std::vector<int64_t> ids, graph::PackLimits limits, uint64_t seed,
+                 std::filesystem::path checkpoint, Observer observer)
+    : options_(std::move(options)),
+      job_(std::move(job)),
+      store_(store),
+      ids_(std::move(ids)),
+      limits_(limits),
+      seed_(seed),
+      checkpoint_(std::move(checkpoint)),
+      observer_(std::move(observer)),
+      weights_(weights_of(*job_.module)),
+      best_weights_(clones(weights_)),
+      optimizer_(parameters_of(*job_.module), options_.optimizer == "adamw", options_.weight_decay),
+      schedule_(options_),
+      loss_sum_(at::zeros({}, weights_.front().second.options().dtype(at::kDouble))) {
+  if (ids_.empty()) throw Error(ExitCode::kData, "there are no graphs to train on");
+}
+
+Outcome Trainer::run() {
+  resume();
+  while (epoch_ < options_.max_epochs && standing_ < options_.patience) {
+    train_epoch();
+    finish_epoch();
+  }
+  copy(best_weights_, weights_);
+  return {epoch_, step_, best_epoch_, best_,
+          seconds_ > 0 ? static_cast<double>(trained_) / seconds_ : 0};
+}
+
+void Trainer::train_epoch() {
+  job_.module->train();
+  const graph::PackPlan plan =
+      graph::make_pack_plan(store_, ids_, limits_, /*shuffle=*/true, seed_, epoch_);
+  const double lr = schedule_.rate(epoch_);
+  Clock::time_point shown = Clock::now();
+  while (pack_ < plan.packs()) {
+    check_cancelled();
+    const Clock::time_point start = Clock::now();
+    const int64_t end = std::min(plan.packs(), pack_ + options_.accumulate_grad_batches);
+    const int64_t graphs =
+        plan.ptr[static_cast<std::size_t>(end)] - plan.ptr[static_cast<std::size_t>(pack_)];
+    loss_sum_.add_(step(plan, pack_, end, lr), static_cast<double>(graphs));
+    pack_ = end;
+    graphs_ += graphs;
+    trained_ += graphs;
+    seconds_ += seconds_since(start);
+    ++step_;
+    const bool with_loss = step_ % options_.log_every_n_steps == 0;
+    if (with_loss || seconds_since(shown) > 0.2) {
+      report(plan.packs(), with_loss);
+      shown = Clock::now();
+    }
+    if (!checkpoint_.empty() && seconds_since(saved_) >= options_.checkpoint_seconds) {
+      save();
+      saved_ = Clock::now();
+    }
+  }
+}
+
+torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr) {
+  const auto from = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(first)]);
+  const auto to = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(end)]);
+  const graph::StepTotals totals =
+      totals_of(store_, std::span(plan.order).subspan(from, to - from));
+  optimizer_.zero_grad();
+  torch::Tensor sum;
+  for (int64_t pack = first; pack < end; ++pack) {
+    graph::gather(store_, plan.pack(pack), /*with_edge_attr=*/false, batch_);
+    const torch::Tensor loss = job_.loss(batch_, totals, step_);
+    loss.backward();
+    sum = sum.defined() ? sum + loss.detach() : loss.detach();
+  }
+  optimizer_.clip(options_.gradient_clip);
+  optimizer_.step(lr);
+  return sum;  // stays on the device: item() waits, so it is called per report, not per step
+}
+
+void Trainer::finish_epoch() {
+  nlohmann::json metrics = {{"train_loss", mean_loss()}, {"lr", schedule_.rate(epoch_)}};
+  if (job_.evaluate) {
+    const at::NoGradGuard no_grad;
+    job_.module->eval();
+    metrics.update(job_.evaluate([this] { check_cancelled(); }));
+    job_.module->train();
+  }
+  if (!metrics.contains(options_.monitor_metric)) {
+    throw Error(ExitCode::kUsage,
+                "monitor_metric: " + options_.monitor_metric + " is not measured in this run",
+                "without validation data use monitor_metric=train_loss");
+  }
+  const double value = metrics.at(options_.monitor_metric);
+  check_finite(value, options_.monitor_metric);
+  const bool less = options_.monitor_mode == "min";
+  ++epoch_;
+  pack_ = 0;
+  graphs_ = 0;
+  loss_sum_.zero_();
+  bool better = best_epoch_ == 0;
+  if (!better) {
+    const double best = best_.at(options_.monitor_metric);
+    better = less ? value < best : value > best;
+  }
+  if (better) {
+    standing_ = 0;
+    best_epoch_ = epoch_;
+    best_ = metrics;
+    copy(weights_, best_weights_);
+  } else {
+    ++standing_;
+  }
+  schedule_.observe(value, less);
+  if (observer_.epoch) observer_.epoch(epoch_, metrics);
+}
+
+double Trainer::mean_loss() const {
+  const double loss = loss_sum_.item<double>() / static_cast<double>(graphs_);
+  check_finite(loss, "train_loss");
+  return loss;
+}
+
+void Trainer::check_finite(double value, const std::string& name) const {
+  if (std::isfinite(value)) return;
+  throw Error(ExitCode::kStageFailed,
+              name + " is not finite (epoch " + std::to_string(epoch_ + 1) + ", step " +
+                  std::to_string(step_) + ")",
+              "lower lr, or gradient_clip");
+}
+
+void Trainer::report(int64_t packs, bool with_loss) const {
+  if (!observer_.step) return;
+  const int64_t group = options_.accumulate_grad_batches;
+  Progress progress{epoch_ + 1,
+                    options_.max_epochs,
+                    (pack_ + group - 1) / group,
+                    (packs + group - 1) / group,
+                    std::nullopt,
+                    static_cast<double>(trained_) / seconds_};
+  if (with_loss) progress.loss = mean_loss();
+  observer_.step(progress);
+}
+
+void Trainer::check_cancelled() {
+  const ExitCode code = observer_.cancelled ? observer_.cancelled() : ExitCode::kOk;
+  if (code == ExitCode::kOk) return;
+  std::string what =
+      "stopped in epoch " + std::to_string(epoch_ + 1) + ", after step " + std::to_string(step_);
+  if (!checkpoint_.empty()) {
+    save();
+    what = "checkpoint at epoch " + std::to_string(epoch_ + 1) + ", step " + std::to_string(step_);
+  }
+  throw Error(code, what);
+}
+
+NamedTensors Trainer::tensors() const {
+  NamedTensors out;
+  const auto add = [&out](const std::string& group, const NamedTensors& tensors) {
+    for (const auto& [name, tensor] : tensors) out.emplace_back(group + "." + name, tensor);
+  };
+  add("model", weights_);
+  add("best", best_weights_);
+  add("optimizer", optimizer_.state());
+  out.emplace_back("progress.loss_sum", loss_sum_);
+  return out;
+}
+
+void Trainer::save() const {
+  save_checkpoint(checkpoint_, tensors(),
+                  {{"identity", job_.identity},
+                   {"seed", seed_},
+                   {"limits", {limits_.graphs, limits_.nodes, limits_.edges, limits_.min_packs}},
+                   {"epoch", epoch_},
+                   {"pack", pack_},
+                   {"graphs", graphs_},
+                   {"step", step_},
+                   {"standing", standing_},
+                   {"best_epoch", best_epoch_},
+                   {"best", best_},
+                   {"schedule", schedule_.state()}});
+}
+
+void Trainer::resume() {
+  if (checkpoint_.empty()) return;
+  const std::optional<nlohmann::json> state = read_checkpoint_state(checkpoint_);
+  if (!state) return;
+  if (state->at("identity") != job_.identity || state->at("seed") != seed_) {
+    if (observer_.note) observer_.note("the checkpoint is of other options or data: starting over");
+    return;
+  }
+  load_checkpoint(checkpoint_, tensors());
+  // The packs of the run that wrote it: the memory free today may be another.
+  const std::vector<int64_t> limits = state->at("limits");
+  limits_ = {limits.at(0), limits.at(1), limits.at(2), limits.at(3)};
+  epoch_ = state->at("epoch");
+  pack_ = state->at("pack");
+  graphs_ = state->at("graphs");
+  step_ = state->at("step");
+  standing_ = state->at("standing");
+  best_epoch_ = state->at("best_epoch");
+  best_ = state->at("best");
+  schedule_.restore(state->at("schedule"));
+  if (observer_.note) {
+    observer_.note("continues from the checkpoint at epoch " + std::to_string(epoch_ + 1) +
+                   ", step " + std::to_string(step_));
+  }
+}
+
+}  // namespace kdgat::train

@@ -1,0 +1,118 @@
+// Trainer: the one training loop. Owns optimizer, schedule, progress and checkpoints; borrows the
+// model. Knows neither models nor objectives: it is handed closures.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/pack.h"
+#include "kdgat/error.h"
+#include "train/optimizer.h"
+#include "train/schedule.h"
+#include "train/train_options.h"
+
+namespace kdgat::train {
+
+/// What is trained. Everything outlives the Trainer.
+struct Job {
+  torch::nn::Module* module = nullptr;
+  /// Loss of a part of a step, divided by the totals of the step: a scalar to call backward() on.
+  /// Noise may depend on `step`, counted from 0 over all epochs, and on graph ids, on nothing else.
+  std::function<torch::Tensor(const graph::GraphBatch&, const graph::StepTotals&, int64_t step)>
+      loss;
+  /// Numbers of the validation data after an epoch, by name; the module is in eval mode and no
+  /// gradients are recorded. To be called now and then: `check` throws when the run is cancelled.
+  std::function<nlohmann::json(const std::function<void()>& check)> evaluate;
+  /// What results depend on beside the trainer's own arguments; a checkpoint of another identity is
+  /// not continued.
+  std::string identity;
+};
+
+/// Where the work is, for people.
+struct Progress {
+  int64_t epoch = 0, epochs = 0;  ///< epoch counted from 1
+  int64_t step = 0, steps = 0;    ///< inside the epoch
+  std::optional<double> loss;     ///< mean of the epoch so far, now and then
+  double graphs_per_second = 0;
+};
+
+/// Whoever watches; empty functions are not called.
+struct Observer {
+  std::function<ExitCode()> cancelled;  ///< kOk = go on
+  std::function<void(const Progress&)> step;
+  std::function<void(int64_t epoch, const nlohmann::json& metrics)> epoch;  ///< counted from 1
+  std::function<void(const std::string&)> note;
+};
+
+struct Outcome {
+  int64_t epochs = 0, steps = 0, best_epoch = 0;  ///< epochs counted from 1
+  nlohmann::json best;                            ///< metrics of the best epoch
+  double graphs_per_second = 0;                   ///< of training, in this process
+};
+
+/// Trains on the graphs `ids` of `store`. The packs of an epoch are a function of (seed, epoch), so
+/// a run that continues from its checkpoint ends with the weights of an undisturbed one (on the CPU
+/// with one thread bit by bit), also from the middle of an epoch.
+class Trainer {
+ public:
+  /// `checkpoint`: file to continue from if it exists and to write; empty = none.
+  Trainer(TrainOptions options, Job job, const graph::GraphStore& store, std::vector<int64_t> ids,
+          graph::PackLimits limits, uint64_t seed, std::filesystem::path checkpoint,
+          Observer observer);
+
+  /// Leaves the weights of the best epoch in the module. Throws Error with the observer's code,
+  /// after a checkpoint, when cancelled; Error(kStageFailed) when the loss is not finite.
+  Outcome run();
+
+ private:
+  void resume();
+  void train_epoch();
+  torch::Tensor step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr);
+  void finish_epoch();
+  void check_cancelled();
+  void save() const;
+  void report(int64_t packs, bool with_loss) const;
+  double mean_loss() const;
+  void check_finite(double value, const std::string& name) const;
+  NamedTensors tensors() const;
+
+  TrainOptions options_;
+  Job job_;
+  const graph::GraphStore& store_;
+  std::vector<int64_t> ids_;
+  graph::PackLimits limits_;
+  uint64_t seed_;
+  std::filesystem::path checkpoint_;
+  Observer observer_;
+
+  NamedTensors weights_;  ///< parameters and buffers of the module
+  NamedTensors best_weights_;
+  Optimizer optimizer_;
+  Schedule schedule_;
+  graph::GraphBatch batch_;
+  torch::Tensor loss_sum_;  ///< over the graphs of this epoch, double, on the device
+
+  // Progress: what a checkpoint keeps beside the tensors.
+  int64_t epoch_ = 0;     ///< epochs completed
+  int64_t pack_ = 0;      ///< packs of this epoch done
+  int64_t graphs_ = 0;    ///< graphs of this epoch done
+  int64_t step_ = 0;      ///< steps done
+  int64_t standing_ = 0;  ///< epochs since the best
+  int64_t best_epoch_ = 0;
+  nlohmann::json best_ = nlohmann::json::object();
+
+  double seconds_ = 0;  // of training, in this process
+  int64_t trained_ = 0;
+  std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace kdgat::train
