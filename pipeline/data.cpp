@@ -145,8 +145,13 @@ graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folde
                                      const DataProgress& progress,
                                      const std::function<bool()>& cancelled) {
   const TemporaryFolder logs(folder, "logs.");
-  graph::write_synthetic(logs.path(), load_options<graph::SynthOptions>(data.synth.values),
-                         cancelled);
+  auto synth = load_options<graph::SynthOptions>(data.synth.values);
+  std::erase_if(synth.attacks, [&](const std::string& attack) {  // would be left out again
+    return std::any_of(
+        options.exclude.begin(), options.exclude.end(),
+        [&](const std::string& word) { return attack.find(word) != std::string::npos; });
+  });
+  graph::write_synthetic(logs.path(), synth, cancelled);
   // The store names its input by sizes and times: fixed ones, so that it too is the same each time.
   const auto epoch = std::chrono::file_clock::from_sys(std::chrono::sys_seconds());
   for (const auto& entry : fs::recursive_directory_iterator(logs.path())) {

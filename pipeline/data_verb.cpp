@@ -304,7 +304,7 @@ class Folders {
   std::string name(Table& table, const std::string& path) {
     const auto slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash);
-    if (folder != last_) table.row({folder + "/"});
+    if (folder != last_ && !folder.empty()) table.row({folder + "/"});
     last_ = folder;
     return folder.empty() ? path : "  " + path.substr(slash + 1);
   }
@@ -325,13 +325,26 @@ void print_import(std::ostream& out, const json& result) {
     table.row(std::move(cells));
   }
   table.print(out);
-  out << grouped(result.at("graphs")) << " windows (" << grouped(result.at("attack"))
-      << " attack), " << grouped(result.at("num_ids")) << " ids";
+  int64_t test = 0;
   for (const auto& [name, graphs] : result.at("parts").items()) {
-    out << ", " << name << " " << grouped(graphs);
+    if (name.rfind("test", 0) == 0) test += graphs.get<int64_t>();
   }
-  out << (result.at("reused").get<bool>() ? "\nalready in " : "\nwritten to ")
+  const json& parts = result.at("parts");
+  out << grouped(result.at("graphs")) << " windows (" << grouped(result.at("attack"))
+      << " attack), " << grouped(result.at("num_ids")) << " ids: train "
+      << grouped(parts.value("train", 0)) << ", val " << grouped(parts.value("val", 0)) << ", test "
+      << kdgat::grouped(test)
+      << (result.at("reused").get<bool>() ? "; already in " : "; written to ")
       << result.at("folder").get<std::string>() << '\n';
+}
+
+/// "window=100 stride=100 ..." without what no one sets.
+std::string options_line(const json& options) {
+  std::string out = "options";
+  for (const auto& [key, value] : options.items()) {
+    if (key != "input") out += " " + key + "=" + value_text(value);
+  }
+  return wrapped(out, 8);
 }
 
 void print_inspect(std::ostream& out, const json& result) {
@@ -342,7 +355,8 @@ void print_inspect(std::ostream& out, const json& result) {
       << grouped(facts.at("num_ids")) << " ids, " << grouped(facts.at("node_features"))
       << " node and " << grouped(facts.at("edge_features")) << " edge features; "
       << grouped(facts.at("nodes").at("sum")) << " nodes, " << grouped(facts.at("edges").at("sum"))
-      << " edges\noptions " << result.at("options").dump() << "\n\n";
+      << " edges\n"
+      << options_line(result.at("options")) << "\nnodes and edges of a window: p50/p95/p99/max\n\n";
   const auto counts = [](std::vector<std::string> cells, const json& c) {
     for (const char* key : {"graphs", "attack", "benign", "unlabelled", "ids"}) {
       cells.push_back(grouped(c.at(key)));
@@ -353,8 +367,7 @@ void print_inspect(std::ostream& out, const json& result) {
   };
   Table files;
   Folders folders;
-  files.row({"file", "rows", "windows", "attack", "benign", "none", "ids", "nodes p50/95/99/max",
-             "edges p50/95/99/max"});
+  files.row({"file", "rows", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
   for (const json& file : result.at("files")) {
     const std::string name = folders.name(files, file.at("name"));
     files.row(counts({name, grouped(file.at("rows"))}, file));
@@ -363,9 +376,10 @@ void print_inspect(std::ostream& out, const json& result) {
   if (result.at("parts").empty()) return;
   out << '\n';
   Table parts;
-  parts.row({"part", "windows", "attack", "benign", "none", "ids", "nodes p50/95/99/max",
-             "edges p50/95/99/max"});
-  for (const auto& [name, part] : result.at("parts").items()) parts.row(counts({name}, part));
+  Folders folders_of_parts;
+  parts.row({"part", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
+  for (const auto& [name, part] : result.at("parts").items())
+    parts.row(counts({folders_of_parts.name(parts, name)}, part));
   parts.print(out);
 }
 

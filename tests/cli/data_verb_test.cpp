@@ -115,7 +115,7 @@ TEST_CASE("synth, import, inspect and verify follow one another", "[cli][data]")
   const CommandResult table = run_kdgat("data inspect data", scratch.path());
   CHECK(table.exit_code == 0);
   CHECK(contains(table.out, "dos-vehicle1.csv"));
-  CHECK(contains(table.out, "test/test_02_unknown_vehicle_known_attack"));
+  CHECK(contains(table.out, "test_02_unknown_vehicle_known_attack"));
   const json seen = json::parse(run_kdgat("data inspect data --json", scratch.path()).out);
   CHECK(seen.at("facts").at("attack") == imported.at("attack"));
   CHECK(seen.at("parts").contains("val"));
