@@ -69,14 +69,19 @@ void print_problem(std::ostream& err, const Diagnostic& d) {
   err << (shown.where.empty() ? "error: " : "") << shown.text() << '\n';
 }
 
-[[noreturn]] void unknown_verb(const std::string& name) {
+[[noreturn]] void unknown_verb(const std::string& name, const Context& context) {
+  if (name[0] == '-') {
+    throw Error(ExitCode::kUsage, "unknown option " + name, "see kdgat --help");
+  }
   std::vector<std::string> known;
   for (const Verb& verb : verbs()) {
     if (!verb.hidden) known.push_back(verb.name);
   }
-  const std::string near = nearest(name, known);
-  const bool option = name[0] == '-';
-  throw Error(ExitCode::kUsage, (option ? "unknown option " : "unknown command ") + name,
+  const PluginCatalog catalog =
+      PluginCatalog::scan(PluginCatalog::search_path(context.plugin_folders));
+  const bool can_run = catalog.find(name) != nullptr || std::filesystem::exists(name);
+  const std::string near = can_run ? "run " + name : nearest(name, known);
+  throw Error(ExitCode::kUsage, "unknown command " + name,
               near.empty() ? "see kdgat --help" : "did you mean kdgat " + near + "?");
 }
 
@@ -89,7 +94,7 @@ int run_words(const std::vector<std::string>& words, Context& context) {
     return static_cast<int>(help ? ExitCode::kOk : ExitCode::kUsage);
   }
   const Verb* verb = find_verb(rest.front());
-  if (verb == nullptr) unknown_verb(rest.front());
+  if (verb == nullptr) unknown_verb(rest.front(), context);
   rest.erase(rest.begin());
   context.positions.erase(context.positions.begin());
   if (verb->needs != Needs::kNothing && (!help || !rest.empty())) {

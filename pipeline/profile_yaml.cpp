@@ -204,7 +204,11 @@ Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
       [[maybe_unused]] const json strict = json::parse(text);  // for its messages; marks come below
       blanks_for_tabs(text);
     }
-    reader.read(YAML::Load(text));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      problems.push_back({shown_path(file), "holds more than one YAML document", ""});
+    }
+    if (!documents.empty()) reader.read(documents.front());
   } catch (const json::parse_error& e) {
     const auto line =
         1 + std::count(text.begin(), text.begin() + std::min(e.byte, text.size()), '\n');

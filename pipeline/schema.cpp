@@ -143,7 +143,7 @@ Checked check_value(const json& schema, const Value& value) {
 
 std::string value_text(const json& value) {
   if (value.is_number_float()) return number_text(value.get<double>());
-  if (!value.is_array()) return value.dump();
+  if (!value.is_array()) return value.dump(-1, ' ', false, json::error_handler_t::replace);
   std::string out = "[";
   for (const json& item : value) out += (out.size() > 1 ? ", " : "") + value_text(item);
   return out + "]";

@@ -373,6 +373,12 @@ TEST_CASE("a file that cannot be understood says where", "[profile]") {
   CHECK(c.config("autoencoder: {lr: 1}\nstages: {autoencoder: }\n")
             .problems()
             .find("profile.yaml:1: unknown section autoencoder") == 0);
+  CHECK(c.config("lr: 1\n---\nlr: 2\n")
+            .problems()
+            .find("profile.yaml: holds more than one YAML document") == 0);
+  CHECK(
+      c.config("device: \"\xff\"\nstages: {autoencoder: }\n").problems().find("profile.yaml:1: ") ==
+      0);
   c.request.config = c.folder / "missing.yaml";
   CHECK(c.problems() == "missing.yaml: no such file");
 }
