@@ -230,7 +230,7 @@ std::vector<CanFrame> transmit(std::vector<Transmission> wanted, int64_t start_u
       missed = true;
       continue;
     }
-    free_us += 2 * (47 + 8 * t.length + 2 * t.length);  // 2 us a bit; about one stuff bit in five
+    free_us += 2 * (47 + int64_t{10} * t.length);  // 2 us a bit; about one stuff bit in four
     CanFrame frame;
     frame.time = static_cast<double>(start_us + free_us) / 1e6;
     frame.id = t.id;
