@@ -137,8 +137,14 @@ class Resolver {
       if (catalog_.find(step.stage) == nullptr) unknown_stage(step.stage, step.where);
     }
     if (profile_.steps.empty() && problems_.empty()) {
-      problems_.push_back({"", "nothing to run: no preset, profile or stage is named",
-                           "try kdgat run --preset smoke; see kdgat run --help"});
+      const bool nothing = request_.presets.empty() && !request_.config;
+      problems_.push_back(
+          {"",
+           nothing ? "nothing to run: no preset, profile or stage is named"
+                   : "nothing to run: " + profile_.name + " has no stages",
+           nothing
+               ? "try kdgat run --preset smoke; see kdgat run --help"
+               : "name one, e.g. kdgat run autoencoder --preset student; see kdgat plugins list"});
     }
   }
 

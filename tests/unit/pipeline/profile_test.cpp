@@ -396,7 +396,9 @@ TEST_CASE("host keys are checked", "[profile]") {
 }
 
 TEST_CASE("nothing named is an error that says what to type", "[profile]") {
-  CHECK(Case().problems().find("nothing to run") == 0);
+  CHECK(Case().problems().find("nothing to run: no preset") == 0);
+  Case c;
+  CHECK(c.config("seed: 1\n").problems().find("nothing to run: profile has no stages") == 0);
 }
 
 TEST_CASE("a stage whose description is broken is a plugin error", "[profile]") {
