@@ -34,7 +34,7 @@ std::string text_of(const json& content) {
   return content.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// nullopt if the file is absent or no JSON object: what a kill left is treated as not there.
+/// nullopt if the file is absent or no JSON object: it is treated as not there.
 std::optional<json> read_json(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
@@ -55,6 +55,16 @@ void make_folder(const fs::path& path) {
 
 bool is_temporary(const fs::path& path) {
   return path.filename().string().find(".tmp.") != std::string::npos;
+}
+
+/// What killed writers left; only for who holds the run's lock.
+void remove_temporaries(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    if (is_temporary(entry.path())) leftovers.push_back(entry.path());
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
 }
 
 /// Size by name of what a step leaves to others; the host's own bookkeeping and what serves only to
@@ -144,6 +154,21 @@ json step_states(const Plan& plan) {
   return steps;
 }
 
+PastStep past_step(const std::string& run, const fs::path& folder, const json& record) {
+  PastStep past;
+  past.run = run;
+  past.step = record.at("step");
+  past.stage = record.at("stage");
+  past.fingerprint = record.at("fingerprint");
+  past.ingredients = record.at("ingredients");
+  past.folder = folder;
+  past.facts = record.at("facts");
+  past.finished = record.at("finished");
+  past.library_hash = record.at("library_hash");
+  past.missing = first_missing(folder, record.at("files"));
+  return past;
+}
+
 bool is_unfinished(const json& document, const Plan& plan) {
   return document.value("plan", "") == plan.fingerprint &&
          (!document.contains("exit_code") || document.at("exit_code") != 0);
@@ -190,11 +215,7 @@ StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(fo
   make_folder(path_);
   std::error_code ignored;
   fs::remove(path_ / kStepFile, ignored);
-  std::vector<fs::path> leftovers;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_, ignored)) {
-    if (is_temporary(entry.path())) leftovers.push_back(entry.path());
-  }
-  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
+  remove_temporaries(path_);
   write("config.json", config);
   const fs::path journal = path_ / kJournalFile;
   journal_ = OwnedFd(::open(journal.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -280,6 +301,7 @@ std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, s
     // Its owner may have ended it while the lock was waited for.
     auto document = read_json(folder / kRunFile);
     if (!document || !is_unfinished(*document, plan)) continue;
+    remove_temporaries(folder);
     document->erase("exit_code");
     document->erase("finished");
     Run run(folder, std::move(lock), std::move(*document));
@@ -321,18 +343,11 @@ std::vector<PastStep> find_past_steps(const fs::path& dataset_root) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
       const auto record = read_json(entry.path() / kStepFile);
       if (!record) continue;
-      PastStep past;
-      past.run = folder.filename().string();
-      past.step = record->value("step", "");
-      past.stage = record->value("stage", "");
-      past.fingerprint = record->value("fingerprint", "");
-      past.ingredients = record->value("ingredients", json::object());
-      past.folder = entry.path();
-      past.facts = record->value("facts", json::object());
-      past.finished = record->value("finished", "");
-      past.library_hash = record->value("library_hash", "");
-      past.missing = first_missing(entry.path(), record->value("files", json::object()));
-      steps.push_back(std::move(past));
+      try {
+        steps.push_back(past_step(folder.filename().string(), entry.path(), *record));
+      } catch (const json::exception&) {
+        continue;  // not written by this program: no such step
+      }
     }
   }
   std::stable_sort(steps.begin(), steps.end(),

@@ -16,30 +16,30 @@ namespace kdgat {
 
 /// A finished step found in an earlier run of the same data set.
 struct PastStep {
-  std::string run;                    ///< run id
+  std::string run;  ///< run id
   std::string step, stage;
   std::string fingerprint;
-  nlohmann::json ingredients;         ///< what went into the fingerprint, for --explain
+  nlohmann::json ingredients;  ///< what went into the fingerprint, for --explain
   std::filesystem::path folder;
-  nlohmann::json facts;               ///< of its outputs
-  std::string finished;               ///< ISO time
+  nlohmann::json facts;  ///< of its outputs
+  std::string finished;  ///< ISO time
   std::string library_hash;
-  std::string missing;                ///< an output file that is gone; such a step is not kept
+  std::string missing;  ///< an output file that is gone; such a step is not kept
 };
 
 enum class Action { kRun, kKeep };
 
 struct PlannedStep {
   StepSpec spec;
-  std::vector<std::string> needs;                              ///< "data" or step names
-  std::map<std::string, std::vector<std::string>> inputs;      ///< port -> producers ("data" or steps)
+  std::vector<std::string> needs;                          ///< "data" or step names
+  std::map<std::string, std::vector<std::string>> inputs;  ///< port -> producers ("data" or steps)
   std::string fingerprint;
   /// {"stage","version","options" (those that affect results),"seed",
   ///  "inputs":{port:[{"step","fingerprint"}]}}
   nlohmann::json ingredients;
   Action action = Action::kRun;
-  std::string reason;                 ///< "option changed: lr 0.003 -> 0.001 (profiles/kdgat.yaml:31)"
-  std::optional<PastStep> kept;       ///< with kKeep
+  std::string reason;            ///< "option changed: lr 0.003 -> 0.001 (profiles/kdgat.yaml:31)"
+  std::optional<PastStep> kept;  ///< with kKeep
 };
 
 struct Plan {
@@ -49,9 +49,9 @@ struct Plan {
 };
 
 struct PlanRequest {
-  std::string only;                   ///< run STAGE: this step and what it needs
+  std::string only;  ///< run STAGE: this step and what it needs
   std::string from, until;
-  bool force = false;                 ///< nothing is kept (with `only` or `from`: from there on)
+  bool force = false;  ///< nothing is kept (with `only` or `from`: from there on)
 };
 
 /// The data fingerprint while nothing is imported yet: no step is kept then.
@@ -59,10 +59,11 @@ inline constexpr const char* kUnknownData = "unknown";
 
 /// Throws Error(kUsage): unknown step in needs/from/until, a cycle, a required input nobody makes,
 /// two producers for a single port (naming them); Error(kPlugin): a stage without plugin.
-/// `past` newest first. Inputs of a step that names no needs come by kind: "graphs" from the data, a
-/// port that takes many from every earlier step with that kind, another from the one that has it.
-Plan make_plan(const Profile& profile, const PluginCatalog& catalog, const std::string& data_fingerprint,
-               const std::vector<PastStep>& past, const PlanRequest& request);
+/// `past` newest first. Inputs of a step that names no needs come by kind: "graphs" from the data,
+/// a port that takes many from every earlier step with that kind, another from the one that has it.
+Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
+               const std::string& data_fingerprint, const std::vector<PastStep>& past,
+               const PlanRequest& request);
 
 /// "01JD…K7" for 01JDX4…K7, "3f9c…" for a fingerprint: enough to recognise it.
 std::string short_run(const std::string& id);

@@ -50,6 +50,17 @@ std::string take_progress(Context& context, std::vector<std::string>& words) {
   return form;
 }
 
+/// The words as a shell would take them again.
+std::string quoted(std::string line, const std::vector<std::string>& words) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
+  for (const std::string& word : words) {
+    const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    line += is_plain ? " " + word : " '" + word + "'";
+  }
+  return line;
+}
+
 /// "today 18:04", "yesterday 18:04", "2026-03-01 18:04", in local time.
 std::string when(const std::string& iso) {
   constexpr std::time_t kDay = 24 * 60 * 60;
@@ -111,7 +122,9 @@ std::string choose_device(const std::string& wanted, const Plan& plan, const Plu
 class RunCommand {
  public:
   RunCommand(Context& context, std::vector<std::string> words)
-      : context_(context), progress_(take_progress(context, words)) {
+      : context_(context),
+        command_(quoted("kdgat run", words)),
+        progress_(take_progress(context, words)) {
     options_ = parse_run_options(context, words);
     profile_ = resolve_profile(options_.profile, context.catalog, data_schemas());
     options_.plan.only = profile_.only;
@@ -203,18 +216,23 @@ class RunCommand {
   PreparedData prepare() {
     const double started = clock_();
     status_->begin("data");
-    PreparedData data = prepare_data(
-        profile_.data, data_folder(profile_.data, dataset_root_),
-        [&](int64_t done, int64_t total) {
-          status_->progress({"data", data_phase(), "bytes", done, total, json::object(), 0});
-        },
-        [] { return pending_signal() != 0; });
+    const std::string phase = profile_.data.synthetic ? "synthesis" : "import";
+    PreparedData data;
+    try {
+      data = prepare_data(
+          profile_.data, data_folder(profile_.data, dataset_root_),
+          [&](int64_t done, int64_t total) {
+            status_->progress({"data", phase, "bytes", done, total, json::object(), 0});
+          },
+          [] { return pending_signal() != 0; });
+    } catch (const Error& e) {
+      if (pending_signal() == 0 || e.code() != ExitCode::kInterrupted) throw;
+      throw Error(static_cast<ExitCode>(pending_signal()), e.diagnostics());
+    }
     status_->end({"data", "done", data.summary, clock_() - started, 0});
     for (const Diagnostic& d : data.warnings) status_->message("warning", d.text());
     return data;
   }
-
-  std::string data_phase() const { return profile_.data.synthetic ? "synthesis" : "import"; }
 
   static bool needs_no_work(const Plan& plan) {
     return std::all_of(plan.steps.begin(), plan.steps.end(),
@@ -257,7 +275,7 @@ class RunCommand {
 
   /// Results on standard output, where to find them on the other.
   void report(const Plan& plan, const json& document, const fs::path& run_folder, int code) {
-    const std::string again = "kdgat run" + words_of_profile() + " --explain";
+    const std::string next = "   next: " + command_ + (code == 0 ? " --explain" : "");
     if (context_.json) {
       json out = document;
       out["exit_code"] = code;
@@ -271,25 +289,10 @@ class RunCommand {
       context_.err << std::flush;
       context_.out << tables_text(result) << std::flush;
     }
-    if (run_folder.empty()) {
-      status_->message("info", "nothing to do: every step stands; next: " + again);
-    } else {
-      status_->message("info", "run " + short_run(document.value("id", "")) + " in " +
-                                   run_folder.string() + "   next: " + again);
-    }
-  }
-
-  /// The words that name the profile again: "--preset smoke", "my.yaml".
-  std::string words_of_profile() const {
-    std::string out, presets;
-    for (const std::string& preset : options_.profile.presets) {
-      presets += (presets.empty() ? "" : ",") + preset;
-    }
-    if (!profile_.only.empty()) out += " " + profile_.only;
-    if (options_.profile.config) out += " " + options_.profile.config->string();
-    if (!presets.empty()) out += " --preset " + presets;
-    if (!options_.profile.data.empty()) out += " --data " + options_.profile.data;
-    return out;
+    const std::string where = run_folder.empty() ? "nothing to do: every step stands"
+                                                 : "run " + short_run(document.value("id", "")) +
+                                                       " in " + run_folder.string();
+    status_->message("info", where + next);
   }
 
   /// With -v: what each stage says of its outputs, in the order in which they would be made.
@@ -336,6 +339,7 @@ class RunCommand {
   }
 
   Context& context_;
+  std::string command_;  ///< what was typed
   std::string progress_;
   RunOptions options_;
   Profile profile_;

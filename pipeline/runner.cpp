@@ -179,10 +179,7 @@ class PlanRun {
     }
     // A signal that came after the last step has stopped nothing.
     const bool is_complete = made_.size() == input_.plan.steps.size();
-    exit_code_ = is_complete         ? 0
-                 : cancel_code_ != 0 ? cancel_code_
-                 : exit_code_ != 0   ? exit_code_
-                                     : pending_signal();
+    exit_code_ = is_complete ? 0 : cancel_code_ != 0 ? cancel_code_ : exit_code_;
     run_.finish(exit_code_);
     return exit_code_;
   }
@@ -241,7 +238,10 @@ class PlanRun {
       more["error"] = join(answer.diagnostics);
     }
     status_.end(end);
-    if (end.outcome == "failed") status_.message("error", name + ": " + join(answer.diagnostics));
+    if (end.outcome == "failed") {
+      status_.message("error", name + ": " + join(answer.diagnostics) +
+                                   "\n  log: " + (run_.step_folder(name) / "log.txt").string());
+    }
     const bool is_stopped = end.outcome != "done" && end.outcome != "failed";
     run_.record_step(name, is_stopped ? "interrupted" : end.outcome, more);
   }
@@ -279,7 +279,7 @@ class PlanRun {
 
   void on_event(const std::string& name, const json& event, uint64_t memory, StepFolder& folder,
                 StepLog& log) {
-    const std::string kind = event.value("event", json()).is_string() ? event["event"] : "";
+    const std::string kind = event.value("event", "");
     if (kind == "progress") {
       status_.progress(read_progress(name, event, memory));
       return;  // how far it is now is of no use later; epochs come as metrics
@@ -362,7 +362,10 @@ Execute execute_here() {
           if (event.value("event", "") == "progress") outcome.last_progress = event;
           on_event(event, 0);
         },
-        [] { return pending_signal(); });
+        [] {
+          if (is_urgent()) ::_exit(pending_signal());  // there is no child that could be killed
+          return pending_signal();
+        });
     return outcome;
   };
 }

@@ -38,12 +38,12 @@ struct Session {
   void on_emit(const char* text) {
     const std::lock_guard lock(mutex);
     const json event = json::parse(text == nullptr ? "" : text, nullptr, false);
-    if (event.is_object() && event.contains("event")) {
+    if (event.is_object() && event.contains("event") && event.at("event").is_string()) {
       emit(event);
     } else {
       emit({{"event", "log"},
             {"level", "warning"},
-            {"message", "the stage sent an event that is no JSON object with \"event\""}});
+            {"message", "the stage sent an event that is no JSON object with an \"event\""}});
     }
   }
 

@@ -29,8 +29,9 @@ struct StageAnswer {
   static StageAnswer from_json(const nlohmann::json& json);
 };
 
-/// `emit` gets events, one call at a time; `cancelled` is asked from any thread. Never throws for
-/// what the plugin does; a plugin that cannot be opened is an answer with code 4.
+/// `emit` gets events (objects whose "event" is a text), one call at a time; `cancelled` is asked
+/// from any thread. Never throws for what the plugin does; a plugin that cannot be opened is an
+/// answer with code 4.
 StageAnswer call_stage(const StageCall& call,
                        const std::function<void(const nlohmann::json&)>& emit,
                        const std::function<int()>& cancelled);

@@ -13,7 +13,9 @@ struct Example {
     static auto table() {
       return std::tuple{
           kdgat::field("steps", &Options::steps, "How far to count.").range(1, 1000000),
-          kdgat::field("seconds", &Options::seconds, "Rest after each step.").range(0, 3600)};
+          kdgat::field("seconds", &Options::seconds, "Rest after each step.")
+              .range(0, 3600)
+              .runtime()};
     }
   };
   static kdgat::StageInfo info() {

@@ -1,0 +1,232 @@
+#include "pipeline/artifacts.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <fstream>
+
+#include "kdgat/atomic_file.h"
+#include "support/command.h"
+#include "support/fake_plan.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Profile kProfile = fake_profile({fake_step("a", "trainer"), fake_step("b", "trainer")});
+
+Plan plan_of(const std::vector<PastStep>& past = {}) {
+  return make_plan(kProfile, fake_catalog(), "3f9c", past, {});
+}
+
+/// Does a step as a runner would.
+void do_step(Run& run, const PlannedStep& step) {
+  StepFolder folder(run.step_folder(step.spec.name), {{"step", step.spec.name}});
+  write_file(folder.path() / "model.safetensors", "weights");
+  folder.journal({{"event", "end"}});
+  folder.finish(step, "hash of trainer", {{"facts", {{"width", 4}}}, {"summary", "fine"}});
+  run.record_step(step.spec.name, "done");
+}
+
+json read(const fs::path& path) { return json::parse(read_text(path)); }
+
+/// The exit code of `work` in a process of its own.
+template <class Work>
+int in_process(Work work) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(work());
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+TEST_CASE("run ids sort by time and differ", "[artifacts]") {
+  const std::string early = make_run_id(1'000'000'000'000), late = make_run_id(1'000'000'000'001);
+  CHECK(early.size() == 26);
+  CHECK(early < late);
+  CHECK(make_run_id(5) != make_run_id(5));
+  CHECK(make_run_id(0).substr(0, 10) == "0000000000");
+}
+
+TEST_CASE("a finished step is found again with what it left", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of();
+  Run run = Run::create(root.path(), "test", plan);
+  do_step(run, plan.steps[0]);
+  const std::vector<PastStep> past = find_past_steps(root.path());
+  REQUIRE(past.size() == 1);
+  CHECK(past[0].run == run.id());
+  CHECK(past[0].step == "a");
+  CHECK(past[0].fingerprint == plan.steps[0].fingerprint);
+  CHECK(past[0].facts.at("width") == 4);
+  CHECK(past[0].missing.empty());
+  CHECK(read_result(past[0].folder).at("summary") == "fine");
+  CHECK(plan_of(past).steps[0].action == Action::kKeep);
+}
+
+TEST_CASE("a step that lost or changed a file says which", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of();
+  Run run = Run::create(root.path(), "test", plan);
+  do_step(run, plan.steps[0]);
+  const fs::path model = run.step_folder("a") / "model.safetensors";
+  write_file(model, "short");
+  CHECK(find_past_steps(root.path())[0].missing == model.string());
+  fs::remove(model);
+  CHECK(find_past_steps(root.path())[0].missing == model.string());
+  CHECK(plan_of(find_past_steps(root.path())).steps[0].action == Action::kRun);
+}
+
+TEST_CASE("a step without its done marker is not found, whatever else it left", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of();
+  Run run = Run::create(root.path(), "test", plan);
+  StepFolder folder(run.step_folder("a"), json::object());
+  write_file(folder.path() / "model.safetensors", "weights");
+  CHECK(find_past_steps(root.path()).empty());
+  // Half a marker, or one of somebody else, is none.
+  write_file(folder.path() / "step.json", "{\"step\": \"a\", ");
+  CHECK(find_past_steps(root.path()).empty());
+  write_file(folder.path() / "step.json", "{\"step\": 7}");
+  CHECK(find_past_steps(root.path()).empty());
+}
+
+TEST_CASE("taking up a step removes its marker and torn files but no checkpoint", "[artifacts]") {
+  const ScratchFolder root;
+  const fs::path path = root / "a";
+  fs::create_directories(path / "checkpoint");
+  write_file(path / "checkpoint/epoch.safetensors", "state");
+  std::ofstream(path / "model.safetensors.tmp.123.0") << "half";
+  std::ofstream(path / "checkpoint/epoch.safetensors.tmp.9.1") << "half";
+  std::ofstream(path / "step.json") << "{}";
+  std::ofstream(path / "journal.jsonl") << "{\"event\":\"start\"}\n{\"event\":\"ep";
+  StepFolder folder(path, {{"seed", 1}});
+  folder.journal({{"event", "start"}});
+  CHECK(!fs::exists(path / "step.json"));
+  CHECK(!fs::exists(path / "model.safetensors.tmp.123.0"));
+  CHECK(!fs::exists(path / "checkpoint/epoch.safetensors.tmp.9.1"));
+  CHECK(read_text(path / "checkpoint/epoch.safetensors") == "state");
+  CHECK_THAT(read_text(path / "journal.jsonl"),
+             Catch::StartsWith("{\"event\":\"start\"}\n{\"event\":\"ep\n{\"event\":\"start\""));
+}
+
+TEST_CASE("an unfinished run of the same plan is continued, a finished one is not", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of();
+  std::string busy, id;
+  CHECK(!Run::resume(root.path(), plan, busy));
+  {
+    Run run = Run::create(root.path(), "test", plan);
+    id = run.id();
+    do_step(run, plan.steps[0]);
+  }
+  Plan other = plan;
+  other.fingerprint = "another";
+  CHECK(!Run::resume(root.path(), other, busy));
+  {
+    auto run = Run::resume(root.path(), plan, busy);
+    REQUIRE(run);
+    CHECK(run->id() == id);
+    run->record_plan(plan_of(find_past_steps(root.path())));
+    CHECK(run->document().at("steps")[0].at("status") == "done");
+    CHECK(run->document().at("steps")[1].at("status") == "pending");
+    run->finish(130);
+  }
+  {
+    auto run = Run::resume(root.path(), plan, busy);
+    REQUIRE(run);
+    CHECK(!read(run->folder() / "run.json").contains("exit_code"));
+    run->finish(0);
+  }
+  CHECK(!Run::resume(root.path(), plan, busy));
+  CHECK(busy.empty());
+}
+
+TEST_CASE("a run that somebody works on is passed over and named", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of();
+  const Run run = Run::create(root.path(), "test", plan);
+  std::string busy;
+  CHECK(!Run::resume(root.path(), plan, busy));
+  CHECK(busy == run.id());
+}
+
+TEST_CASE("a run whose owner died is waited for until its stage has left", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of();
+  // The owner leaves the lock to a stage that lives a little longer.
+  const int owner = in_process([&] {
+    const Run run = Run::create(root.path(), "test", plan);
+    const pid_t stage = ::fork();
+    if (stage == 0) {
+      ::usleep(300'000);
+      ::_exit(0);
+    }
+    return 0;
+  });
+  REQUIRE(owner == 0);
+  std::string busy;
+  CHECK(Run::resume(root.path(), plan, busy));
+  CHECK(busy.empty());
+}
+
+TEST_CASE("folders without a run file and broken run files are no runs", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of();
+  fs::create_directories(root / "data/3f9c");
+  fs::create_directories(root / "01AAAA");
+  write_file(root / "01AAAA/run.json", "{\"plan\": ");
+  std::string busy;
+  CHECK(!Run::resume(root.path(), plan, busy));
+  CHECK(find_past_steps(root.path()).empty());
+  CHECK(find_past_steps(root / "absent").empty());
+}
+
+TEST_CASE("a place where nothing can be written is named with the reason", "[artifacts]") {
+  const ScratchFolder root;
+  write_file(root / "file", "");
+  CHECK_THROWS_WITH(Run::create(root / "file", "test", plan_of()),
+                    Contains((root / "file").string()) && Contains("Not a directory"));
+}
+
+TEST_CASE("a full disk names the file and leaves nothing half-written", "[artifacts]") {
+  const ScratchFolder root;
+  const fs::path path = root / "a";
+  const int code = in_process([&] {
+    StepFolder folder(path, {{"small", 1}});
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{2000, 2000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      folder.write("metrics.json", {{"large", std::string(100'000, 'x')}});
+      return 1;
+    } catch (const Error& e) {
+      const std::string text = e.what();
+      if (e.code() != ExitCode::kData ||
+          text.find("metrics.json: File too large") == std::string::npos)
+        return 2;
+    }
+    try {
+      for (int i = 0; i < 100; ++i) folder.journal({{"event", "metrics"}, {"index", i}});
+      return 3;
+    } catch (const Error& e) {
+      const std::string text = e.what();
+      return text.find("journal.jsonl: File too large") == std::string::npos ? 4 : 0;
+    }
+  });
+  CHECK(code == 0);
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(path)) left.push_back(entry.path().filename());
+  std::sort(left.begin(), left.end());
+  CHECK(left == std::vector<std::string>{"config.json", "journal.jsonl"});
+}

@@ -1,0 +1,191 @@
+#include "pipeline/plan.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/fake_plan.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+
+namespace {
+
+const Profile kUsual = fake_profile(
+    {fake_step("a", "trainer"), fake_step("b", "trainer"), fake_step("score", "scorer")});
+
+Plan plan_of(const Profile& profile, const std::vector<PastStep>& past = {},
+             const PlanRequest& request = {}, const std::string& data = "3f9c0123456789") {
+  return make_plan(profile, fake_catalog(), data, past, request);
+}
+
+std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const PlannedStep& step : plan.steps) out.push_back(step.spec.name);
+  return out;
+}
+
+std::string actions(const Plan& plan) {
+  std::string out;
+  for (const PlannedStep& step : plan.steps) out += step.action == Action::kKeep ? 'k' : 'r';
+  return out;
+}
+
+std::string message_of(const Profile& profile, const PlanRequest& request = {}) {
+  try {
+    plan_of(profile, {}, request);
+  } catch (const Error& e) {
+    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+  }
+  return "no error";
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("plan gives graphs from the data and models from every earlier step", "[plan]") {
+  const Plan plan = plan_of(kUsual);
+  CHECK(names(plan) == Words{"a", "b", "score"});
+  CHECK(plan.steps[0].inputs.at("graphs") == Words{"data"});
+  CHECK(plan.steps[2].inputs.at("models") == Words{"a", "b"});
+  CHECK(plan.steps[2].needs == Words{"data", "a", "b"});
+  CHECK(actions(plan) == "rrr");
+  CHECK(plan.steps[0].reason == "never ran");
+}
+
+TEST_CASE("plan lets needs override what would be taken by kind", "[plan]") {
+  Profile profile = kUsual;
+  profile.steps[2].needs = {"b"};
+  const Plan plan = plan_of(profile);
+  CHECK(plan.steps[2].inputs.at("models") == Words{"b"});
+  CHECK(plan.steps[2].inputs.at("graphs") == Words{"data"});
+}
+
+TEST_CASE("plan orders steps by their needs and by the file where free", "[plan]") {
+  const Plan plan =
+      plan_of(fake_profile({fake_step("late", "refiner", {"early"}), fake_step("free", "trainer"),
+                            fake_step("early", "trainer")}));
+  CHECK(names(plan) == Words{"free", "early", "late"});
+}
+
+TEST_CASE("plan refuses two producers for a single input and names them", "[plan]") {
+  const std::string text = message_of(fake_profile(
+      {fake_step("a", "trainer"), fake_step("b", "trainer"), fake_step("r", "refiner")}));
+  CHECK_THAT(text, Contains("2 p.yaml:1: input \"teacher\"") && Contains("a and b make it"));
+}
+
+TEST_CASE("plan refuses what cannot be wired, all at once", "[plan]") {
+  CHECK_THAT(message_of(fake_profile({fake_step("r", "refiner")})), Contains("made by no step"));
+  CHECK_THAT(message_of(fake_profile(
+                 {fake_step("a", "trainer", {"x"}), fake_step("b", "trainer", {"y"})})),
+             Contains("needs x, which is no step") && Contains("needs y, which is no step"));
+  CHECK_THAT(message_of(fake_profile(
+                 {fake_step("a", "refiner", {"b"}), fake_step("b", "refiner", {"a"})})),
+             Contains("in a circle: a, b"));
+  CHECK_THAT(message_of(fake_profile({fake_step("a", "trainer", {"a"})})),
+             Contains("needs itself"));
+  CHECK_THAT(
+      message_of(fake_profile({fake_step("a", "painter")})),
+      Contains("4 p.yaml:1: no plugin for stage painter") && Contains("refiner, scorer, trainer"));
+  CHECK_THAT(message_of(fake_profile({fake_step("data", "trainer")})),
+             Contains("cannot name a step"));
+  CHECK_THAT(message_of(fake_profile({fake_step("../a", "trainer")})),
+             Contains("cannot name a step"));
+  CHECK_THAT(message_of(fake_profile({})), Contains("no steps"));
+}
+
+TEST_CASE("plan keeps a step whose fingerprint stands and says as what", "[plan]") {
+  const std::vector<PastStep> past = past_of(plan_of(kUsual));
+  const Plan plan = plan_of(kUsual, past);
+  CHECK(actions(plan) == "kkk");
+  CHECK(plan.steps[0].reason == "same data 3f9c…, options, stage version 1 as run 01JD…B2");
+  CHECK(plan.steps[0].kept->facts.at("width") == 4);
+  CHECK(plan.warnings.empty());
+}
+
+TEST_CASE("plan reruns a step whose option changed, and what reads it", "[plan]") {
+  const std::vector<PastStep> past = past_of(plan_of(kUsual));
+  Profile profile = kUsual;
+  profile.steps[0].options.values["lr"] = 0.001;
+  const Plan plan = plan_of(profile, past);
+  CHECK(actions(plan) == "rkr");
+  CHECK(plan.steps[0].reason == "option changed: a.lr 0.1 -> 0.001 (p.yaml:7)");
+  CHECK(plan.steps[2].reason == "input changed: a is new");
+}
+
+TEST_CASE("plan keeps a step when only an option without effect on results changed", "[plan]") {
+  const std::vector<PastStep> past = past_of(plan_of(kUsual));
+  Profile profile = kUsual;
+  profile.steps[0].options.values["log_every"] = 99;
+  CHECK(actions(plan_of(profile, past)) == "kkk");
+}
+
+TEST_CASE("plan reruns a step whose input, seed or stage version changed", "[plan]") {
+  const std::vector<PastStep> past = past_of(plan_of(kUsual));
+  const Plan other_data = plan_of(kUsual, past, {}, "77aa0123456789");
+  CHECK(actions(other_data) == "rrr");
+  CHECK(other_data.steps[0].reason == "input changed: data 3f9c… -> 77aa…");
+
+  Profile seeded = kUsual;
+  seeded.seed = 1;
+  CHECK(plan_of(seeded, past).steps[1].reason == "seed changed: 42 -> 1");
+
+  PluginCatalog catalog = fake_catalog();
+  PluginDescription trainer = *catalog.find("trainer");
+  trainer.version = 2;
+  catalog.add(trainer);
+  const Plan newer = make_plan(kUsual, catalog, "3f9c0123456789", past, {});
+  CHECK(actions(newer) == "rrr");
+  CHECK(newer.steps[0].reason == "stage version changed: 1 -> 2");
+}
+
+TEST_CASE("plan warns about a plugin built again but keeps its results", "[plan]") {
+  std::vector<PastStep> past = past_of(plan_of(kUsual));
+  past[0].library_hash = "another";
+  const Plan plan = plan_of(kUsual, past);
+  CHECK(actions(plan) == "kkk");
+  REQUIRE(plan.warnings.size() == 1);
+  CHECK_THAT(plan.warnings[0], Contains("built again since run 01JD…B2"));
+}
+
+TEST_CASE("plan does not keep a step whose output files are gone", "[plan]") {
+  std::vector<PastStep> past = past_of(plan_of(kUsual));
+  past[0].missing = "runs/a/model.safetensors";
+  const Plan plan = plan_of(kUsual, past);
+  CHECK(actions(plan) == "rkk");
+  CHECK(plan.steps[0].reason == "output of run 01JD…B2 is gone: runs/a/model.safetensors");
+}
+
+TEST_CASE("plan keeps nothing while the data is not imported", "[plan]") {
+  const std::vector<PastStep> past = past_of(plan_of(kUsual, {}, {}, kUnknownData));
+  const Plan plan = plan_of(kUsual, past, {}, kUnknownData);
+  CHECK(actions(plan) == "rrr");
+  CHECK(plan.steps[2].reason == "unknown until imported");
+}
+
+TEST_CASE("plan narrows to a step with its needs, from, until, and forces from there on",
+          "[plan]") {
+  const Profile chain = fake_profile(
+      {fake_step("a", "trainer"), fake_step("r", "refiner"), fake_step("score", "scorer", {"r"})});
+  const std::vector<PastStep> past = past_of(plan_of(chain));
+  const auto with = [&](const PlanRequest& request) { return plan_of(chain, past, request); };
+  CHECK(names(with({"r", "", "", false})) == Words{"a", "r"});
+  CHECK(names(with({"", "", "r", false})) == Words{"a", "r"});
+  CHECK(names(with({"", "score", "", false})) == Words{"a", "r", "score"});
+  CHECK(actions(with({"", "", "", true})) == "rrr");
+  CHECK(actions(with({"", "r", "", true})) == "krr");
+  CHECK(actions(with({"r", "", "", true})) == "kr");
+  CHECK(with({"", "r", "", true}).steps[1].reason == "forced");
+  CHECK_THAT(message_of(chain, {"x", "", "", false}), Contains("no step is called x"));
+  CHECK_THAT(message_of(chain, {"", "y", "", false}), Contains("--from: no step is called y"));
+  CHECK_THAT(message_of(chain, {"", "r", "a", false}), Contains("comes before"));
+}
+
+TEST_CASE("plan names an unfinished run by all its steps", "[plan]") {
+  Profile profile = kUsual;
+  const std::string before = plan_of(profile).fingerprint;
+  CHECK(plan_of(profile).fingerprint == before);
+  CHECK(plan_of(profile, past_of(plan_of(profile))).fingerprint == before);
+  profile.steps[1].options.values["lr"] = 0.5;
+  CHECK(plan_of(profile).fingerprint != before);
+}

@@ -1,0 +1,147 @@
+#include "pipeline/plugin_host.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "kdgat/atomic_file.h"
+#include "support/probe_plugin.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+
+namespace {
+
+std::string message_of(const PluginDescription& plugin) {
+  try {
+    PluginHost().open(plugin);
+  } catch (const Error& e) {
+    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+  }
+  return "no error";
+}
+
+std::string message_of(const std::filesystem::path& library) {
+  return message_of(describe_as(library, library.stem().string().substr(6)));
+}
+
+PluginDescription described(const std::string& name, uint32_t major, uint32_t minor,
+                            const std::string& runtime) {
+  PluginDescription plugin;
+  plugin.name = name;
+  plugin.library = "kdgat_" + name + ".so";
+  plugin.abi_major = major;
+  plugin.abi_minor = minor;
+  plugin.runtime = runtime;
+  return plugin;
+}
+
+}  // namespace
+
+TEST_CASE("plugin host opens a good plugin", "[plugin_host]") {
+  const ScratchFolder scratch;
+  const auto library = compile_plugin(scratch.path());
+  const kdgat_stage& stage = PluginHost().open(describe_as(library, "probe"));
+  CHECK(std::string(stage.name) == "probe");
+}
+
+TEST_CASE("plugin host says what is wrong with a file that is no plugin", "[plugin_host]") {
+  const ScratchFolder scratch;
+  CHECK_THAT(message_of(scratch / "kdgat_gone.so"),
+             Contains("4 plugin ") && Contains("kdgat_gone.so is missing"));
+  write_file(scratch / "kdgat_text.so", "hello");
+  CHECK_THAT(message_of(scratch / "kdgat_text.so"),
+             Contains("kdgat_text.so is not a shared library"));
+  write_file(scratch / "kdgat_torn.so",
+             "\x7f"
+             "ELF and nothing more");
+  CHECK_THAT(message_of(scratch / "kdgat_torn.so"), Contains("cannot load"));
+  CHECK_THAT(message_of(compile_plugin(scratch.path(), "mute", "-DNO_SYMBOL")),
+             Contains("is not a kdgat plugin: it exports no kdgat_stage_entry"));
+}
+
+TEST_CASE("plugin host names both versions when they do not agree", "[plugin_host]") {
+  const ScratchFolder scratch;
+  CHECK_THAT(message_of(compile_plugin(scratch.path(), "other", "-DMAJOR=2u")),
+             Contains("4 ") &&
+                 Contains("speaks plugin ABI 2.0, this kdgat 1.0: the major versions differ"));
+  CHECK_THAT(message_of(compile_plugin(scratch.path(), "newer", "-DMINOR=9u")),
+             Contains("speaks plugin ABI 1.9, this kdgat 1.0: the plugin is newer"));
+}
+
+TEST_CASE("plugin host refuses two plugins of different LibTorch builds", "[plugin_host]") {
+  const ScratchFolder scratch;
+  const auto one = compile_plugin(scratch.path(), "one", "-DRUNTIME='\"libtorch 2.13.0\"'");
+  const auto two = compile_plugin(scratch.path(), "two", "-DRUNTIME='\"libtorch 2.11.0\"'");
+  const auto none = compile_plugin(scratch.path(), "none");
+  PluginHost plugins;
+  plugins.open(describe_as(one, "one"));
+  plugins.open(describe_as(none, "none"));
+  CHECK_THROWS_WITH(plugins.open(describe_as(two, "two")),
+                    Contains("kdgat_two.so is built for libtorch 2.11.0") &&
+                        Contains("kdgat_one.so for libtorch 2.13.0"));
+}
+
+TEST_CASE("plugin host refuses a library that is not the one described", "[plugin_host]") {
+  const ScratchFolder scratch;
+  PluginDescription plugin = describe_as(compile_plugin(scratch.path()), "probe");
+  plugin.library_hash = std::string(32, '0');
+  CHECK_THAT(message_of(plugin),
+             Contains("4 ") && Contains("kdgat_probe.json describes another build of") &&
+                 Contains(std::string(32, '0')) && Contains("kdgat describe-plugin"));
+  CHECK_THAT(message_of(describe_as(plugin.library, "another")),
+             Contains("holds the stage probe, not another"));
+}
+
+TEST_CASE("plugin descriptions alone show versions and runtimes that do not agree",
+          "[plugin_host]") {
+  const PluginDescription good = described("good", 1, 0, "libtorch 2.13.0");
+  const PluginDescription free = described("free", 1, 0, "none");
+  const PluginDescription odd = described("odd", 1, 0, "libtorch 2.12.0");
+  const PluginDescription old = described("old", 0, 3, "none");
+  CHECK_NOTHROW(check_compatible({&good, &free}));
+  try {
+    check_compatible({&good, &odd, &old});
+    FAIL("accepted");
+  } catch (const Error& e) {
+    CHECK(e.code() == ExitCode::kPlugin);
+    REQUIRE(e.diagnostics().size() == 2);
+    CHECK_THAT(e.what(), Contains("libtorch 2.12.0") && Contains("plugin ABI 0.3, this kdgat 1.0"));
+  }
+}
+
+TEST_CASE("describe-plugin writes what the catalog reads", "[plugin_host]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch.path());
+  const PluginCatalog catalog = PluginCatalog::scan({scratch.path()});
+  const PluginDescription* plugin = catalog.find("probe");
+  REQUIRE(plugin != nullptr);
+  CHECK(plugin->abi_major == KDGAT_ABI_MAJOR);
+  CHECK(plugin->library == scratch / "kdgat_probe.so");
+  CHECK(plugin->inputs.at(0).many);
+  CHECK(plugin->options.at("properties").contains("mode"));
+  CHECK_NOTHROW(PluginHost().open(*plugin));
+}
+
+TEST_CASE("catalog keeps a broken description as a problem of that stage alone", "[plugin_host]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "good");
+  std::filesystem::create_directories(scratch / "bad");
+  write_file(scratch / "bad/kdgat_torn.json", "{\"name\": \"torn\",");
+  write_file(scratch / "bad/kdgat_poor.json", "{\"name\": \"poor\"}");
+  const PluginCatalog catalog =
+      PluginCatalog::scan({scratch / "bad", scratch / "good", scratch / "absent"});
+  CHECK(catalog.find("probe") != nullptr);
+  CHECK(catalog.find("torn") == nullptr);
+  REQUIRE(catalog.problems().size() == 2);
+  CHECK_THAT(catalog.problems().at("torn").text(),
+             Contains("kdgat_torn.json: bad plugin description"));
+}
+
+TEST_CASE("a plugin exports one symbol", "[plugin_host]") {
+  const std::string library = std::string(KDGAT_BUILD_DIR) + "/plugins/kdgat_example.so";
+  const CommandResult symbols = run_shell(
+      "nm -D --defined-only '" + library + "' | wc -l && nm -D --defined-only '" + library + "'",
+      std::filesystem::current_path());
+  CHECK_THAT(symbols.out, Catch::StartsWith("1\n") && Contains(" T kdgat_stage_entry"));
+}

@@ -1,0 +1,321 @@
+// `kdgat run` as a person types it, with the example plugin and the probe.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "kdgat/atomic_file.h"
+#include "support/probe_plugin.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// `kdgat <words>` in the background; the output goes to files in `folder`.
+class Background {
+ public:
+  Background(const std::string& words, const fs::path& folder) {
+    const std::string line =
+        "exec '" + fs::absolute(kdgat_binary()).string() + "' " + words + " > out 2> err";
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      if (::chdir(folder.c_str()) != 0) ::_exit(126);
+      ::execl("/bin/bash", "bash", "-c", line.c_str(), nullptr);
+      ::_exit(127);
+    }
+  }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  ~Background() {
+    if (pid_ > 0) ::kill(pid_, SIGKILL);
+    wait();
+  }
+  void signal(int number) const { ::kill(pid_, number); }
+  int wait() {
+    if (pid_ <= 0) return -1;
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+std::vector<fs::path> runs_in(const fs::path& folder) {
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "run.json") out.push_back(entry.path().parent_path());
+  }
+  return out;
+}
+
+/// Waits until files of this name below `folder` say `text` so often; false after a minute.
+bool wait_for(const fs::path& folder, const std::string& name, const std::string& text,
+              std::size_t times = 1) {
+  for (int i = 0; i < 6000; ++i, ::usleep(10'000)) {
+    std::size_t found = 0;
+    std::error_code changing;
+    for (auto at = fs::recursive_directory_iterator(folder, changing);
+         at != fs::recursive_directory_iterator(); at.increment(changing)) {
+      if (changing) break;
+      if (at->path().filename() != name) continue;
+      const std::string content = read_text(at->path());
+      for (std::size_t at_text = content.find(text); at_text != std::string::npos;
+           at_text = content.find(text, at_text + 1)) {
+        ++found;
+      }
+    }
+    if (found >= times) return true;
+  }
+  return false;
+}
+
+constexpr const char* kChain = R"(stages:
+  first: {stage: probe}
+  second: {stage: probe, mode: good}
+  third: {stage: example, steps: 2}
+)";
+
+}  // namespace
+
+TEST_CASE("kdgat run does a stage, keeps it the next time and says why", "[run]") {
+  const ScratchFolder scratch;
+  const CommandResult first = run_kdgat("run example steps=4", scratch.path());
+  INFO(first.err);
+  CHECK(first.exit_code == 0);
+  CHECK_THAT(first.err,
+             Contains("counted to 4") && Contains("next: kdgat run example steps=4 --explain"));
+  REQUIRE(runs_in(scratch.path()).size() == 1);
+  const fs::path step = runs_in(scratch.path())[0] / "example";
+  CHECK(json::parse(read_text(step / "metrics.json")).at("count") == 4);
+  CHECK(json::parse(read_text(step / "memory.json")).at("actual").at("peak_resident_bytes") > 0);
+
+  const CommandResult again = run_kdgat("run example steps=4", scratch.path());
+  CHECK(again.exit_code == 0);
+  CHECK_THAT(again.err,
+             Contains("kept  same options, stage version 1 as run") && Contains("nothing to do"));
+  const CommandResult runtime =
+      run_kdgat("run example steps=4 seconds=0.001 --dry-run", scratch.path());
+  CHECK_THAT(runtime.out, Contains("example  kept"));
+  const CommandResult why = run_kdgat("run example steps=5 --explain", scratch.path());
+  CHECK(why.exit_code == 0);
+  CHECK_THAT(why.out,
+             Contains("run") &&
+                 Contains("option changed: example.steps 4 -> 5 (command line, argument 3)"));
+  CHECK(runs_in(scratch.path()).size() == 1);
+
+  const CommandResult forced = run_kdgat("run example steps=4 --force --json", scratch.path());
+  CHECK(forced.exit_code == 0);
+  CHECK(json::parse(forced.out).at("steps")[0].at("result").at("facts").at("count") == 4);
+  CHECK(runs_in(scratch.path()).size() == 2);
+
+  fs::remove(step / "count.json");
+  fs::remove(
+      json::parse(forced.out).at("folder").get<std::string>().insert(0, (scratch / "").string()) +
+      "/example/count.json");
+  CHECK_THAT(run_kdgat("run example steps=4 --explain", scratch.path()).out,
+             Contains("is gone: ") && Contains("count.json"));
+}
+
+TEST_CASE("kdgat run prints a stage's table as its result and the rest beside it", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  const CommandResult result = run_kdgat("run probe --plugin-dir plugins", scratch.path());
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == "\n          F1\nprobe  0.500\n\n");
+  const CommandResult lines =
+      run_kdgat("run probe --plugin-dir plugins --force --progress jsonl", scratch.path());
+  CHECK(lines.exit_code == 0);
+  CHECK_THAT(lines.err, Contains("{\"event\":\"begin\",\"step\":\"probe\""));
+  CHECK(run_kdgat("run probe --plugin-dir plugins --progress=xml", scratch.path()).exit_code == 2);
+}
+
+TEST_CASE("kdgat run skips what needs a failed step and ends with its code", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  write_file(scratch / "p.yaml", kChain);
+  const CommandResult result =
+      run_kdgat("run p.yaml first.mode=fail --plugin-dir plugins", scratch.path());
+  INFO(result.err);
+  CHECK(result.exit_code == 3);
+  CHECK_THAT(result.err, Contains("error: first: a.csv:3: bad row") &&
+                             Contains("needs first, which failed") && Contains("counted to 2"));
+  for (const auto& [mode, code] :
+       {std::pair{"abort", 1}, {"memory", 82}, {"exit", 1}, {"invalid", 2}}) {
+    const CommandResult failed =
+        run_kdgat(std::string("run probe --plugin-dir plugins mode=") + mode, scratch.path());
+    CHECK(failed.exit_code == code);
+  }
+  // A failed run is continued once its reason is gone: what was done stays done.
+  const CommandResult mended = run_kdgat("run p.yaml --plugin-dir plugins", scratch.path());
+  CHECK(mended.exit_code == 0);
+  CHECK_THAT(mended.err, Contains("third     kept"));
+}
+
+TEST_CASE("kdgat run refuses a plugin that is not as described, and every broken one", "[run]") {
+  const ScratchFolder scratch;
+  const fs::path library = make_plugin(scratch / "plugins");
+  json description = json::parse(read_text(scratch / "plugins/kdgat_probe.json"));
+  const auto run = [&] { return run_kdgat("run probe --plugin-dir plugins", scratch.path()); };
+  const auto expect = [&](const std::string& text) {
+    const CommandResult result = run();
+    CHECK(result.exit_code == 4);
+    CHECK_THAT(result.err, Contains(text));
+  };
+  compile_plugin(scratch / "plugins", "probe", "-DMINOR=0u -DEXTRA -O1");
+  expect("describes another build of");
+  description["abi"]["major"] = 3;
+  write_file(scratch / "plugins/kdgat_probe.json", description.dump());
+  expect("speaks plugin ABI 3.0, this kdgat 1.0");
+  write_file(scratch / "plugins/kdgat_probe.json", "{");
+  expect("bad plugin description");
+  make_plugin(scratch / "plugins");
+  fs::remove(library);
+  expect("is missing");
+  CHECK(run_kdgat("describe-plugin plugins/kdgat_probe.so", scratch.path()).exit_code == 4);
+}
+
+TEST_CASE("kdgat run answers each signal with its code and continues afterwards", "[run]") {
+  const ScratchFolder scratch;
+  std::size_t starts = 0;
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGUSR1, 85}}) {
+    Background run("run example steps=1000 seconds=0.02", scratch.path());
+    REQUIRE(wait_for(scratch.path(), "journal.jsonl", "\"start\"", ++starts));
+    run.signal(signal);
+    CHECK(run.wait() == code);
+    CHECK_THAT(read_text(scratch / "err"), Contains("kdgat run continues it"));
+  }
+  REQUIRE(runs_in(scratch.path()).size() == 1);
+  const CommandResult rest = run_kdgat("run example steps=1000 seconds=0", scratch.path());
+  CHECK(rest.exit_code == 0);
+  CHECK_THAT(rest.err, Contains("continuing run") && Contains("counted to 1000"));
+  CHECK(runs_in(scratch.path()).size() == 1);
+}
+
+TEST_CASE("a second SIGINT ends kdgat run at once even if the stage does not listen", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  Background run("run probe mode=hang --plugin-dir plugins", scratch.path());
+  REQUIRE(wait_for(scratch.path(), "journal.jsonl", "\"start\""));
+  run.signal(SIGINT);
+  ::usleep(100'000);
+  run.signal(SIGINT);
+  CHECK(run.wait() == 130);
+}
+
+TEST_CASE("two kdgat run of one plan at once do not share a folder", "[run]") {
+  const ScratchFolder scratch;
+  Background first("run example steps=1000 seconds=0.02", scratch.path());
+  REQUIRE(wait_for(scratch.path(), "journal.jsonl", "\"start\""));
+  const CommandResult second = run_kdgat("run example steps=1000 seconds=0", scratch.path());
+  CHECK(second.exit_code == 0);
+  CHECK_THAT(second.err, Contains("is being worked on; starting another"));
+  CHECK(runs_in(scratch.path()).size() == 2);
+  first.signal(SIGINT);
+  CHECK(first.wait() == 130);
+}
+
+TEST_CASE("kdgat run completes what was killed at any moment", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  write_file(scratch / "p.yaml", kChain);
+  for (const int milliseconds : {2, 5, 10, 15, 20, 30, 40, 60, 90, 140}) {
+    const std::string words = "run p.yaml --plugin-dir plugins --root r" +
+                              std::to_string(milliseconds) + " third.steps=5 third.seconds=0.02";
+    {
+      Background run(words, scratch.path());
+      ::usleep(static_cast<useconds_t>(milliseconds) * 1000);
+      run.signal(SIGKILL);
+      run.wait();
+    }
+    const CommandResult rest = run_kdgat(words + " --json", scratch.path());
+    INFO(milliseconds << " ms: " << rest.err);
+    REQUIRE(rest.exit_code == 0);
+    const json result = json::parse(rest.out);
+    REQUIRE(result.at("steps").size() == 3);
+    for (const json& step : result.at("steps")) {
+      CHECK((step.at("status") == "done" || step.at("status") == "kept"));
+      CHECK(!step.at("result").empty());
+    }
+    const fs::path root = scratch / ("r" + std::to_string(milliseconds));
+    REQUIRE(runs_in(root).size() == 1);
+    for (const auto& entry : fs::recursive_directory_iterator(runs_in(root)[0])) {
+      CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("kdgat run stops with the file and the reason when the disk is full", "[run]") {
+  const ScratchFolder scratch;
+  const CommandResult full = run_shell(
+      "ulimit -f 1; '" + fs::absolute(kdgat_binary()).string() + "' run example steps=100",
+      scratch.path());
+  INFO(full.err);
+  CHECK(full.exit_code == 3);
+  CHECK_THAT(full.err, Contains("journal.jsonl: File too large"));
+  const CommandResult rest = run_kdgat("run example steps=100", scratch.path());
+  CHECK(rest.exit_code == 0);
+  CHECK_THAT(rest.err, Contains("continuing run"));
+}
+
+TEST_CASE("a dry run opens no plugin, writes nothing and with -v asks the stage", "[run]") {
+  const ScratchFolder scratch;
+  const fs::path library = make_plugin(scratch / "plugins");
+  const CommandResult verbose =
+      run_kdgat("run probe --plugin-dir plugins --dry-run -v", scratch.path());
+  CHECK(verbose.exit_code == 0);
+  CHECK_THAT(verbose.err, Contains("probe: plans {\"count\":1}"));
+  fs::remove(library);
+  const CommandResult dry = run_kdgat("run probe --plugin-dir plugins -n --json", scratch.path());
+  CHECK(dry.exit_code == 0);
+  CHECK(json::parse(dry.out).at("steps")[0].at("reason") == "never ran");
+  CHECK(!fs::exists(scratch / "runs"));
+}
+
+TEST_CASE("kdgat run --in-process does the same without another process", "[run]") {
+  const ScratchFolder scratch;
+  const CommandResult result = run_kdgat("run example steps=2 --in-process", scratch.path());
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.err, Contains("counted to 2"));
+}
+
+TEST_CASE("plugins, doctor and version say what is there", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  const auto kdgat = [&](const std::string& words) { return run_kdgat(words, scratch.path()); };
+  CHECK_THAT(kdgat("plugins list --plugin-dir plugins").out,
+             Contains("probe") && Contains("Misbehaves on demand."));
+  CHECK_THAT(kdgat("plugins show probe --plugin-dir plugins").out,
+             Contains("reads          before (count), any number, optional") && Contains("--mode"));
+  CHECK(json::parse(kdgat("plugins list --json --plugin-dir plugins").out).size() >= 2);
+  CHECK_THAT(kdgat("plugins show probes --plugin-dir plugins").err,
+             Contains("did you mean probe?"));
+  CHECK(kdgat("plugins show probes").exit_code == 2);
+  CHECK(kdgat("plugins").exit_code == 2);
+
+  const CommandResult doctor = kdgat("doctor --json");
+  std::set<std::string> checks;
+  for (const json& check : json::parse(doctor.out)) {
+    checks.insert(check.at("check"));
+    CHECK((check.at("verdict") == "ok") == check.at("hint").get<std::string>().empty());
+  }
+  CHECK(checks == std::set<std::string>{"LibTorch", "cores", "device", "disk", "instructions",
+                                        "mappings", "memory", "plugins"});
+  CHECK_THAT(
+      run_shell("KDGAT_ISA=mmx '" + fs::absolute(kdgat_binary()).string() + "' doctor; echo $?",
+                scratch.path())
+          .out,
+      Contains("fail  instructions") && Contains("unset KDGAT_ISA") && Catch::EndsWith("1\n"));
+  CHECK_THAT(kdgat("version").out, Catch::StartsWith("kdgat ") && Contains("plugin ABI 1.0"));
+  CHECK(json::parse(kdgat("version --json").out).at("plugin_abi") == "1.0");
+}
