@@ -200,65 +200,73 @@ Result run_plain(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
   return result;
 }
 
+/// What a head is to say: one id a row, or (`batch`) the ids of each node's successors. Not a
+/// tensor in a list of arguments, where autograd would look for gradients.
+struct Target {
+  at::Tensor id_N;
+  const BatchTensors* batch = nullptr;
+};
+
 Result run(Head head, const at::Tensor& z, const at::Tensor& weight, const at::Tensor& bias,
-           const at::Tensor& target, const BatchTensors* batch, bool with_grad) {
+           const Target& target, bool with_grad) {
   if (z.is_cpu()) {
-    return run_cpu(head, z, weight, bias,
-                   batch == nullptr ? targets_of(target) : neighbours_of(*batch), with_grad);
+    const Wanted wanted =
+        target.batch == nullptr ? targets_of(target.id_N) : neighbours_of(*target.batch);
+    return run_cpu(head, z, weight, bias, wanted, with_grad);
   }
   const at::NoGradGuard no_grad;
-  if (batch == nullptr) {
+  if (target.batch == nullptr) {
     return run_plain(head, z, weight, bias, at::arange(z.size(0), z.options().dtype(at::kLong)),
-                     target.to(at::kLong), with_grad);
+                     target.id_N.to(at::kLong), with_grad);
   }
-  return run_plain(head, z, weight, bias, batch->in_source_E.to(at::kLong),
-                   batch->id_N.to(at::kLong).index_select(0, edge_targets(*batch)), with_grad);
+  const BatchTensors& batch = *target.batch;
+  return run_plain(head, z, weight, bias, batch.in_source_E.to(at::kLong),
+                   batch.id_N.to(at::kLong).index_select(0, edge_targets(batch)), with_grad);
 }
 
 struct HeadSum : torch::autograd::Function<HeadSum> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z, const at::Tensor& weight,
-                            const at::Tensor& bias, Head head, const at::Tensor& target,
-                            const BatchTensors* batch) {
-    const Result result = run(head, z, weight, bias, target, batch, true);
+                            const at::Tensor& bias, Head head, const Target& target) {
+    const Result result = run(head, z, weight, bias, target, true);
     ctx->save_for_backward({result.grad_z, result.grad_weight, result.grad_bias});
     return result.loss_N.sum();
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
-    return {saved[0] * grads[0], saved[1] * grads[0], saved[2] * grads[0],
-            at::Tensor(),        at::Tensor(),        at::Tensor()};
+    return {saved[0] * grads[0], saved[1] * grads[0], saved[2] * grads[0], at::Tensor(),
+            at::Tensor()};
   }
 };
 
 at::Tensor head_sum(Head head, const at::Tensor& z, const at::Tensor& weight,
-                    const at::Tensor& bias, const at::Tensor& target, const BatchTensors* batch) {
+                    const at::Tensor& bias, const Target& target) {
   const bool with_grad = at::GradMode::is_enabled() &&
                          (z.requires_grad() || weight.requires_grad() || bias.requires_grad());
-  if (with_grad) return HeadSum::apply(z, weight, bias, head, target, batch);
-  return run(head, z, weight, bias, target, batch, false).loss_N.sum();
+  if (with_grad) return HeadSum::apply(z, weight, bias, head, target);
+  return run(head, z, weight, bias, target, false).loss_N.sum();
 }
 
 }  // namespace
 
 at::Tensor softmax_ce_sum(const at::Tensor& z_NL, const at::Tensor& weight_VL,
                           const at::Tensor& bias_V, const at::Tensor& target_N) {
-  return head_sum(Head::kSoftmax, z_NL, weight_VL, bias_V, target_N, nullptr);
+  return head_sum(Head::kSoftmax, z_NL, weight_VL, bias_V, {target_N});
 }
 
 at::Tensor softmax_ce_per_node(const at::Tensor& z_NL, const at::Tensor& weight_VL,
                                const at::Tensor& bias_V, const at::Tensor& target_N) {
-  return run(Head::kSoftmax, z_NL, weight_VL, bias_V, target_N, nullptr, false).loss_N;
+  return run(Head::kSoftmax, z_NL, weight_VL, bias_V, {target_N}, false).loss_N;
 }
 
 at::Tensor bce_neighbour_sum(const at::Tensor& h_NL, const at::Tensor& weight_VL,
                              const at::Tensor& bias_V, const BatchTensors& batch) {
-  return head_sum(Head::kSigmoid, h_NL, weight_VL, bias_V, at::Tensor(), &batch);
+  return head_sum(Head::kSigmoid, h_NL, weight_VL, bias_V, {{}, &batch});
 }
 
 at::Tensor bce_neighbour_per_node(const at::Tensor& h_NL, const at::Tensor& weight_VL,
                                   const at::Tensor& bias_V, const BatchTensors& batch) {
-  return run(Head::kSigmoid, h_NL, weight_VL, bias_V, at::Tensor(), &batch, false).loss_N;
+  return run(Head::kSigmoid, h_NL, weight_VL, bias_V, {{}, &batch}, false).loss_N;
 }
 
 }  // namespace kdgat::model

@@ -1,0 +1,226 @@
+#include <unistd.h>
+
+#include "support/batches.h"
+// The others need torch's macros gone.
+#include "kdgat/error.h"
+#include "model/model_file.h"
+#include "objective/autoencoder_objective.h"
+#include "objective/classifier_objective.h"
+#include "objective/load_scorer.h"
+
+namespace kdgat::objective {
+namespace {
+
+using test::at_every_isa;
+using test::check_close;
+using test::fixture;
+using test::graphs_of;
+using test::make_batch;
+using test::random_small_graphs;
+using test::tensor_of;
+
+StepTotals totals_of(const graph::GraphBatch& batch) {
+  return {batch.graphs, batch.nodes, batch.edges};
+}
+
+void load_golden(torch::nn::Module& module, const graph::SafetensorsFile& file) {
+  const torch::NoGradGuard no_grad;
+  for (auto& item : module.named_parameters()) {
+    item.value().copy_(tensor_of(file, "weight." + item.key()));
+  }
+}
+
+int64_t check_golden_gradients(const torch::nn::Module& module,
+                               const graph::SafetensorsFile& file) {
+  int64_t compared = 0;
+  for (const auto& item : module.named_parameters()) {
+    if (!file.has("grad." + item.key())) continue;
+    check_close(item.value().grad(), tensor_of(file, "grad." + item.key()), item.key());
+    ++compared;
+  }
+  return compared;
+}
+
+TEST_CASE("the autoencoder equals PyTorch Geometric's", "[objective][golden]") {
+  const auto file = fixture("vgae_student");
+  if (!file) return;
+  const graph::GraphBatch batch = make_batch(graphs_of(*file));
+  model::VgaeConfig config =
+      model::VgaeConfig::student(file->tensor("weight.input.embedding.weight").shape[0]);
+  config.dropout = 0;
+  at_every_isa([&] {
+    AutoencoderObjective objective(model::make_model(config));
+    load_golden(objective.module(), *file);
+    objective.model()->sample_latent = false;
+    const model::BatchTensors tensors = model::to_tensors(batch, torch::kCPU);
+    const model::VgaeOutput out = objective.model()->forward(tensors);
+    check_close(out.features_NX, tensor_of(*file, "output.features"), "features");
+    check_close(out.z_NL, tensor_of(*file, "output.z"), "z");
+    const torch::Tensor loss = objective.loss(batch, totals_of(batch), {});
+    check_close(loss, tensor_of(*file, "loss.total"), "loss");
+    REQUIRE(objective.parts().size() == 4);
+    for (const auto& [name, value] : objective.parts()) {
+      check_close(value, tensor_of(*file, "loss." + name), name);
+    }
+    loss.backward();
+    CHECK(check_golden_gradients(objective.module(), *file) > 20);
+  });
+}
+
+TEST_CASE("the classifier equals PyTorch Geometric's", "[objective][golden]") {
+  const auto file = fixture("gat_student");
+  if (!file) return;
+  const graph::GraphBatch batch = make_batch(graphs_of(*file));
+  model::GatConfig config =
+      model::GatConfig::student(file->tensor("weight.input.embedding.weight").shape[0]);
+  config.dropout = 0;
+  at_every_isa([&] {
+    ClassifierObjective objective(model::make_model(config));
+    load_golden(objective.module(), *file);
+    check_close(objective.logits(batch, {}), tensor_of(*file, "output.logits"), "logits");
+    const torch::Tensor loss = objective.loss(batch, totals_of(batch), {});
+    check_close(loss, tensor_of(*file, "loss.total"), "loss");
+    loss.backward();
+    CHECK(check_golden_gradients(objective.module(), *file) > 8);
+    check_close(objective.score(batch), tensor_of(*file, "output.logits").softmax(1).select(1, 1),
+                "score");
+  });
+}
+
+TEST_CASE("the parts of a step add up to the step, with dropout", "[objective]") {
+  const auto graphs = random_small_graphs(8, 21);
+  const graph::GraphBatch whole = make_batch(graphs);
+  const StepTotals totals = totals_of(whole);
+  const auto compare = [&](auto& objective) {
+    objective.loss(whole, totals, {7, 3}).backward();
+    std::vector<torch::Tensor> grads;
+    for (auto& p : objective.module().parameters()) {
+      grads.push_back(p.grad().clone());
+      p.mutable_grad().zero_();
+    }
+    const double expected = objective.loss(whole, totals, {7, 3}).template item<double>();
+    double sum = 0;
+    for (const auto& graph : graphs) {
+      const graph::GraphBatch one = make_batch({graph});
+      const torch::Tensor loss = objective.loss(one, totals, {7, 3});
+      loss.backward();
+      sum += loss.template item<double>();
+    }
+    CHECK(sum == Approx(expected).epsilon(1e-6));
+    const auto parameters = objective.module().parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      check_close(parameters[i].grad(), grads[i], "gradient", 1e-6, 1e-4);
+    }
+    const double other = objective.loss(whole, totals, {7, 4}).template item<double>();
+    CHECK(other != expected);
+  };
+  ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
+  compare(classifier);
+  // Batch norm sees only its part, so the autoencoder is compared with running statistics.
+  AutoencoderObjective autoencoder(model::make_model(model::VgaeConfig::student(20)));
+  for (const auto& module : autoencoder.module().modules(false)) {
+    if (module->name().find("BatchNorm") != std::string::npos) module->eval();
+  }
+  compare(autoencoder);
+}
+
+TEST_CASE("scores are per graph, without noise, and leave the mode as it was", "[objective]") {
+  const auto graphs = random_small_graphs(6, 22);
+  const graph::GraphBatch whole = make_batch(graphs), third = make_batch({graphs[2]});
+  AutoencoderObjective autoencoder(model::make_model(model::VgaeConfig::student(20)));
+  ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
+  for (Objective* objective :
+       {static_cast<Objective*>(&autoencoder), static_cast<Objective*>(&classifier)}) {
+    const torch::Tensor score = objective->score(whole);
+    CHECK(score.sizes() == torch::IntArrayRef{6});
+    CHECK_FALSE(score.requires_grad());
+    CHECK(torch::equal(score, objective->score(whole)));
+    check_close(objective->score(third)[0], score[2], "alone", 1e-6, 1e-5);
+    CHECK(objective->module().is_training());
+  }
+  const torch::Tensor harder = autoencoder.difficulty(whole);
+  CHECK(harder.gt(autoencoder.score(whole)).all().item<bool>());
+}
+
+TEST_CASE("a classifier refuses graphs without labels", "[objective]") {
+  auto graphs = random_small_graphs(3, 23);
+  graphs[1].y = -1;
+  const graph::GraphBatch batch = make_batch(graphs);
+  ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
+  CHECK_THROWS_WITH(classifier.loss(batch, totals_of(batch), {}),
+                    Catch::Contains("graph 1007 has no label"));
+}
+
+TEST_CASE("a model refuses ids outside its vocabulary and other features", "[model]") {
+  const graph::GraphBatch batch = make_batch(random_small_graphs(4, 24));
+  ClassifierObjective classifier(model::make_model(model::GatConfig::student(4)));
+  CHECK_THROWS_WITH(classifier.score(batch), Catch::Contains("the model knows 4"));
+  model::GatConfig config = model::GatConfig::student(20);
+  config.node_features = 12;
+  ClassifierObjective wider(model::make_model(config));
+  CHECK_THROWS_WITH(wider.score(batch), Catch::Contains("the model takes 12"));
+}
+
+/// A path that is removed again.
+struct TemporaryFile {
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               ("kdgat_model_" + std::to_string(::getpid()) + ".safetensors");
+  ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+TEST_CASE("a saved model scores as before, from its frozen configuration", "[model_file]") {
+  const TemporaryFile file;
+  const graph::GraphBatch batch = make_batch(random_small_graphs(5, 25));
+  AutoencoderObjective autoencoder(model::make_model(model::VgaeConfig::student(20)));
+  autoencoder.loss(batch, totals_of(batch), {}).backward();  // moves the running statistics
+  model::save_model(file.path, autoencoder.module(), "vgae", autoencoder.model()->config());
+  CHECK(torch::equal(load_scorer(file.path, torch::kCPU)->score(batch), autoencoder.score(batch)));
+  ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
+  model::save_model(file.path, classifier.module(), "gat", classifier.model()->config());
+  CHECK(torch::equal(load_scorer(file.path, torch::kCPU)->score(batch), classifier.score(batch)));
+}
+
+TEST_CASE("weights load strictly and name everything that is wrong", "[model_file]") {
+  const TemporaryFile file;
+  model::GatConfig config = model::GatConfig::student(20), other = config;
+  other.embedding_dim = 9;
+  other.fc_layers = 2;
+  model::save_model(file.path, *model::make_model(other), "gat", config);
+  try {
+    load_scorer(file.path, torch::kCPU);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    CHECK(error.code() == ExitCode::kData);
+    CHECK_THAT(text, Catch::Contains("no tensor 'head.6.weight', which the model needs"));
+    CHECK_THAT(text, Catch::Contains("'input.embedding.weight' is F32 [20,9], the model needs F32 "
+                                     "[20,8]"));
+    CHECK_THAT(text, Catch::Contains("'head.3.weight' is F32 [2,192]"));
+  }
+  config.fc_layers = 1;
+  model::save_model(file.path, *model::make_model(model::GatConfig::student(20)), "gat", config);
+  CHECK_THROWS_WITH(load_scorer(file.path, torch::kCPU),
+                    Catch::Contains("'head.6.bias' is not part of the model"));
+  model::save_model(file.path, *model::make_model(config), "dqn", config);
+  CHECK_THROWS_WITH(load_scorer(file.path, torch::kCPU), Catch::Contains("unknown model 'dqn'"));
+}
+
+TEST_CASE("configurations round-trip and name each wrong entry", "[config]") {
+  for (const auto& config : {model::VgaeConfig::teacher(53), model::VgaeConfig::student(9)}) {
+    CHECK(nlohmann::json(config).get<model::VgaeConfig>() == config);
+  }
+  for (const auto& config : {model::GatConfig::teacher(53), model::GatConfig::student(9)}) {
+    CHECK(nlohmann::json(config).get<model::GatConfig>() == config);
+  }
+  nlohmann::json wrong = model::GatConfig::student(9);
+  wrong.erase("heads");
+  wrong["dropout"] = 1;
+  wrong["hiden"] = 3;
+  CHECK_THROWS_WITH(wrong.get<model::GatConfig>(),
+                    Catch::Contains("heads is missing") &&
+                        Catch::Contains("dropout is not in [0, 1)") &&
+                        Catch::Contains("hiden is unknown"));
+}
+
+}  // namespace
+}  // namespace kdgat::objective
