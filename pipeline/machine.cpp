@@ -128,6 +128,10 @@ uint64_t Machine::anonymous_memory(pid_t pid) const {
   return number_in(root_ / "proc" / std::to_string(pid) / "status", "RssAnon").value_or(0) * 1024;
 }
 
+uint64_t Machine::peak_memory(pid_t pid) const {
+  return number_in(root_ / "proc" / std::to_string(pid) / "status", "VmHWM").value_or(0) * 1024;
+}
+
 bool Machine::has_nvidia_driver() const {
   std::error_code ignored;
   return fs::exists(root_ / "proc/driver/nvidia/version", ignored);

@@ -34,6 +34,8 @@ class Machine {
   uint64_t oom_kills() const;
   /// Anonymous resident memory of a process in bytes, 0 if it is gone.
   uint64_t anonymous_memory(pid_t pid) const;
+  /// Most resident memory a process had since it began its program, in bytes.
+  uint64_t peak_memory(pid_t pid) const;
   bool has_nvidia_driver() const;
   std::string read(const std::string& path) const;  ///< first line of /path, "" if unreadable
 

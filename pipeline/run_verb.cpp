@@ -125,6 +125,9 @@ class RunCommand {
       : context_(context),
         command_(quoted("kdgat run", words)),
         progress_(take_progress(context, words)) {
+    for (const fs::path& folder : context.plugin_folders) {
+      command_ = quoted(command_, {"--plugin-dir", folder.string()});
+    }
     options_ = parse_run_options(context, words);
     profile_ = resolve_profile(options_.profile, context.catalog, data_schemas());
     options_.plan.only = profile_.only;

@@ -95,6 +95,7 @@ StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
     if (!line.is_object()) return;
     if (line.contains("answer")) {
       answer = StageAnswer::from_json(line.at("answer"));
+      outcome.peak_resident_bytes = line.at("peak_resident_bytes");
     } else {
       if (line.value("event", "") == "progress") outcome.last_progress = line;
       on_event(line, memory);
@@ -107,7 +108,8 @@ StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
     outcome.peak_anonymous_bytes = std::max(outcome.peak_anonymous_bytes, memory);
     is_alive = child.poll(kPollMilliseconds, on_line);
   }
-  outcome.peak_resident_bytes = child.end().peak_resident_bytes;
+  // The system's number counts what the host held when it started the process, too.
+  if (!answer) outcome.peak_resident_bytes = child.end().peak_resident_bytes;
   if (answer) {
     outcome.answer = std::move(*answer);
   } else if (is_urgent()) {

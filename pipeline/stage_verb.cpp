@@ -14,6 +14,7 @@
 
 #include "pipeline/child.h"
 #include "pipeline/cli.h"
+#include "pipeline/machine.h"
 #include "pipeline/signals.h"
 #include "pipeline/stage_call.h"
 
@@ -71,7 +72,8 @@ int stage_verb(Context&, const std::vector<std::string>&) {
       StageCall::from_json(nlohmann::json::parse(text)),
       [&](const nlohmann::json& event) { write_line(events, event); },
       [] { return cancel != 0 ? cancel.load() : pending_signal(); });
-  write_line(events, {{"answer", answer.to_json()}});
+  write_line(events, {{"answer", answer.to_json()},
+                      {"peak_resident_bytes", Machine().peak_memory(::getpid())}});
   // What a plugin leaves behind (threads, its library's destructors) must not change the answer.
   std::fflush(nullptr);
   ::_exit(answer.code);

@@ -1,0 +1,86 @@
+#include "pipeline/machine.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "kdgat/atomic_file.h"
+#include "support/command.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A machine made of files.
+struct FakeMachine {
+  void file(const std::string& path, const std::string& text) const {
+    fs::create_directories((root / path).parent_path());
+    write_file(root / path, text);
+  }
+  ScratchFolder root;
+  Machine machine{root.path()};
+};
+
+}  // namespace
+
+TEST_CASE("machine reads the limits of a version 2 cgroup", "[machine]") {
+  const FakeMachine fake;
+  fake.file("proc/self/cgroup", "0::/user/job\n");
+  fake.file("sys/fs/cgroup/user/job/memory.max", "2147483648\n");
+  fake.file("sys/fs/cgroup/user/job/memory.current", "1073741824\n");
+  fake.file("sys/fs/cgroup/user/job/memory.events", "low 0\noom 5\noom_kill 3\n");
+  fake.file("sys/fs/cgroup/user/job/cpu.max", "150000 100000\n");
+  fake.file("proc/meminfo", "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\n");
+  CHECK(fake.machine.memory_limit() == uint64_t{2} << 30);
+  CHECK(fake.machine.memory_for_runs() == uint64_t{1} << 30);
+  CHECK(fake.machine.memory_total() == uint64_t{16} << 30);
+  CHECK(fake.machine.oom_kills() == 3);
+  CHECK(fake.machine.cpu_quota() == 1.5);
+  CHECK(fake.machine.cores() <= 2);
+}
+
+TEST_CASE("machine reads the limits of version 1 cgroups, also mounted at the top", "[machine]") {
+  const FakeMachine fake;
+  fake.file("proc/self/cgroup", "4:memory:/job\n1:cpu,cpuacct:/\n0::/\n");
+  fake.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "1048576\n");
+  fake.file("sys/fs/cgroup/memory/memory.oom_control", "under_oom 0\noom_kill 2\n");
+  fake.file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
+  fake.file("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  CHECK(fake.machine.memory_limit() == 1048576);
+  CHECK(fake.machine.oom_kills() == 2);
+  CHECK(fake.machine.cpu_quota() == 0.5);
+  CHECK(fake.machine.cores() == 1);
+}
+
+TEST_CASE("machine without limits says so", "[machine]") {
+  const FakeMachine fake;
+  CHECK(!fake.machine.memory_limit());
+  CHECK(!fake.machine.cpu_quota());
+  fake.file("proc/self/cgroup", "0::/job\n");
+  fake.file("sys/fs/cgroup/job/memory.max", "max\n");
+  fake.file("sys/fs/cgroup/job/cpu.max", "max 100000\n");
+  CHECK(!fake.machine.memory_limit());
+  CHECK(!fake.machine.cpu_quota());
+  CHECK(fake.machine.oom_kills() == 0);
+  CHECK(!fake.machine.has_nvidia_driver());
+  fake.file("proc/self/cgroup", "4:memory:/\n");
+  fake.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  CHECK(!fake.machine.memory_limit());
+}
+
+TEST_CASE("this machine has cores and this process memory", "[machine]") {
+  const Machine machine;
+  CHECK(machine.cores() >= 1);
+  CHECK(machine.memory_total() > 0);
+  CHECK(machine.anonymous_memory(::getpid()) > 0);
+  CHECK(machine.peak_memory(::getpid()) >= machine.anonymous_memory(::getpid()));
+  CHECK(machine.anonymous_memory(0) == 0);
+}
+
+TEST_CASE("bytes are shown in the unit that fits", "[machine]") {
+  CHECK(format_bytes(370'000) == "361 KiB");
+  CHECK(format_bytes(uint64_t{118} << 20) == "118 MiB");
+  CHECK(format_bytes(19542101196) == "18.2 GiB");
+}
