@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "pipeline/child.h"
@@ -130,6 +131,8 @@ ChildSpec child_spec(const ProcessSettings& settings) {
   spec.executable = settings.executable;
   spec.lock_fd = settings.lock_fd;
   spec.environment["OMP_NUM_THREADS"] = std::to_string(settings.threads);
+  // Waiting threads that spin take the cores from those that work, where others run too.
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) spec.environment["OMP_WAIT_POLICY"] = "passive";
   return spec;
 }
 
