@@ -111,9 +111,17 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
   if (format != "auto") {
     const LogLayout* form = form_named(format);
     if (form == nullptr) throw Error(ExitCode::kUsage, "no log format is called " + format);
-    if (form->parse == parse_table_row) return table_layout(file, lines.front());
+    if (header && form->parse == parse_table_row) return table_layout(file, lines.front());
     LogLayout layout = *form;
     layout.has_header = header;
+    if (form->parse == parse_table_row) {  // columns in their published order
+      layout.columns = static_cast<int>(split_header(lines.front()).size());
+      if (layout.columns < 3) {
+        throw Error(ExitCode::kData, "too few columns: " + shortened(lines.front()), "",
+                    file + ":1");
+      }
+      if (layout.columns == 3) layout.column[3] = -1;
+    }
     return layout;
   }
   if (header) {
@@ -235,7 +243,9 @@ std::vector<Diagnostic> CanLog::problems() const {
                        " malformed rows in all)",
                    ""});
   }
-  if (rows_ == 0) out.push_back({reader_.name(), "no row could be read", ""});
+  if (rows_ == 0) {
+    out.push_back({reader_.name(), std::string("no row could be read as ") + layout_.format, ""});
+  }
   return out;
 }
 

@@ -106,6 +106,10 @@ class Importer {
     }
     WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
     for (const LogFile& file : files) read_file(file, windows);
+    if (graphs() == 0) {
+      throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
+                  files.front().path.string());
+    }
     data_.vocabulary = vocabulary_.sorted();
     apply_vocabulary(node_ids_, data_);
     return std::move(data_);
@@ -121,14 +125,12 @@ class Importer {
     while (log.next(frame)) {
       if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
       if (trains) vocabulary_.insert(frame.id);
-      if (log.restarted()) {  // another capture: windows do not cross
-        windows.finish();
-        windows.start(static_cast<int32_t>(data_.sources.size()));
-      }
+      if (log.restarted()) windows.finish();  // another capture: windows do not cross
       windows.add(frame);
       if ((log.rows() & 0x3fff) == 0) step(log.bytes_read());
     }
     windows.finish();
+    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
     bytes_done_ += log.bytes_read();
     step(0);
     source.rows = log.rows();

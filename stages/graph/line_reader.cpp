@@ -38,9 +38,11 @@ LineReader::LineReader(const std::filesystem::path& path)
 
 LineReader::LineReader(std::string name, std::string_view text)
     : name_(std::move(name)),
-      buffer_(text.begin(), text.end()),
+      buffer_(text.size() + 1),  // never empty: memchr takes no null pointer
       end_(text.size()),
-      bytes_read_(static_cast<int64_t>(text.size())) {}
+      bytes_read_(static_cast<int64_t>(text.size())) {
+  std::copy(text.begin(), text.end(), buffer_.begin());
+}
 
 bool LineReader::next_across_blocks(std::string_view& line) {
   std::size_t searched = end_ - begin_;

@@ -34,7 +34,7 @@ class LineReader {
 
   const std::string& name() const { return name_; }
   int64_t line_number() const { return line_number_; }  ///< of the last line, from 1
-  int64_t bytes_read() const { return bytes_read_; }    ///< of the file as stored, compressed or not
+  int64_t bytes_read() const { return bytes_read_; }  ///< of the file as stored, compressed or not
 
  private:
   struct Closer {

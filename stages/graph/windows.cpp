@@ -31,6 +31,7 @@ WindowBuilder::WindowBuilder(int64_t window, int64_t stride, int64_t chunk_rows,
                              GraphStoreData& out, std::vector<uint32_t>& node_ids)
     : window_(window), stride_(stride), chunk_rows_(chunk_rows), out_(out), node_ids_(node_ids) {
   rows_.reserve(static_cast<std::size_t>(window));
+  node_of_small_.fill(-1);
 }
 
 void WindowBuilder::start(int32_t source) {
@@ -69,7 +70,8 @@ void WindowBuilder::add(const CanFrame& frame) {
 void WindowBuilder::finish() {
   if (!emitted_ && !rows_.empty()) emit(rows_.data(), static_cast<int64_t>(rows_.size()));
   rows_.clear();
-  has_last_ = false;
+  skip_ = 0;
+  has_last_ = emitted_ = false;
 }
 
 int32_t WindowBuilder::node_of(uint32_t id) {
@@ -82,7 +84,6 @@ void WindowBuilder::emit(const Row* rows, int64_t count) {
 
   // Nodes: the sorted distinct ids.
   ids_.clear();
-  for (auto& node : node_of_small_) node = -1;
   const auto note = [this](uint32_t id) {
     if (id < node_of_small_.size()) {
       if (node_of_small_[id] >= 0) return;
@@ -102,26 +103,19 @@ void WindowBuilder::emit(const Row* rows, int64_t count) {
   }
 
   // Node features: sums first, in whole numbers.
-  row_source_.resize(w);
-  row_target_.resize(w);
   keys_.resize(w);
   const std::size_t first_node = node_ids_.size();
   node_ids_.insert(node_ids_.end(), ids_.begin(), ids_.end());
   out_.x.resize((first_node + n) * kWindowNodeFeatures, 0.0F);
   float* x = out_.x.data() + first_node * kWindowNodeFeatures;
-  struct Sums {
-    uint32_t bytes[8] = {}, as_source = 0, as_target = 0, last = 0;
-  };
-  thread_local std::vector<Sums> sums;
-  sums.assign(n, Sums{});
+  std::vector<NodeSums>& sums = sums_;
+  sums.assign(n, NodeSums{});
   bool attack = false, unlabelled = false;
   for (std::size_t r = 0; r < w; ++r) {
     const int32_t s = node_of(rows[r].source), t = node_of(rows[r].target);
-    row_source_[r] = s;
-    row_target_[r] = t;
     // Sorting these orders edges by (source, target) and the rows of an edge by time.
     keys_[r] = (static_cast<uint64_t>(s) * n + static_cast<uint64_t>(t)) << 20 | r;
-    Sums& node = sums[static_cast<std::size_t>(s)];
+    NodeSums& node = sums[static_cast<std::size_t>(s)];
     for (int b = 0; b < 8; ++b) node.bytes[b] += rows[r].payload[static_cast<std::size_t>(b)];
     ++node.as_source;
     node.last = static_cast<uint32_t>(r);
@@ -130,13 +124,13 @@ void WindowBuilder::emit(const Row* rows, int64_t count) {
     unlabelled |= rows[r].label < 0;
   }
   uint32_t least = ~0U, most = 0;
-  for (const Sums& node : sums) {
+  for (const NodeSums& node : sums) {
     least = std::min(least, node.as_source);
     most = std::max(most, node.as_source);
   }
   for (std::size_t i = 0; i < n; ++i) {
     float* row = x + i * kWindowNodeFeatures;
-    const Sums& node = sums[i];
+    const NodeSums& node = sums[i];
     if (node.as_source > 0) {
       const double scale = 1.0 / (255.0 * node.as_source);
       for (int b = 0; b < 8; ++b) row[1 + b] = static_cast<float>(node.bytes[b] * scale);
@@ -149,7 +143,6 @@ void WindowBuilder::emit(const Row* rows, int64_t count) {
 
   // Edges: runs of equal keys.
   std::sort(keys_.begin(), keys_.end());
-  const std::size_t first_edge = out_.edge_source.size();
   const double width = static_cast<double>(w);
   constexpr uint64_t kRowMask = (1U << 20) - 1;
   for (std::size_t from = 0; from < w;) {
@@ -191,7 +184,10 @@ void WindowBuilder::emit(const Row* rows, int64_t count) {
     out_.edge_attr.insert(out_.edge_attr.end(), features, features + kWindowEdgeFeatures);
     from = to;
   }
-  (void)first_edge;
+
+  for (std::size_t i = 0; i < n && ids_[i] < node_of_small_.size(); ++i) {
+    node_of_small_[ids_[i]] = -1;
+  }
 
   out_.y.push_back(attack ? 1 : (unlabelled ? -1 : 0));
   out_.source_of.push_back(source_);

@@ -50,8 +50,9 @@ class WindowBuilder {
   /// A new log begins; its graphs get `source` in source_of.
   void start(int32_t source);
   void add(const CanFrame& frame);
-  /// The log ends: its last frame has no successor and is dropped. Rows that fill no window are
-  /// left out, unless there was no window at all: then they make one short window.
+  /// The log, or one capture of it, ends: its last frame has no successor and is dropped. Rows that
+  /// fill no window are left out, unless there was no window at all: then they make one short
+  /// window. Another capture of the same log may follow; positions go on.
   void finish();
 
  private:
@@ -60,6 +61,10 @@ class WindowBuilder {
     int64_t position;  // of the frame in its log
     std::array<uint8_t, 8> payload;
     int8_t label;
+  };
+  /// Sums over the rows that name a node.
+  struct NodeSums {
+    uint32_t bytes[8] = {}, as_source = 0, as_target = 0, last = 0;
   };
   void emit(const Row* rows, int64_t count);
   int32_t node_of(uint32_t id);
@@ -77,9 +82,9 @@ class WindowBuilder {
 
   // Scratch of emit(), kept between windows.
   std::vector<uint32_t> ids_;
-  std::vector<int32_t> row_source_, row_target_;
+  std::vector<NodeSums> sums_;
   std::vector<uint64_t> keys_;
-  std::array<int32_t, 2048> node_of_small_{};
+  std::array<int32_t, 2048> node_of_small_;  // -1 between windows
 };
 
 }  // namespace kdgat::graph

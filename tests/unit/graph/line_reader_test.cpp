@@ -1,0 +1,103 @@
+#include "graph/line_reader.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "support/command.h"
+#include "support/log_text.h"
+
+namespace kdgat::graph {
+namespace {
+
+using test::write_gzip;
+using test::write_text;
+
+std::vector<std::string> lines_of(LineReader reader) {
+  std::vector<std::string> out;
+  std::string_view line;
+  while (reader.next(line)) out.emplace_back(line);
+  CHECK(reader.line_number() == static_cast<int64_t>(out.size()));
+  return out;
+}
+
+const std::vector<std::string> kThree = {"one", "", "three"};
+
+TEST_CASE("lines end in LF or CRLF and the last one needs neither", "[line_reader]") {
+  CHECK(lines_of({"text", "one\n\nthree\n"}) == kThree);
+  CHECK(lines_of({"text", "one\n\nthree"}) == kThree);
+  CHECK(lines_of({"text", "one\r\n\r\nthree\r\n"}) == kThree);
+  CHECK(lines_of({"text", "one\r\n\nthree\r"}) == kThree);
+  CHECK(lines_of({"text", ""}).empty());
+  CHECK(lines_of({"text", "\n"}) == std::vector<std::string>{""});
+}
+
+TEST_CASE("plain and gzip files give the same lines", "[line_reader]") {
+  const test::ScratchFolder folder;
+  std::string text;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 150'000; ++i) {
+    expected.push_back("line " + std::to_string(i));
+    text += expected.back() + (i % 3 == 0 ? "\r\n" : "\n");
+  }
+  write_text(folder / "plain", text);
+  write_gzip(folder / "packed", text);
+  CHECK(lines_of(LineReader(folder / "plain")) == expected);
+  CHECK(lines_of(LineReader(folder / "packed")) == expected);
+}
+
+TEST_CASE("a line may be longer than a block", "[line_reader]") {
+  const test::ScratchFolder folder;
+  const std::string huge(5'000'000, 'x');
+  write_text(folder / "long", "a\n" + huge + "\nb");
+  CHECK(lines_of(LineReader(folder / "long")) == std::vector<std::string>{"a", huge, "b"});
+}
+
+TEST_CASE("bytes read are those of the stored file", "[line_reader]") {
+  const test::ScratchFolder folder;
+  write_gzip(folder / "packed", std::string(100'000, 'x') + "\n");
+  LineReader reader(folder / "packed");
+  std::string_view line;
+  while (reader.next(line)) continue;
+  CHECK(reader.bytes_read() == static_cast<int64_t>(std::filesystem::file_size(folder / "packed")));
+}
+
+TEST_CASE("damaged and cut gzip files are refused by name", "[line_reader]") {
+  const test::ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += std::to_string(i * 7919) + "\n";
+  write_gzip(folder / "whole", text);
+  const std::string bytes = test::read_text(folder / "whole");
+  write_text(folder / "cut", bytes.substr(0, bytes.size() / 2));
+  std::string damaged = bytes;
+  for (std::size_t i = 0; i < 64; ++i) damaged[damaged.size() / 2 + i] ^= 0x5A;
+  write_text(folder / "damaged", damaged);
+  CHECK(test::data_error([&] { lines_of(LineReader(folder / "cut")); }) ==
+        "cannot read " + (folder / "cut").string() + ": the gzip data ends too early");
+  CHECK_THAT(
+      test::data_error([&] { lines_of(LineReader(folder / "damaged")); }),
+      Catch::StartsWith("cannot read " + (folder / "damaged").string() + ": damaged gzip data"));
+}
+
+TEST_CASE("a file that cannot be opened is refused by name", "[line_reader]") {
+  const test::ScratchFolder folder;
+  CHECK(test::data_error([&] { LineReader reader(folder / "none"); }) ==
+        "cannot read " + (folder / "none").string() + ": No such file or directory");
+  CHECK_THAT(test::data_error([&] { lines_of(LineReader(folder.path())); }),
+             Catch::Contains("Is a directory"));
+}
+
+TEST_CASE("standard input is read, packed or not", "[line_reader]") {
+  const test::ScratchFolder folder;
+  write_text(folder / "plain", "one\n\nthree");
+  write_gzip(folder / "packed", "one\n\nthree");
+  for (const char* name : {"plain", "packed"}) {
+    const test::StandardInput input(folder / name);
+    LineReader reader("-");
+    CHECK(reader.name() == "standard input");
+    CHECK(lines_of(std::move(reader)) == kThree);
+  }
+}
+
+}  // namespace
+}  // namespace kdgat::graph
