@@ -65,100 +65,106 @@ struct Result {
   at::Tensor loss_N, grad_z, grad_weight, grad_bias;
 };
 
-constexpr int64_t kRows = 64;         // of a block; 64 x 2049 floats fit a core's L2 cache
+constexpr int64_t kRows = 32;         // of a block: its cells stay in a core's L2 cache
 constexpr int64_t kGroupRows = 1024;  // rows that share one sum of weight gradients, at least
 constexpr int64_t kMaxGroups = 16;
 
-/// What one group of rows needs while it walks its blocks.
+/// A head's weights as the kernels want them: [inputs, columns], padded with columns that say
+/// nothing.
+struct Weights {
+  at::Tensor weight, bias;
+
+  Weights(const at::Tensor& weight_VL, const at::Tensor& bias_V) {
+    const int64_t outputs = weight_VL.size(0);
+    const int64_t columns =
+        (outputs + kernels::kHeadPadding - 1) / kernels::kHeadPadding * kernels::kHeadPadding;
+    weight = at::zeros({weight_VL.size(1), columns}, weight_VL.options());
+    weight.slice(1, 0, outputs).copy_(weight_VL.t());
+    bias = at::full({columns}, -1e30, weight_VL.options());
+    bias.slice(0, 0, outputs).copy_(bias_V);
+  }
+};
+
+/// Rows [begin, end), block by block. `sums` [inputs+1, columns] receives the gradients of the
+/// weights and, last, of the bias; undefined: no gradients.
 template <class T>
-void run_group(Head head, const at::Tensor& z, const at::Tensor& weight, const at::Tensor& bias,
-               const Wanted& wanted, bool with_grad, int64_t begin, int64_t end, Result& result,
-               const at::Tensor& sums) {
+void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& wanted,
+               int64_t begin, int64_t end, Result& result, const at::Tensor& sums) {
   const auto& table = kernel_table<T>();
-  const int64_t inputs = z.size(1), outputs = weight.size(0);
-  const at::Tensor block = at::empty({std::min(kRows, end - begin), outputs}, z.options());
-  const at::Tensor row_sums = at::empty({2, kRows}, z.options());
-  T* log_sum = row_sums.data_ptr<T>();
+  const bool with_grad = sums.defined();
+  const int64_t inputs = z.size(1), columns = w.weight.size(1);
+  const at::Tensor block = at::empty({kRows, columns}, z.options());
+  const at::Tensor small = at::empty({kRows, inputs + 3}, z.options());
+  T* cells = block.data_ptr<T>();
+  T* log_sum = small.data_ptr<T>();
   T* inverse = log_sum + kRows;
-  // Beside the inputs stands a column of ones: the bias' gradient comes out of the same product.
-  const at::Tensor scaled = with_grad ? at::empty({kRows, inputs + 1}, z.options()) : at::Tensor();
-  const T* z_row = z.const_data_ptr<T>();
-  const T* weights = weight.const_data_ptr<T>();
+  T* scaled = inverse + kRows;  // [kRows, inputs+1]; the column of ones yields the bias' gradient
+  const T* weight = w.weight.const_data_ptr<T>();
+  const T* bias = w.bias.const_data_ptr<T>();
   T* loss = result.loss_N.data_ptr<T>();
   for (int64_t first = begin; first < end; first += kRows) {
     const int64_t rows = std::min(kRows, end - first);
-    at::Tensor cells = block.narrow(0, 0, rows);
-    at::addmm_out(cells, bias, z.narrow(0, first, rows), weight.t());
-    T* x = cells.data_ptr<T>();
-    for (int64_t r = 0; r < rows; ++r) {
-      T sum = 0;
-      for (int32_t k = wanted.ptr[static_cast<std::size_t>(first + r)];
-           k < wanted.ptr[static_cast<std::size_t>(first + r) + 1]; ++k) {
-        sum += x[r * outputs + wanted.ids[static_cast<std::size_t>(k)]];
+    const T* z_rows = z.const_data_ptr<T>() + first * inputs;
+    const auto for_wanted = [&](const auto& visit) {
+      for (int64_t r = 0; r < rows; ++r) {
+        const auto row = static_cast<std::size_t>(first + r);
+        for (int32_t k = wanted.ptr[row]; k < wanted.ptr[row + 1]; ++k) {
+          visit(r, static_cast<int64_t>(wanted.ids[static_cast<std::size_t>(k)]));
+        }
       }
-      loss[first + r] = -sum;
-    }
+    };
+    table.head_logits(z_rows, weight, bias, rows, inputs, columns, cells);
+    for (int64_t r = 0; r < rows; ++r) loss[first + r] = 0;
+    for_wanted([&](int64_t r, int64_t id) { loss[first + r] -= cells[r * columns + id]; });
     if (head == Head::kSoftmax) {
-      table.softmax_rows(x, rows, outputs, log_sum, inverse);
+      table.softmax_rows(cells, rows, columns, log_sum, inverse);
     } else {
-      table.sigmoid_rows(x, rows, outputs, log_sum);
+      table.sigmoid_rows(cells, rows, columns, log_sum);
       std::fill(inverse, inverse + rows, T(1));
     }
     for (int64_t r = 0; r < rows; ++r) loss[first + r] += log_sum[r];
     if (!with_grad) continue;
 
-    at::Tensor grad = result.grad_z.narrow(0, first, rows);
-    at::mm_out(grad, cells, weight);
-    at::Tensor rows_scaled = scaled.narrow(0, 0, rows);
-    T* to = scaled.data_ptr<T>();
+    for_wanted([&](int64_t r, int64_t id) { cells[r * columns + id] -= 1 / inverse[r]; });
     for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < inputs; ++c) {
-        to[r * (inputs + 1) + c] = z_row[(first + r) * inputs + c] * inverse[r];
-      }
-      to[r * (inputs + 1) + inputs] = inverse[r];
+      T* to = scaled + r * (inputs + 1);
+      for (int64_t c = 0; c < inputs; ++c) to[c] = z_rows[r * inputs + c] * inverse[r];
+      to[inputs] = inverse[r];
     }
-    at::Tensor sum = sums;
-    at::addmm_out(sum, sums, cells.t(), rows_scaled);
-    T* grad_row = grad.data_ptr<T>();
-    T* sum_row = sum.data_ptr<T>();
+    T* grad_rows = result.grad_z.data_ptr<T>() + first * inputs;
+    table.head_grad_rows(cells, weight, rows, inputs, columns, grad_rows);
     for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < inputs; ++c) grad_row[r * inputs + c] *= inverse[r];
-      for (int32_t k = wanted.ptr[static_cast<std::size_t>(first + r)];
-           k < wanted.ptr[static_cast<std::size_t>(first + r) + 1]; ++k) {
-        const int64_t id = wanted.ids[static_cast<std::size_t>(k)];
-        for (int64_t c = 0; c < inputs; ++c) {
-          grad_row[r * inputs + c] -= weights[id * inputs + c];
-          sum_row[id * (inputs + 1) + c] -= z_row[(first + r) * inputs + c];
-        }
-        sum_row[id * (inputs + 1) + inputs] -= 1;
-      }
+      for (int64_t c = 0; c < inputs; ++c) grad_rows[r * inputs + c] *= inverse[r];
     }
+    table.head_grad_weights(cells, scaled, rows, inputs + 1, columns, sums.data_ptr<T>());
   }
 }
 
 Result run_cpu(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
                const at::Tensor& bias_V, const Wanted& wanted, bool with_grad) {
+  const at::NoGradGuard no_grad;
   const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type()).contiguous();
-  const at::Tensor weight = weight_VL.detach().contiguous(), bias = bias_V.detach().contiguous();
-  const int64_t rows = z.size(0), inputs = z.size(1), outputs = weight.size(0);
+  const Weights weights(weight_VL.detach(), bias_V.detach());
+  const int64_t rows = z.size(0), inputs = z.size(1), outputs = weight_VL.size(0);
   const int64_t groups = std::clamp<int64_t>(rows / kGroupRows, 1, kMaxGroups);
   Result result;
   result.loss_N = at::empty({rows}, z.options());
-  std::vector<at::Tensor> sums(static_cast<std::size_t>(groups));
-  if (with_grad) result.grad_z = at::empty_like(z);
+  at::Tensor sums;
+  if (with_grad) {
+    result.grad_z = at::empty_like(z);
+    sums = at::zeros({groups, inputs + 1, weights.weight.size(1)}, z.options());
+  }
   for_blocks(groups, rows * outputs, [&](int64_t g) {
     const at::AutoDispatchBelowADInplaceOrView no_autograd;
-    at::Tensor& sum = sums[static_cast<std::size_t>(g)];
-    if (with_grad) sum = at::zeros({outputs, inputs + 1}, z.options());
     AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "blocked_heads", [&] {
-      run_group<scalar_t>(head, z, weight, bias, wanted, with_grad, rows * g / groups,
-                          rows * (g + 1) / groups, result, sum);
+      run_group<scalar_t>(head, z, weights, wanted, rows * g / groups, rows * (g + 1) / groups,
+                          result, with_grad ? sums.select(0, g) : at::Tensor());
     });
   });
   if (with_grad) {
-    for (std::size_t g = 1; g < sums.size(); ++g) sums[0].add_(sums[g]);
-    result.grad_weight = sums[0].slice(1, 0, inputs).contiguous();
-    result.grad_bias = sums[0].select(1, inputs).contiguous();
+    const at::Tensor sum = sums.sum(0).slice(1, 0, outputs);
+    result.grad_weight = sum.slice(0, 0, inputs).t().contiguous();
+    result.grad_bias = sum.select(0, inputs).contiguous();
   }
   return result;
 }

@@ -11,6 +11,7 @@
 namespace kdgat::model::kernels {
 
 inline constexpr int64_t kMaxHeads = 64;
+inline constexpr int64_t kHeadPadding = 64;
 
 /// Attention over incoming edges and one self-loop a node, on h [N, heads*channels].
 template <class T>
@@ -76,6 +77,17 @@ struct Table {
   void (*softmax_rows)(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum);
   /// Cells become sigmoid(x); the sum of log(1 + exp(x)) of each row.
   void (*sigmoid_rows)(T* x, int64_t rows, int64_t columns, T* softplus_sum);
+
+  // Products of the wide heads. weight [inputs, columns], columns a multiple of kHeadPadding.
+  /// cells [rows, columns] = z weight + bias.
+  void (*head_logits)(const T* z, const T* weight, const T* bias, int64_t rows, int64_t inputs,
+                      int64_t columns, T* cells);
+  /// grad_z [rows, inputs] = cells weight^T.
+  void (*head_grad_rows)(const T* cells, const T* weight, int64_t rows, int64_t inputs,
+                         int64_t columns, T* grad_z);
+  /// sums [inputs, columns] += z^T cells.
+  void (*head_grad_weights)(const T* cells, const T* z, int64_t rows, int64_t inputs,
+                            int64_t columns, T* sums);
 };
 
 namespace portable {
