@@ -104,7 +104,7 @@ class TerminalStatus : public Status {
     if (end.outcome != "done") text = end.outcome + (text.empty() ? "" : "  " + text);
     std::string tail;
     if (end.memory_bytes > 0) tail += "   " + format_bytes(end.memory_bytes);
-    if (end.seconds > 0) tail += right(format_seconds(end.seconds), 9);
+    if (end.seconds > 0) tail += "  " + right(format_seconds(end.seconds), 7);
     std::string line = padded(end.step, name_width_) + "  " + text;
     const std::size_t room = static_cast<std::size_t>(std::min(terminal_.columns, 100));
     if (!tail.empty())

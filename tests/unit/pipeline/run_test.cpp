@@ -275,6 +275,11 @@ TEST_CASE("a dry run opens no plugin, writes nothing and with -v asks the stage"
       run_kdgat("run probe --plugin-dir plugins --dry-run -v", scratch.path());
   CHECK(verbose.exit_code == 0);
   CHECK_THAT(verbose.err, Contains("probe: plans {\"count\":1}"));
+  const CommandResult loads = run_shell("LD_DEBUG=files '" + fs::absolute(kdgat_binary()).string() +
+                                            "' run probe --plugin-dir plugins --dry-run",
+                                        scratch.path());
+  CHECK_THAT(loads.err,
+             Contains("libkdgat_graph.so") && !Contains("kdgat_probe.so") && !Contains("libtorch"));
   fs::remove(library);
   const CommandResult dry = run_kdgat("run probe --plugin-dir plugins -n --json", scratch.path());
   CHECK(dry.exit_code == 0);
