@@ -1,0 +1,271 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "autoencoder/autoencoder.h"
+#include "classifier/classifier.h"
+#include "evaluate/evaluate.h"
+#include "graph/safetensors.h"
+#include "support/random_graphs.h"
+
+using namespace kdgat;
+using nlohmann::json;
+
+namespace {
+
+/// A host that remembers the log and leaves when told.
+struct FakeHost {
+  kdgat_host raw{KDGAT_ABI_MAJOR, KDGAT_ABI_MINOR, sizeof(kdgat_host), this, emit, cancelled,
+                 nullptr,         nullptr};
+  Host host{&raw};
+  std::string log;
+  int64_t epochs = 0;
+  int64_t polls_left = -1;  ///< -1 = for ever
+
+  static void emit(void* context, const char* text) {
+    auto* self = static_cast<FakeHost*>(context);
+    const json event = json::parse(text);
+    if (event.at("event") == "log") self->log += event.at("message").get<std::string>() + "\n";
+    if (event.at("event") == "metrics") ++self->epochs;
+  }
+  static int32_t cancelled(void* context) {
+    auto* self = static_cast<FakeHost*>(context);
+    if (self->polls_left < 0 || self->polls_left-- > 0) return 0;
+    return static_cast<int32_t>(ExitCode::kRequeue);
+  }
+};
+
+/// A data set folder of random graphs with 11 node features in [0, 1], in attacks the second one
+/// higher.
+struct Fixture {
+  explicit Fixture(const std::set<int>& labels = {0, 1})
+      : folder(std::filesystem::temp_directory_path() /
+               ("kdgat_stages_" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder / "data");
+    test::RandomGraphs wanted;
+    wanted.files = {200, 40};
+    wanted.test_scenarios = {"test_01"};
+    wanted.node_features = 11;
+    graph::GraphStoreData data = test::random_graphs(wanted);
+    for (std::size_t i = 0; i < data.x.size(); ++i) {
+      if (i % 11 != 0) data.x[i] /= 1000;
+    }
+    for (std::size_t g = 0; g < data.y.size(); ++g) {
+      const int label = g % 4 == 0 ? 1 : 0;
+      data.y[g] = labels.contains(label) ? label : labels.contains(0) ? 0 : -1;
+      for (int64_t n = data.node_ptr[g]; n < data.node_ptr[g + 1]; ++n) {
+        data.x[static_cast<std::size_t>(n * 11 + 1)] += static_cast<float>(label);
+      }
+    }
+    graph::write_graph_store(folder / "data" / "graphs.safetensors", data);
+    const graph::GraphStore store = graph::GraphStore::open(folder / "data" / "graphs.safetensors");
+    graph::SplitOptions options;
+    options.kind = "random";
+    graph::write_split(folder / "data" / "split.safetensors", graph::make_split(store, options));
+  }
+  ~Fixture() { std::filesystem::remove_all(folder); }
+
+  Request request(const std::string& step) const {
+    Request r;
+    r.step = step;
+    r.run_dir = folder / step;
+    std::filesystem::create_directories(r.run_dir);
+    r.inputs["graphs"] = {{"data", "graphs", folder / "data", json::object()}};
+    return r;
+  }
+
+  std::filesystem::path folder;
+  FakeHost fake;
+};
+
+template <class Options>
+Options small() {
+  Options o;
+  o.max_epochs = 3;
+  o.heads = 1;
+  o.embedding_dim = 4;
+  o.lr = 0.01;
+  o.batch_size = 32;
+  return o;
+}
+
+classifier::ClassifierOptions small_classifier() {
+  auto o = small<classifier::ClassifierOptions>();
+  o.hidden = 8;
+  o.layers = 2;
+  return o;
+}
+
+autoencoder::AutoencoderOptions small_autoencoder() {
+  auto o = small<autoencoder::AutoencoderOptions>();
+  o.hidden_dims = {16, 8};
+  o.latent_dim = 8;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("two models are trained, saved and evaluated", "[stages]") {
+  Fixture f;
+  classifier::ClassifierOptions c = small_classifier();
+  c.max_epochs = 20;
+  const json made = classifier::Classifier::run(c, f.request("classifier"), f.fake.host);
+  CHECK(made.at("metrics").at("val_f1") > 0.9);
+  CHECK(made.at("facts").at("num_ids") == 6);
+  CHECK(made.at("summary").get<std::string>().find("val F1") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(f.folder / "classifier" / "checkpoint"));
+  autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
+
+  Request request = f.request("evaluate");
+  request.inputs["models"] = {{"autoencoder", "model", f.folder / "autoencoder", {}},
+                              {"classifier", "model", f.folder / "classifier", {}}};
+  const json result = evaluate::Evaluate::run({}, request, f.fake.host);
+  CHECK(result.at("table").at("rows").size() == 4);
+  const json& metrics = result.at("metrics");
+  CHECK(metrics.at("classifier").at("core").at("threshold") == 0.5);
+  CHECK(metrics.at("test").at("classifier").at("test_01").at("core").at("f1") > 0.9);
+  CHECK(metrics.at("test").at("autoencoder").at("test_01").at("core").at("threshold_from_val") ==
+        metrics.at("autoencoder").at("core").at("optimal_threshold"));
+
+  const graph::SafetensorsFile file =
+      graph::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
+  CHECK(file.require<float>("classifier/val/score", {40}).size() == 40);
+  CHECK(file.require<int64_t>("autoencoder/test/test_01/prediction", {40}).size() == 40);
+}
+
+TEST_CASE("a stage stopped anywhere ends with the same model", "[stages]") {
+  Fixture f;
+  const auto model = [&f] {
+    const graph::SafetensorsFile file =
+        graph::SafetensorsFile::open(f.folder / "autoencoder" / "model.safetensors");
+    std::string out;
+    for (const auto& [name, tensor] : file.tensors()) {
+      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
+    }
+    return out;
+  };
+  autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
+  const std::string undisturbed = model();
+  for (const int64_t polls : {1, 7, 13}) {
+    std::filesystem::remove_all(f.folder / "autoencoder");
+    f.fake.polls_left = polls;
+    CHECK_THROWS_WITH(
+        autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host),
+        Catch::Contains("checkpoint at epoch"));
+    f.fake.polls_left = -1;
+    autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
+    CHECK(model() == undisturbed);
+  }
+}
+
+TEST_CASE("data without the labels a stage needs is refused with a hint", "[stages]") {
+  {
+    Fixture f(std::set<int>{});
+    CHECK_THROWS_WITH(classifier::Classifier::run(small_classifier(), f.request("c"), f.fake.host),
+                      Catch::Contains("needs training graphs labelled benign and attack"));
+    autoencoder::AutoencoderOptions o = small_autoencoder();
+    CHECK_THROWS_WITH(autoencoder::Autoencoder::run(o, f.request("a"), f.fake.host),
+                      Catch::Contains("train_on=all"));
+    o.train_on = "all";
+    o.max_epochs = 1;
+    const json made = autoencoder::Autoencoder::run(o, f.request("a"), f.fake.host);
+    CHECK_FALSE(made.at("metrics").contains("val_auc"));
+    Request request = f.request("evaluate");
+    request.inputs["models"] = {{"a", "model", f.folder / "a", {}}};
+    const json result = evaluate::Evaluate::run({}, request, f.fake.host);
+    CHECK(result.at("table").at("rows").empty());
+    CHECK(f.fake.log.find("quantile") != std::string::npos);
+  }
+  Fixture f(std::set<int>{0});
+  CHECK_THROWS_WITH(classifier::Classifier::run(small_classifier(), f.request("c"), f.fake.host),
+                    Catch::Contains("0 attack"));
+  autoencoder::AutoencoderOptions o = small_autoencoder();
+  o.monitor_metric = "val_auc";
+  o.monitor_mode = "max";
+  CHECK_THROWS_WITH(autoencoder::Autoencoder::run(o, f.request("a"), f.fake.host),
+                    Catch::Contains("validation graphs of both classes"));
+}
+
+TEST_CASE("a model of another vocabulary is refused", "[stages]") {
+  Fixture f;
+  autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
+  test::RandomGraphs wanted;
+  wanted.node_features = 11;
+  graph::GraphStoreData data = test::random_graphs(wanted);
+  data.vocabulary.push_back(0x1000);
+  graph::write_graph_store(f.folder / "data" / "graphs.safetensors", data);
+  graph::write_split(
+      f.folder / "data" / "split.safetensors",
+      graph::make_split(graph::GraphStore::open(f.folder / "data" / "graphs.safetensors"), {}));
+  Request request = f.request("evaluate");
+  request.inputs["models"] = {{"autoencoder", "model", f.folder / "autoencoder", {}}};
+  CHECK_THROWS_WITH(evaluate::Evaluate::run({}, request, f.fake.host),
+                    Catch::Contains("made for 6 ids"));
+}
+
+TEST_CASE("a plan states the published parameter counts", "[stages]") {
+  const auto parameters = [](const json& facts) { return facts.at("parameters").get<int64_t>(); };
+  for (const int64_t ids : {30, 53, 1791, 2049}) {
+    Request request;
+    request.inputs["graphs"] = {{"data", "graphs", "", {{"num_ids", ids}}}};
+    autoencoder::AutoencoderOptions teacher, student;
+    student.hidden_dims = {80, 40, 16};
+    student.latent_dim = 16;
+    student.heads = 1;
+    student.embedding_dim = 4;
+    CHECK(parameters(autoencoder::Autoencoder::plan(teacher, request)) == 181950 + 130 * ids);
+    CHECK(parameters(autoencoder::Autoencoder::plan(student, request)) == 8046 + 38 * ids);
+    classifier::ClassifierOptions gat;
+    gat.fc_layers = 2;
+    CHECK(parameters(classifier::Classifier::plan(gat, request)) == 1638914 + 16 * ids);
+    CHECK(classifier::Classifier::plan(gat, request).at("size") == "teacher");
+  }
+  Request unknown;
+  unknown.inputs["graphs"] = {{"data", "graphs", "", json::object()}};
+  CHECK(classifier::Classifier::plan({}, unknown).empty());
+}
+
+TEST_CASE("published names of options are known to a stage, or refused", "[stages]") {
+  const json schema = options_schema<autoencoder::AutoencoderOptions>();
+  const json& properties = schema.at("properties");
+  CHECK(properties.at("hidden_dims").at("x-aliases") == json{"vgae_hidden_dims"});
+  std::set<std::string> known;
+  for (const auto& [name, value] : properties.items()) known.insert(name);
+  for (const RefusedOption& r : autoencoder::Autoencoder::info().refused) {
+    CHECK_FALSE(known.contains(r.name));
+    known.insert(r.name);
+  }
+  for (const char* name : {"lr",
+                           "max_epochs",
+                           "batch_size",
+                           "patience",
+                           "weight_decay",
+                           "gradient_clip",
+                           "precision",
+                           "use_scheduler",
+                           "scheduler_type",
+                           "scheduler_t_max",
+                           "scheduler_step_size",
+                           "scheduler_gamma",
+                           "gradient_checkpointing",
+                           "use_teacher_cache",
+                           "clear_cache_every_n",
+                           "offload_teacher_to_cpu",
+                           "optimize_batch_size",
+                           "safety_factor",
+                           "memory_estimation",
+                           "accumulate_grad_batches",
+                           "save_top_k",
+                           "monitor_metric",
+                           "monitor_mode",
+                           "log_every_n_steps",
+                           "test_every_n_epochs",
+                           "deterministic",
+                           "cudnn_benchmark"}) {
+    INFO(name);
+    CHECK(known.contains(name));
+  }
+}
