@@ -27,7 +27,7 @@ int64_t between(Random& random, int64_t low, int64_t high) {
   return low + static_cast<int64_t>(random.below(static_cast<uint64_t>(high - low + 1)));
 }
 
-Signal make_signal(Random& random, int at, int room) {
+Signal make_signal(Random& random, int at, int room, int64_t period_us) {
   Signal s;
   s.at = at;
   s.bytes = room >= 2 && random.below(2) == 0 ? 2 : 1;
@@ -40,18 +40,20 @@ Signal make_signal(Random& random, int at, int room) {
       break;
     case 1:
       s.kind = Signal::Kind::kWalk;
-      s.step = between(random, 1, std::max<int64_t>(1, (s.high - s.low) / 64));
+      s.step = between(random, 1, std::max<int64_t>(1, (s.high - s.low) / 16));
       break;
     case 2:
+      // A turn takes 4 to 16 s whatever the period, so that every drive sees the whole of it.
       s.kind = Signal::Kind::kWave;
-      s.step = between(random, 32, 512);
+      s.step =
+          65536 * (period_us > 0 ? period_us : 100'000) / between(random, 4'000'000, 16'000'000);
       break;
     default:
       s.kind = Signal::Kind::kFlag;
       s.bytes = 1;
       s.low = between(random, 0, 3);
       s.high = s.low | (1 << between(random, 2, 7));
-      s.step = between(random, 50, 400);
+      s.step = between(random, 10, 80);
   }
   return s;
 }
@@ -69,7 +71,7 @@ Message make_message(uint64_t seed, uint32_t slot, int64_t period_ms) {
   }
   if (end >= 3 && random.below(2) == 0) m.counter_at = --end;
   for (int at = 0; at < end; at += m.signals.back().bytes) {
-    m.signals.push_back(make_signal(random, at, end - at));
+    m.signals.push_back(make_signal(random, at, end - at, m.period_us));
   }
   return m;
 }
@@ -85,10 +87,13 @@ void advance(const Signal& signal, Random& random, SignalState& state) {
     case Signal::Kind::kConstant:
       state.value = signal.low;
       break;
-    case Signal::Kind::kWalk:
-      state.value = std::clamp(state.value + between(random, -signal.step, signal.step), signal.low,
-                               signal.high);
+    case Signal::Kind::kWalk: {
+      // Drawn back to the middle, so that drives differ no more than parts of a drive do.
+      const int64_t home = ((signal.low + signal.high) / 2 - state.value) / 8;
+      state.value = std::clamp(state.value + home + between(random, -signal.step, signal.step),
+                               signal.low, signal.high);
       break;
+    }
     case Signal::Kind::kWave: {
       // Two parabolas a turn: a sine without floating point.
       state.phase = (state.phase + signal.step) & 0xFFFF;
@@ -111,10 +116,11 @@ void advance(const Signal& signal, Random& random, SignalState& state) {
 std::vector<int64_t> ready_times(const Message& message, Random& random, int64_t duration_us) {
   std::vector<int64_t> times;
   if (message.period_us > 0) {
-    const int64_t jitter = std::min<int64_t>(message.period_us / 50, 500);
-    const int64_t phase = between(random, jitter, message.period_us);
-    for (int64_t t = phase; t < duration_us; t += message.period_us) {
-      times.push_back(t + between(random, -jitter, jitter));
+    // Each node's clock wanders, so the order of messages changes during a drive.
+    const int64_t jitter = std::min<int64_t>(message.period_us / 50, 4000);
+    for (int64_t t = between(random, jitter, message.period_us); t < duration_us;
+         t += message.period_us + between(random, -jitter, jitter)) {
+      times.push_back(t);
     }
     return times;
   }
