@@ -166,7 +166,10 @@ kdgat_status guard(const kdgat_host* host, F&& call) {
   } catch (const std::bad_alloc&) {
     return fail(host, ExitCode::kHostMemory, {{"", "out of host memory", ""}});
   } catch (const std::exception& e) {
-    return fail(host, ExitCode::kStageFailed, {{"", e.what(), ""}});
+    // LibTorch appends a backtrace to its messages: of no use to who reads them.
+    const std::string what = e.what();
+    return fail(host, ExitCode::kStageFailed,
+                {{"", what.substr(0, what.find("\nException raised from")), ""}});
   } catch (...) {
     return fail(host, ExitCode::kStageFailed, {{"", "unknown exception", ""}});
   }
