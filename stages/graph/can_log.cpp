@@ -28,6 +28,14 @@ const LogLayout kForms[] = {
     {"recan", parse_recan_row, false, {}, 5},
 };
 
+/// The start of a line as shown in a message; a log may not steer the terminal.
+std::string shortened(std::string_view line) {
+  std::string out(line.substr(0, 60));
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out + (line.size() > 60 ? "..." : "");
+}
+
 std::vector<std::string> split_header(const std::string& line) {
   std::vector<std::string> names(1);
   for (const char c : line) {
@@ -71,13 +79,13 @@ LogLayout table_layout(const std::string& file, const std::string& header) {
   if (!any && names.size() == 4) {
     layout.column = {0, 1, 2, 3};
   } else if (names.size() > 8) {
-    throw Error(ExitCode::kData, "more columns than a CAN log has: " + header,
+    throw Error(ExitCode::kData, "more columns than a CAN log has: " + shortened(header),
                 "format=NAME names the form", file + ":1");
   }
   for (std::size_t c = 0; c < 3; ++c) {  // the label may be missing
     if (layout.column[c] < 0) {
       throw Error(ExitCode::kData, "column " + known[c][0] + " is missing",
-                  "the header is: " + header, file + ":1");
+                  "the header is: " + shortened(header), file + ":1");
     }
   }
   return layout;
@@ -88,10 +96,6 @@ const LogLayout* form_named(const std::string& name) {
     if (name == form.format) return &form;
   }
   return nullptr;
-}
-
-std::string shortened(std::string_view line) {
-  return std::string(line.substr(0, 60)) + (line.size() > 60 ? "..." : "");
 }
 
 }  // namespace

@@ -279,6 +279,14 @@ TEST_CASE("malformed rows are counted and the first are shown with their line", 
                                             "malformed rows in all)\n"));
 }
 
+TEST_CASE("bytes of a log that are not text do not reach the terminal", "[can_log]") {
+  CHECK(read_text(kHead + "1,123,00,0\n\xff\x1b[31mred,1\n").problems ==
+        "log:3: too few fields: ??[31mred,1\n");
+  CHECK(data_error([] { read_text("time,\x1b[2J" + std::string(99, 'x') + "\n"); }) ==
+        "log:1: column arbitration_id is missing\n  hint: the header is: time,?[2J" +
+            std::string(51, 'x') + "...");
+}
+
 TEST_CASE("files that are no log are refused with the reason", "[can_log]") {
   CHECK(data_error([] { read_text(""); }) == "log: the file is empty");
   CHECK(data_error([] { read_text("\n \n"); }) == "log: the file is empty");
