@@ -4,6 +4,7 @@
 #include <new>
 #include <ostream>
 
+#include "pipeline/command_line.h"
 #include "pipeline/schema.h"
 
 namespace kdgat {
@@ -22,43 +23,6 @@ int help_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> words(arguments);
   words.push_back("--help");
   return run_command(words, context.out, context.err);
-}
-
-const Verb* find_verb(const std::string& name) {
-  for (const Verb& verb : verbs()) {
-    if (verb.name == name) return &verb;
-  }
-  return nullptr;
-}
-
-/// The words without the options that every verb has; those are taken into the context.
-std::vector<std::string> take_global_options(const std::vector<std::string>& words,
-                                             Context& context, bool& help, bool& version) {
-  std::vector<std::string> rest;
-  context.positions.clear();
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "--json") {
-      context.json = true;
-    } else if (word == "-q" || word == "--quiet") {
-      --context.verbosity;
-    } else if (word == "-v" || word == "--verbose") {
-      ++context.verbosity;
-    } else if (word == "-h" || word == "--help") {
-      help = true;
-    } else if (word == "--version" && rest.empty()) {
-      version = true;
-    } else if (word == "--plugin-dir") {
-      if (++i == words.size()) throw Error(ExitCode::kUsage, "--plugin-dir needs a folder");
-      context.plugin_folders.push_back(words[i]);
-    } else if (word.rfind("--plugin-dir=", 0) == 0) {
-      context.plugin_folders.push_back(word.substr(word.find('=') + 1));
-    } else {
-      rest.push_back(word);
-      context.positions.push_back(static_cast<int>(i) + 1);
-    }
-  }
-  return rest;
 }
 
 /// A problem with a file and line begins with it, so that editors find the place; any other with
@@ -86,30 +50,31 @@ void print_problem(std::ostream& err, const Diagnostic& d) {
 }
 
 int run_words(const std::vector<std::string>& words, Context& context) {
-  bool help = false, version = false;
-  std::vector<std::string> rest = take_global_options(words, context, help, version);
-  if (version) return version_verb(context, {});
-  if (rest.empty()) {
-    (help ? context.out : context.err) << program_help();
-    return static_cast<int>(help ? ExitCode::kOk : ExitCode::kUsage);
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.push_back(verb.name);
+  for (size_t i = 0; i < words.size(); ++i) context.positions.push_back(static_cast<int>(i) + 1);
+  Command command = read_command(context, words, names);
+  if (command.version) return version_verb(context, {});
+  if (command.name.empty()) {
+    if (!command.words.empty()) unknown_verb(command.words.front(), context);
+    (command.help ? context.out : context.err) << program_help();
+    return static_cast<int>(command.help ? ExitCode::kOk : ExitCode::kUsage);
   }
-  const Verb* verb = find_verb(rest.front());
-  if (verb == nullptr) unknown_verb(rest.front(), context);
-  rest.erase(rest.begin());
-  context.positions.erase(context.positions.begin());
-  if (verb->needs != Needs::kNothing && (!help || !rest.empty())) {
+  const Verb& verb = *std::find_if(verbs().begin(), verbs().end(),
+                                   [&](const Verb& row) { return row.name == command.name; });
+  if (verb.needs != Needs::kNothing && (!command.help || !command.words.empty())) {
     context.catalog = PluginCatalog::scan(PluginCatalog::search_path(context.plugin_folders));
   }
-  if (help) {
-    const std::string text = verb_help(verb->name, rest, context.catalog);
+  if (command.help) {
+    const std::string text = verb_help(verb.name, command.words, context.catalog);
     if (!text.empty()) {
       context.out << text;
       return 0;
     }
-    rest.push_back("--help");
+    command.words.push_back("--help");
     context.positions.push_back(static_cast<int>(words.size()));
   }
-  return verb->run(context, rest);
+  return verb.run(context, command.words);
 }
 
 }  // namespace

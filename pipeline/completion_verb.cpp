@@ -3,7 +3,7 @@
 #include <ostream>
 #include <set>
 
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 #include "pipeline/data.h"
 #include "pipeline/profile_keys.h"
 #include "pipeline/profile_layers.h"
@@ -168,7 +168,10 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
 }  // namespace
 
 int completion_verb(Context& context, const std::vector<std::string>& arguments) {
-  const std::string shell = arguments.size() == 1 ? arguments.front() : "";
+  std::string shell;
+  CommandLine line(context, "kdgat completion");
+  line.word(shell);
+  line.parse(arguments);
   const Words words = collect(context.catalog);
   if (shell == "bash") {
     context.out << filled(kBash, words);

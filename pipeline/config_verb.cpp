@@ -2,7 +2,7 @@
 #include <fstream>
 #include <ostream>
 
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 #include "pipeline/data.h"
 #include "pipeline/profile_keys.h"
 #include "pipeline/run_options.h"
@@ -125,9 +125,9 @@ ordered_json profile_json(const Profile& profile, bool origin) {
 }
 
 int show(Context& context, const std::vector<std::string>& arguments) {
-  const RunOptions options = parse_run_options(context, arguments, {"--origin"});
+  bool origin = false;
+  const RunOptions options = parse_run_options(context, arguments, &origin);
   const Profile profile = resolve_profile(options.profile, context.catalog, data_schemas());
-  const bool origin = !options.rest.empty();
   if (context.verbosity >= 0) {
     for (const Diagnostic& note : profile.notes) context.err << "note: " << note.text() << '\n';
   }
@@ -187,8 +187,11 @@ json profile_schema(const PluginCatalog& catalog) {
 }
 
 int schema(Context& context, const std::vector<std::string>& arguments) {
-  if (arguments.size() > 1) throw Error(ExitCode::kUsage, "config schema takes one stage");
-  if (arguments.empty()) {
+  std::string name;
+  CommandLine line(context, "kdgat config");
+  line.word(name);
+  line.parse(arguments);
+  if (name.empty()) {
     if (context.json) {
       context.out << profile_schema(context.catalog).dump(2) << '\n';
       return 0;
@@ -202,15 +205,13 @@ int schema(Context& context, const std::vector<std::string>& arguments) {
     }
     return 0;
   }
-  const std::string& name = arguments.front();
   const SectionSchemas sections = data_schemas();
   const PluginDescription* plugin = context.catalog.find(name);
   if (name != "data" && name != "synth" && plugin == nullptr) {
-    std::vector<std::string> known = {"data", "synth"};
-    for (const auto& [stage, description] : context.catalog.all()) known.push_back(stage);
-    const std::string near = nearest(name, known);
-    throw Error(ExitCode::kUsage, "unknown stage " + name + " (" + context.place(1) + ")",
-                near.empty() ? "see kdgat plugins list" : "did you mean " + near + "?");
+    std::vector<std::string> known = stage_names(context.catalog);
+    known.insert(known.end(), {"data", "synth"});
+    throw Error(ExitCode::kUsage, "unknown stage " + name,
+                suggestion(name, known, "kdgat plugins list"), context.place(0));
   }
   const json& options = plugin != nullptr ? plugin->options
                         : name == "data"  ? sections.import
@@ -240,17 +241,13 @@ stages:                       # the steps, in this order; options: kdgat config 
 )";
 
 int init(Context& context, const std::vector<std::string>& arguments) {
-  fs::path file = "kdgat.yaml";
+  std::string word = "kdgat.yaml";
   bool force = false;
-  for (const std::string& word : arguments) {
-    if (word == "--force") {
-      force = true;
-    } else if (word[0] == '-' && word != "-") {
-      throw Error(ExitCode::kUsage, "unknown flag " + word, "kdgat config init [FILE] [--force]");
-    } else {
-      file = word;
-    }
-  }
+  CommandLine line(context, "kdgat config");
+  line.word(word);
+  line.flag("--force", force);
+  line.parse(arguments);
+  const fs::path file = word;
   if (file == "-") {
     context.out << kStarter;
     return 0;
@@ -271,19 +268,10 @@ int init(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 int config_verb(Context& context, const std::vector<std::string>& arguments) {
-  const std::string action = arguments.empty() ? "" : arguments.front();
-  if (action != "show" && action != "schema" && action != "init") {
-    const std::string near = nearest(action, {"show", "schema", "init"});
-    throw Error(ExitCode::kUsage,
-                action.empty() ? "config needs to know what: show, schema or init"
-                               : "unknown action config " + action,
-                near.empty() ? "see kdgat config --help" : "did you mean config " + near + "?");
-  }
-  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (action == "schema") return schema(context, rest);
-  if (action == "init") return init(context, rest);
-  context.positions.erase(context.positions.begin());
-  return show(context, rest);
+  const Command command = read_action(context, "config", arguments, {"show", "schema", "init"});
+  if (command.name == "schema") return schema(context, command.words);
+  if (command.name == "init") return init(context, command.words);
+  return show(context, command.words);
 }
 
 }  // namespace kdgat

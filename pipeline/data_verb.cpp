@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 #include "pipeline/data.h"
 #include "pipeline/schema.h"
 #include "pipeline/signals.h"
@@ -81,159 +81,67 @@ int print_help(std::ostream& out, const std::string& action) {
 
 struct Request {
   std::string action, path, output;
-  bool json = false, help = false, dry_run = false;
-  nlohmann::json options = nlohmann::json::object();  ///< by canonical name, only those given
+  bool dry_run = false;
+  json options = json::object();  ///< by canonical name, only those given
 };
 
-class RequestParser {
- public:
-  RequestParser(const Context& context, const std::vector<std::string>& arguments)
-      : context_(context), arguments_(arguments) {
-    request_.json = context.json;
-  }
+/// `key=value` where the key could be an option; a path with a slash or dot before the sign is not.
+bool is_setting(const std::string& word) {
+  const auto equals = word.find('=');
+  return equals != std::string::npos && equals > 0 &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == equals;
+}
 
-  /// Throws Error(kUsage) with every problem.
-  Request parse() {
-    if (arguments_.empty() || is_help(arguments_[0])) {
-      request_.help = true;
-      return request_;
-    }
-    request_.action = arguments_[0];
-    const std::vector<std::string> actions = {"import", "inspect", "verify", "synth"};
-    if (std::find(actions.begin(), actions.end(), request_.action) == actions.end()) {
-      throw Error(ExitCode::kUsage, "unknown action " + request_.action,
-                  suggestion(request_.action, actions, "kdgat data --help"), context_.place(0));
-    }
-    schema_ = takes_options(request_.action) ? schema_of(request_.action)
-                                             : json{{"properties", json::object()}};
-    for (at_ = 1; at_ < arguments_.size(); ++at_) read(arguments_[at_]);
-    if (!request_.help) require_words();
-    if (!problems_.empty()) throw Error(ExitCode::kUsage, std::move(problems_));
-    return request_;
-  }
-
- private:
-  static bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
-
-  bool writes() const { return request_.action == "import" || request_.action == "synth"; }
-
-  static std::string suggestion(const std::string& word, const std::vector<std::string>& known,
-                                const std::string& otherwise) {
-    const std::string close = nearest(word, known);
-    return close.empty() ? "see " + otherwise : "did you mean " + close + "?";
-  }
-
-  void problem(std::size_t at, const std::string& message, const std::string& hint = "") {
-    problems_.push_back({context_.place(at), message, hint});
-  }
-
-  /// The value of the flag at at_, from `--flag=value` or the next argument.
-  std::optional<std::string> value_of(const std::string& flag,
-                                      const std::optional<std::string>& attached) {
-    if (attached) return attached;
-    if (at_ + 1 < arguments_.size()) return arguments_[++at_];
-    problem(at_, flag + " needs a value");
-    return std::nullopt;
-  }
-
-  void read(const std::string& word) {
-    if (is_help(word)) {
-      request_.help = true;
-    } else if (word == "-o") {
-      if (writes()) {
-        request_.output = value_of(word, std::nullopt).value_or("");
-      } else {
-        problem(at_, "kdgat data " + request_.action + " writes nothing: -o has no meaning");
-      }
-    } else if (writes() && (word == "-n" || word == "--dry-run")) {
-      request_.dry_run = true;
-    } else if (word.rfind("--", 0) == 0) {
-      read_flag(word);
-    } else if (word.size() > 1 && word[0] == '-') {
-      problem(at_, "unknown flag " + word, "see kdgat data " + request_.action + " --help");
-    } else if (const auto equals = word.find('='); is_setting(word)) {
-      set(at_, word.substr(0, equals), word.substr(equals + 1));
-    } else if (request_.path.empty() && request_.action != "synth") {
-      request_.path = word;
-    } else {
-      problem(at_, "unexpected word " + word, "options are key=value");
-    }
-  }
-
-  /// `key=value` where the key could be an option; a path with a slash or dot before the sign is
-  /// not.
-  static bool is_setting(const std::string& word) {
-    const auto equals = word.find('=');
-    return equals != std::string::npos && equals > 0 &&
-           word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == equals;
-  }
-
-  void read_flag(const std::string& word) {
-    const std::size_t at = at_;
-    const auto equals = word.find('=');
-    const std::string flag = word.substr(0, equals);
-    std::optional<std::string> attached;
-    if (equals != std::string::npos) attached = word.substr(equals + 1);
-    if (flag == "--json") {
-      request_.json = true;
-    } else if (flag == "--output" && writes()) {
-      request_.output = value_of(flag, attached).value_or("");
-    } else {
-      std::string key = flag.substr(2);
-      std::replace(key.begin(), key.end(), '-', '_');
-      if (own_option_name(schema_, key).empty()) {
-        std::vector<std::string> known = {"--json", "--help"};
-        if (writes()) known.insert(known.end(), {"--output", "--dry-run"});
-        for (const std::string& name : option_names(schema_)) known.push_back(flag_of(name));
-        problem(at, "unknown flag " + flag,
-                suggestion(flag, known, "kdgat data " + request_.action + " --help"));
-        if (!attached && at_ + 1 < arguments_.size() && arguments_[at_ + 1][0] != '-') ++at_;
-        return;
-      }
-      if (!attached && is_switch(key)) attached = "true";
-      if (const auto value = value_of(flag, attached)) set(at, key, *value);
-    }
-  }
-
-  /// `--strict` alone is `--strict true`.
-  bool is_switch(const std::string& key) const {
-    if (option_schema(schema_, own_option_name(schema_, key)).at("type") != "boolean") return false;
-    const std::string next = at_ + 1 < arguments_.size() ? arguments_[at_ + 1] : "";
-    return next != "true" && next != "false";
-  }
-
-  void set(std::size_t at, const std::string& key, const std::string& text) {
-    const std::string own = own_option_name(schema_, key);
+/// Throws Error(kUsage) with every problem.
+Request read_request(const Context& context, const Command& command) {
+  Request request;
+  request.action = command.name;
+  const bool writes = request.action == "import" || request.action == "synth";
+  const json schema = takes_options(request.action) ? schema_of(request.action)
+                                                    : json{{"properties", json::object()}};
+  const std::string called = "kdgat data " + request.action;
+  CommandLine line(context, called);
+  const auto set = [&](const std::string& key, const std::string& text) {
+    const std::string own = own_option_name(schema, key);
     if (own.empty()) {
-      problem(at, "unknown option " + key,
-              suggestion(key, option_names(schema_), "kdgat data " + request_.action + " --help"));
-      return;
+      return line.problem("unknown option " + key,
+                          suggestion(key, option_names(schema), called + " --help"));
     }
-    const Checked checked = check_value(option_schema(schema_, own), plain_scalar(text));
-    if (!checked.problem.empty()) {
-      problem(at, key + ": " + checked.problem);
+    const Checked checked = check_value(option_schema(schema, own), plain_scalar(text));
+    if (!checked.problem.empty()) return line.problem(key + ": " + checked.problem);
+    request.options[own] = checked.value;
+  };
+  if (writes) {
+    line.value("-o,--output", request.output);
+    line.flag("-n,--dry-run", request.dry_run);
+  } else {
+    line.value("-o", [&](const std::string&) {
+      line.problem(called + " writes nothing: -o has no meaning");
+    });
+  }
+  line.options({[&](const std::string& key) {
+                  const std::string own = own_option_name(schema, key);
+                  return own.empty() ? nullptr : &option_schema(schema, own);
+                },
+                [&] { return option_names(schema); }, set});
+  line.words([&](const std::string& word) {
+    if (is_setting(word)) {
+      set(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
+    } else if (request.path.empty() && request.action != "synth") {
+      request.path = word;
     } else {
-      request_.options[own] = checked.value;
+      line.problem("unexpected word " + word, "options are key=value");
     }
+  });
+  std::vector<Diagnostic> problems = line.read(command.words);
+  const std::string usage = called + " --help shows examples";
+  if (request.path.empty() && request.action != "synth") {
+    problems.push_back({"", called + " needs a path", usage});
   }
-
-  void require_words() {
-    const std::string usage = "kdgat data " + request_.action + " --help shows examples";
-    if (request_.path.empty() && request_.action != "synth") {
-      problems_.push_back({"", "kdgat data " + request_.action + " needs a path", usage});
-    }
-    if (request_.output.empty() && writes()) {
-      problems_.push_back({"", "kdgat data " + request_.action + " needs -o DIR", usage});
-    }
-  }
-
-  const Context& context_;
-  const std::vector<std::string>& arguments_;
-  std::size_t at_ = 0;
-  json schema_;
-  Request request_;
-  std::vector<Diagnostic> problems_;
-};
+  if (request.output.empty() && writes) problems.push_back({"", called + " needs -o DIR", usage});
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  return request;
+}
 
 /// What long work shows: a bar on a terminal, lines elsewhere.
 class Display {
@@ -391,7 +299,7 @@ int say_what_would_be(Context& context, const Request& request) {
   json what = {
       {"action", request.action}, {"output", request.output}, {"options", request.options}};
   if (request.action == "import") what["source"] = request.path;
-  if (request.json) {
+  if (context.json) {
     print_json(context.out, what);
   } else {
     context.out << "would "
@@ -411,7 +319,7 @@ int act(Context& context, const Request& request) {
       const Diagnostic d{warning.at("where"), warning.at("message"), warning.at("hint")};
       display.warn(d.text());
     }
-    if (request.json) {
+    if (context.json) {
       print_json(context.out, result);
     } else if (context.verbosity >= 0) {
       print_import(context.out, result);
@@ -419,24 +327,24 @@ int act(Context& context, const Request& request) {
   } else if (request.action == "inspect") {
     Display display(context, "inspect");
     const json result = inspect_data(request.path, request.options, display.progress(), is_stopped);
-    if (request.json) {
+    if (context.json) {
       print_json(context.out, result);
     } else {
       print_inspect(context.out, result);
     }
   } else if (request.action == "verify") {
     std::vector<Diagnostic> problems = verify_data(request.path);
-    if (request.json) {
+    if (context.json) {
       json list = json::array();
       for (const Diagnostic& d : problems) list.push_back(d.text());
       print_json(context.out, {{"ok", list.empty()}, {"problems", list}});
     }
     if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
-    if (!request.json) context.out << "ok\n";
+    if (!context.json) context.out << "ok\n";
   } else {
     const std::vector<std::string> files =
         synthesize_data(request.output, request.options, is_stopped);
-    if (request.json) {
+    if (context.json) {
       print_json(context.out, {{"folder", request.output}, {"files", files}});
     } else if (context.verbosity >= 0) {
       for (const std::string& file : files) context.out << request.output << "/" << file << '\n';
@@ -448,8 +356,11 @@ int act(Context& context, const Request& request) {
 }  // namespace
 
 int data_verb(Context& context, const std::vector<std::string>& arguments) {
-  const Request request = RequestParser(context, arguments).parse();
-  if (request.help) return print_help(context.out, request.action);
+  if (arguments.empty()) return print_help(context.out, "");
+  const Command command =
+      read_action(context, "data", arguments, {"import", "inspect", "verify", "synth"});
+  if (command.help) return print_help(context.out, command.name);
+  const Request request = read_request(context, command);
   install_signal_flags();
   try {
     return act(context, request);

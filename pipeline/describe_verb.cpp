@@ -2,7 +2,7 @@
 #include <ostream>
 
 #include "kdgat/atomic_file.h"
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 #include "pipeline/hash.h"
 #include "pipeline/plugin_host.h"
 
@@ -27,12 +27,16 @@ void describe(PluginHost& plugins, const std::filesystem::path& library) {
 
 }  // namespace
 
-int describe_verb(Context&, const std::vector<std::string>& arguments) {
-  if (arguments.empty()) {
+int describe_verb(Context& context, const std::vector<std::string>& arguments) {
+  std::vector<std::string> libraries;
+  CommandLine line(context, "kdgat describe-plugin");
+  line.words([&](const std::string& library) { libraries.push_back(library); });
+  line.parse(arguments);
+  if (libraries.empty()) {
     throw Error(ExitCode::kUsage, "no plugin is named", "kdgat describe-plugin kdgat_example.so");
   }
   PluginHost plugins;
-  for (const std::string& library : arguments) describe(plugins, library);
+  for (const std::string& library : libraries) describe(plugins, library);
   return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <ostream>
 #include <set>
 
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 #include "pipeline/machine.h"
 #include "pipeline/plugin_host.h"
 #include "pipeline/table.h"
@@ -156,9 +156,7 @@ Check check_disk() {
 }  // namespace
 
 int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
-  if (!arguments.empty()) {
-    throw Error(ExitCode::kUsage, "doctor takes no argument " + arguments.front());
-  }
+  CommandLine(context, "kdgat doctor").parse(arguments);
   const Machine machine;
   const std::vector<Check> checks = {check_device(machine, context.catalog),
                                      check_libtorch(context.catalog),

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 #include "pipeline/data.h"
 #include "pipeline/profile_keys.h"
 #include "pipeline/schema.h"
@@ -185,11 +185,8 @@ std::string verb_help(const std::string& verb, const std::vector<std::string>& a
     const bool names_stage =
         !arguments.empty() && arguments[0].find_first_of("-=./") == std::string::npos;
     if (names_stage) {
-      std::vector<std::string> known;
-      for (const auto& [name, plugin] : catalog.all()) known.push_back(name);
-      const std::string near = nearest(arguments[0], known);
       throw Error(ExitCode::kUsage, "unknown stage " + arguments[0],
-                  near.empty() ? "see kdgat plugins list" : "did you mean " + near + "?");
+                  suggestion(arguments[0], stage_names(catalog), "kdgat plugins list"));
     }
   }
   for (const HelpRow& row : kRows) {

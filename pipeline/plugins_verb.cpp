@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 #include "pipeline/schema.h"
 #include "pipeline/table.h"
 
@@ -78,11 +78,8 @@ int show(Context& context, const std::string& name) {
     if (problem != context.catalog.problems().end()) {
       throw Error(ExitCode::kPlugin, {problem->second});
     }
-    std::vector<std::string> known;
-    for (const auto& [other, description] : context.catalog.all()) known.push_back(other);
-    const std::string near = nearest(name, known);
     throw Error(ExitCode::kUsage, "no plugin for stage " + name,
-                near.empty() ? "see kdgat plugins list" : "did you mean " + near + "?");
+                suggestion(name, stage_names(context.catalog), "kdgat plugins list"));
   }
   if (context.json) {
     context.out << plugin_json(*plugin).dump(1) << '\n';
@@ -108,10 +105,15 @@ int show(Context& context, const std::string& name) {
 }  // namespace
 
 int plugins_verb(Context& context, const std::vector<std::string>& arguments) {
-  if (arguments.size() == 1 && arguments[0] == "list") return list(context);
-  if (arguments.size() == 2 && arguments[0] == "show") return show(context, arguments[1]);
-  throw Error(ExitCode::kUsage, "plugins takes list, or show and a stage",
-              "kdgat plugins list; kdgat plugins show autoencoder");
+  const Command command = read_action(context, "plugins", arguments, {"list", "show"});
+  const bool is_show = command.name == "show";
+  std::string stage;
+  CommandLine line(context, "kdgat plugins");
+  if (is_show) line.word(stage);
+  line.parse(command.words);
+  if (!is_show) return list(context);
+  if (!stage.empty()) return show(context, stage);
+  throw Error(ExitCode::kUsage, "plugins show needs a stage", "kdgat plugins show autoencoder");
 }
 
 }  // namespace kdgat

@@ -22,15 +22,14 @@ struct RunOptions {
   bool dry_run = false;
   bool explain = false;
   bool in_process = false;
-  std::vector<std::string> rest;  ///< flags named in `own_flags` that were there
 };
 
 /// Reads the command line and the KDGAT_* environment; fills preset_folders with the default ones.
-/// `own_flags` are further flags without a value ("--origin"). Problems found here (a flag without
-/// its value, an unknown flag with the nearest one) wait in profile.problems, so that
-/// resolve_profile reports them with all others.
+/// With `origin` there is a further flag --origin. Problems found here (a flag without its value,
+/// an unknown flag with the nearest one) wait in profile.problems, so that resolve_profile reports
+/// them with all others.
 RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
-                             const std::vector<std::string>& own_flags = {});
+                             bool* origin = nullptr);
 
 /// Variables of the environment whose names start with KDGAT_, without those the program itself
 /// reads (KDGAT_PLUGIN_PATH, KDGAT_ISA and the like).

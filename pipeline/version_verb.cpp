@@ -3,14 +3,12 @@
 #include <ostream>
 
 #include "kdgat/stage_abi.h"
-#include "pipeline/cli.h"
+#include "pipeline/command_line.h"
 
 namespace kdgat {
 
 int version_verb(Context& context, const std::vector<std::string>& arguments) {
-  if (!arguments.empty()) {
-    throw Error(ExitCode::kUsage, "version takes no argument " + arguments.front());
-  }
+  CommandLine(context, "kdgat version").parse(arguments);
   const std::string abi = std::to_string(KDGAT_ABI_MAJOR) + "." + std::to_string(KDGAT_ABI_MINOR);
   const std::string compiler = std::string("g++ ") + __VERSION__;
   if (context.json) {

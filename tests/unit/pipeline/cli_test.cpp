@@ -46,7 +46,10 @@ RunOptions parse(const std::vector<std::string>& words) {
   plugin.refused = nlohmann::json::array({{{"name", "precision"}}});
   context.catalog.add(plugin);
   for (size_t i = 0; i < words.size(); ++i) context.positions.push_back(static_cast<int>(i) + 2);
-  return parse_run_options(context, words, {"--origin"});
+  bool origin = false;
+  const RunOptions options = parse_run_options(context, words, &origin);
+  CHECK(origin == (std::find(words.begin(), words.end(), "--origin") != words.end()));
+  return options;
 }
 
 /// "key=value" of every override, in order.
@@ -101,6 +104,33 @@ TEST_CASE("an unknown command names the nearest and exits 2", "[cli]") {
   CHECK(said.code == 2);
   CHECK(said.err == "error: unknown command rnu\n  hint: did you mean kdgat run?\n");
   CHECK(say({"--bogus"}).err == "error: unknown option --bogus\n  hint: see kdgat --help\n");
+}
+
+TEST_CASE("global options stand anywhere, together or apart", "[cli]") {
+  const std::string json = say({"version", "--json"}).out;
+  CHECK(json.front() == '{');
+  CHECK(say({"--json", "version"}).out == json);
+  CHECK(say({"-qv", "version", "--json", "-v"}).out == json);
+  CHECK(say({"--version"}).out == say({"version"}).out);
+  CHECK(say({"--bogus", "version"}).err.find("unknown option --bogus") != std::string::npos);
+  CHECK(say({"versoin", "version"}).err.find("unknown command versoin") != std::string::npos);
+  CHECK(say({"version", "--plugin-dir"}).err == "error: --plugin-dir needs a folder\n");
+}
+
+TEST_CASE("a verb or action refuses words and flags it does not know, with their place", "[cli]") {
+  CHECK(say({"version", "-q", "now"}).err ==
+        "error: unexpected word now (command line, argument 3)\n"
+        "  hint: see kdgat version --help\n");
+  CHECK(say({"--json", "config", "init", "a", "--forec", "b"}).err ==
+        "error: unknown flag --forec (command line, argument 5)\n"
+        "  hint: did you mean --force?\n");
+  CHECK(say({"plugins", "lst"}).err ==
+        "error: unknown action lst (command line, argument 2)\n"
+        "  hint: did you mean list?\n");
+  CHECK(say({"config"}).err ==
+        "error: config needs an action: show, schema, init\n"
+        "  hint: see kdgat config --help\n");
+  CHECK(say({"plugins", "show"}).code == 2);
 }
 
 TEST_CASE("help exit-codes lists the documented codes", "[cli]") {
@@ -187,7 +217,27 @@ TEST_CASE("every option of a stage is a flag under its own and its published nam
                               "use_scheduler=true", "use_scheduler=true", "tags=a,b",
                               "precision=16-mixed", "num_workers=4", "data.window=50"});
   CHECK(o.profile.stage == "autoencoder");
-  CHECK(o.rest == Words{"--origin"});
+}
+
+TEST_CASE("a flag leaves the words that are not its values", "[cli]") {
+  const RunOptions o = parse({"--use-scheduler", "autoencoder", "--hidden-dims", "8", "4", "a.yaml",
+                              "--lr=", "lr=2", "--hidden-dims=[3,2]", "--tags", "", "-n"});
+  CHECK(o.profile.problems.empty());
+  CHECK(o.profile.stage == "autoencoder");
+  CHECK(o.profile.config->string() == "a.yaml");
+  CHECK(o.dry_run);
+  CHECK(overrides(o) == Words{"use_scheduler=true", "hidden_dims=[8, 4]", "lr=", "lr=2",
+                              "hidden_dims=[3,2]", "tags="});
+  CHECK(o.profile.overrides[3].origin == "command line, argument 9");
+  const RunOptions empty = parse({"--data=", "autoencoder", "--force=1", "-nx", "--a:b"});
+  std::string text;
+  for (const Diagnostic& d : empty.profile.problems) text += d.message + "\n";
+  CHECK(text ==
+        "--data needs a value (command line, argument 2)\n"
+        "--force takes no value (command line, argument 4)\n"
+        "-nx takes no value (command line, argument 5)\n"
+        "unknown flag --a:b (command line, argument 6)\n");
+  CHECK(empty.profile.stage == "autoencoder");
 }
 
 TEST_CASE("problems of the command line wait to be reported with all others", "[cli]") {
