@@ -84,10 +84,8 @@ Observer observe(const Host& host) {
   out.cancelled = [&host] { return host.cancelled(); };
   out.note = [&host](const std::string& text) { host.log("info", text); };
   out.step = [&host](const Progress& p) {
-    nlohmann::json shown = {{"epoch", p.epoch},
-                            {"epochs", p.epochs},
-                            {"rate", p.graphs_per_second},
-                            {"rate_unit", "graphs/s"}};
+    nlohmann::json shown = {
+        {"epoch", p.epoch}, {"rate", p.graphs_per_second}, {"rate_unit", "graphs/s"}};
     if (p.loss) shown["loss"] = *p.loss;
     host.progress("train", "step", (p.epoch - 1) * p.steps + p.step, p.epochs * p.steps, shown);
   };
