@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <list>
 #include <map>
-#include <optional>
 
 #include "pipeline/schema.h"
 
@@ -28,15 +27,13 @@ void parse_with(CLI::App& app, const Words& words) {
 
 bool is_number(const std::string& word) { return plain_scalar(word).value.is_number(); }
 
-/// Flags take the published spellings of truth too; profiles do not.
-std::optional<std::string> truth_of(const std::string& word) {
-  for (const char* yes : {"true", "True", "TRUE", "1", "yes"}) {
-    if (word == yes) return "true";
-  }
-  for (const char* no : {"false", "False", "FALSE", "0", "no"}) {
-    if (word == no) return "false";
-  }
-  return std::nullopt;
+/// Flags take the published spellings of truth too; profiles do not. "" for other words.
+std::string truth_of(const std::string& word) {
+  static const std::map<std::string, std::string> truths = {
+      {"true", "true"},   {"True", "true"},   {"TRUE", "true"},   {"1", "true"},  {"yes", "true"},
+      {"false", "false"}, {"False", "false"}, {"FALSE", "false"}, {"0", "false"}, {"no", "false"}};
+  const auto found = truths.find(word);
+  return found == truths.end() ? "" : found->second;
 }
 
 bool looks_like_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
@@ -157,9 +154,8 @@ void CommandLine::problem(const std::string& message, const std::string& hint) {
 CommandLine::Flag CommandLine::flag_named(const std::string& name) {
   std::string key = name.substr(2);
   std::replace(key.begin(), key.end(), '-', '_');
-  const bool is_long = name.size() > 2;
-  const nlohmann::json* schema = is_long && options_.schema ? options_.schema(key) : nullptr;
-  if (schema == nullptr) return {name, Takes::kOne, {}, false};
+  const nlohmann::json* schema = options_.schema ? options_.schema(key) : nullptr;
+  if (schema == nullptr) return {name, Takes::kOne, {}};
   const std::string type = schema->value("type", "");
   const bool is_list = type == "array" && (*schema)["items"].value("type", "") != "string";
   return {name,
@@ -180,34 +176,32 @@ std::vector<Diagnostic> CommandLine::read(const Words& words) {
     const auto take = [&](const CLI::results_t& values) {
       const auto is_it = [&](const std::string& word) { return says(word, flag.names); };
       const auto found = std::find_if(words.begin() + next, words.end(), is_it);
-      if (found == words.end()) return true;  // inside of -ab, which is left as unknown
-      next = static_cast<size_t>(found - words.begin());
-      Said& one = said[next];
-      one.flag = &flag;
+      if (found == words.end()) return true;  // inside of -ab, which -a does not take
+      const std::string& word = *found;
+      next = found - words.begin();
+      Said& one = said[next] = {&flag, std::nullopt};
       is_used[next++] = true;
-      const bool is_joined =
-          found->find('=') != std::string::npos || (found->size() > 2 && (*found)[1] != '-');
-      if (is_joined) {
-        one.has_value = true;
-        one.value = found->back() == '=' ? "" : values.front();
+      if (word[1] != '-' ? word.size() > 2 : word.find('=') != std::string::npos) {
+        one.value = word.back() == '=' ? "" : values.front();
         return true;
       }
       // What CLI11 took for a flag that does not want it stays a word.
-      if (flag.takes == Takes::kNothing || next == words.size() || values.front() != words[next]) {
-        return true;
+      const bool is_given = next < words.size() && values.front() == words[next];
+      const std::string truth = truth_of(values.front());
+      size_t count = is_given && flag.takes != Takes::kNothing ? 1 : 0;
+      if (flag.takes == Takes::kBoolean) {
+        if (truth.empty()) count = 0;
+        one.value = count == 0 ? "true" : truth;
+      } else if (count == 1) {
+        one.value = values.front();
       }
-      const std::optional<std::string> truth = truth_of(words[next]);
-      if (flag.takes == Takes::kBoolean && !truth) return true;
-      one.has_value = true;
-      one.value = flag.takes == Takes::kBoolean ? *truth : words[next];
-      const bool is_list = flag.takes == Takes::kNumbers && is_number(words[next]);
-      is_used[next++] = true;
-      if (!is_list) return true;
-      for (size_t i = 1; i < values.size() && is_number(values[i]); ++i) {
-        one.value += ", " + values[i];
-        is_used[next++] = true;
+      if (count == 1 && flag.takes == Takes::kNumbers && is_number(values.front())) {
+        for (; count < values.size() && is_number(values[count]); ++count) {
+          *one.value += ", " + values[count];
+        }
+        one.value = "[" + *one.value + "]";
       }
-      one.value = "[" + one.value + "]";
+      for (; count > 0; --count) is_used[next++] = true;
       return true;
     };
     const int most = flag.takes == Takes::kNothing   ? 0
@@ -220,15 +214,9 @@ std::vector<Diagnostic> CommandLine::read(const Words& words) {
   const auto end_of_flags = std::find(words.begin(), words.end(), "--");
   for (auto word = words.begin(); word != end_of_flags; ++word) {
     const std::string name = word->substr(0, word->find('='));
-    const bool can_be =
-        looks_like_flag(name) &&
-        (name[1] == '-' ? name.size() > 2 : name.size() == 2 && std::isalpha(name[1]) != 0);
-    if (!can_be || app.get_option_no_throw(name) != nullptr) continue;
-    named.push_back(flag_named(name));
-    try {
-      add(named.back());
-    } catch (const CLI::ConstructionError&) {
-      // No flag can have this name: the word is left over.
+    if (name.rfind("--", 0) == 0 && CLI::detail::valid_name_string(name.substr(2)) &&
+        app.get_option_no_throw(name) == nullptr) {
+      add(named.emplace_back(flag_named(name)));
     }
   }
   parse_with(app, words);
@@ -264,15 +252,12 @@ void CommandLine::use(const Said& said, const std::string& word) {
     return;
   }
   const std::string name = word.substr(0, word.find('='));
-  if (!said.flag->is_known) return unknown(name);
-  if (said.flag->takes == Takes::kNothing && said.has_value) {
-    return problem(name + " takes no value");
+  if (!said.flag->use) return unknown(name);
+  const bool wants_value = said.flag->takes != Takes::kNothing;
+  if (wants_value != said.value.has_value()) {
+    return problem(name + (wants_value ? " needs a value" : " takes no value"));
   }
-  if (said.flag->takes == Takes::kBoolean && !said.has_value) return said.flag->use("true");
-  if (said.flag->takes != Takes::kNothing && !said.has_value) {
-    return problem(name + " needs a value");
-  }
-  said.flag->use(said.value);
+  said.flag->use(said.value.value_or(""));
 }
 
 void CommandLine::unknown(const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,14 +79,12 @@ class CommandLine {
   struct Flag {
     std::string names;
     Takes takes = Takes::kOne;
-    Use use;
-    bool is_known = true;
+    Use use;  ///< none: an unknown flag
   };
   /// A flag that was said.
   struct Said {
     const Flag* flag = nullptr;
-    bool has_value = false;
-    std::string value;
+    std::optional<std::string> value;
   };
 
   Flag flag_named(const std::string& name);
