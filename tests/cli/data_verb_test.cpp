@@ -95,6 +95,7 @@ TEST_CASE("words the data verb does not know name the nearest and exit with 2", 
   check("data inspect", "needs a path");
   check("data synth -o out --attacks dos,flood", "attacks: ");
   check("data synth -o out logs", "unexpected word logs");
+  check("data synth -no out", "-no takes no value");
   // All problems at once.
   const CommandResult both = run_kdgat("data import a.csv -o out windw=5 strid=1", scratch.path());
   CHECK(contains(both.err, "windw"));
