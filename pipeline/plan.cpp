@@ -292,6 +292,7 @@ class Selection {
     }
     if (!found) fail_unknown("", request.only);
     if (request.force && request.only.empty() && request.from.empty()) forced_ = chosen_;
+    if (!request.from.empty()) force_with_dependants(order_[from]);
   }
 
   std::vector<std::size_t> order() const {
@@ -313,6 +314,17 @@ class Selection {
     chosen_[i] = true;
     for (const std::string& need : wiring_.steps()[i].needs) {
       if (const auto k = wiring_.find(need)) choose(*k);
+    }
+  }
+
+  /// Needs stand before what needs them, so one pass meets every dependant.
+  void force_with_dependants(std::size_t first) {
+    forced_[first] = true;
+    for (const std::size_t i : order_) {
+      for (const std::string& need : wiring_.steps()[i].needs) {
+        const auto k = wiring_.find(need);
+        if (k && forced_[*k]) forced_[i] = true;
+      }
     }
   }
 

@@ -50,7 +50,8 @@ struct Plan {
 
 struct PlanRequest {
   std::string only;  ///< run STAGE: this step and what it needs
-  std::string from, until;
+  std::string from;  ///< this step and what depends on it are not kept
+  std::string until;
   bool force = false;  ///< nothing is kept (with `only` or `from`: from there on)
 };
 

@@ -172,6 +172,8 @@ TEST_CASE("plan narrows to a step with its needs, from, until, and forces from t
   CHECK(names(with({"r", "", "", false})) == Words{"a", "r"});
   CHECK(names(with({"", "", "r", false})) == Words{"a", "r"});
   CHECK(names(with({"", "score", "", false})) == Words{"a", "r", "score"});
+  CHECK(actions(with({"", "score", "", false})) == "kkr");
+  CHECK(actions(with({"", "r", "", false})) == "krr");
   CHECK(actions(with({"", "", "", true})) == "rrr");
   CHECK(actions(with({"", "r", "", true})) == "krr");
   CHECK(actions(with({"r", "", "", true})) == "kr");
@@ -179,6 +181,15 @@ TEST_CASE("plan narrows to a step with its needs, from, until, and forces from t
   CHECK_THAT(message_of(chain, {"x", "", "", false}), Contains("no step is called x"));
   CHECK_THAT(message_of(chain, {"", "y", "", false}), Contains("--from: no step is called y"));
   CHECK_THAT(message_of(chain, {"", "r", "a", false}), Contains("comes before"));
+}
+
+TEST_CASE("from makes no step again that does not depend on it", "[plan]") {
+  const PlanRequest from_b{"", "b", "", false};
+  const Plan plan = plan_of(kUsual, past_of(plan_of(kUsual)), from_b);
+  CHECK(names(plan) == Words{"a", "b", "score"});
+  CHECK(actions(plan) == "krr");
+  const PlanRequest from_a{"", "a", "", false};
+  CHECK(actions(plan_of(kUsual, past_of(plan_of(kUsual)), from_a)) == "rkr");
 }
 
 TEST_CASE("plan names an unfinished run by all its steps", "[plan]") {
