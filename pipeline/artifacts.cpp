@@ -36,6 +36,8 @@ std::string text_of(const json& content) {
 
 /// nullopt if the file is absent or no JSON object: it is treated as not there.
 std::optional<json> read_json(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
   json content = json::parse(in, nullptr, false);
@@ -170,7 +172,7 @@ PastStep past_step(const std::string& run, const fs::path& folder, const json& r
 }
 
 bool is_unfinished(const json& document, const Plan& plan) {
-  return document.value("plan", "") == plan.fingerprint &&
+  return document.contains("plan") && document.at("plan") == plan.fingerprint &&
          (!document.contains("exit_code") || document.at("exit_code") != 0);
 }
 

@@ -185,7 +185,10 @@ TEST_CASE("folders without a run file and broken run files are no runs", "[artif
   const Plan plan = plan_of();
   fs::create_directories(root / "data/3f9c");
   fs::create_directories(root / "01AAAA");
+  fs::create_directories(root / "01BBBB/run.json");
+  fs::create_directories(root / "01CCCC/a/step.json");
   write_file(root / "01AAAA/run.json", "{\"plan\": ");
+  write_file(root / "01CCCC/run.json", "{\"plan\": 7, \"steps\": 7}");
   std::string busy;
   CHECK(!Run::resume(root.path(), plan, busy));
   CHECK(find_past_steps(root.path()).empty());
