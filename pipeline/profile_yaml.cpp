@@ -1,4 +1,5 @@
 // The only file that includes yaml-cpp: profile files and values of the command line.
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -44,20 +45,50 @@ std::string json_message(const std::string& what) {
   return colon == std::string::npos ? what : what.substr(colon + 2);
 }
 
-Value value_of(const YAML::Node& node) {
+/// How much lists may hold: aliases make a few lines stand for more than fits in memory, or for a
+/// list within itself.
+struct ListLimits {
+  int depth = 8;
+  int items = 100'000;
+};
+
+Value value_of(const YAML::Node& node, ListLimits& limits) {
   if (node.IsNull()) return {nullptr, "", {}};
   if (node.IsSequence()) {
+    if (limits.depth == 0) throw YAML::Exception(node.Mark(), "lists nest too deeply");
+    --limits.depth;
     Value list{json::array(), "", {}};
     for (const YAML::Node& item : node) {
-      list.items.push_back(value_of(item));
+      if (--limits.items < 0) throw YAML::Exception(node.Mark(), "a list is too long");
+      list.items.push_back(value_of(item, limits));
       list.value.push_back(list.items.back().value);
     }
+    ++limits.depth;
     return list;
   }
   if (node.IsMap()) return {json::object(), "", {}};
   const std::string tag = node.Tag(), text = node.Scalar();
   if (tag == "!" || tag == "tag:yaml.org,2002:str") return {text, "", {}};
   return plain_scalar(text);
+}
+
+Value value_of(const YAML::Node& node) {
+  ListLimits limits;
+  return value_of(node, limits);
+}
+
+/// What yaml-cpp says, clearer where it names a symptom.
+Diagnostic yaml_problem(const std::string& file, const YAML::Exception& e,
+                        const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i <= e.mark.line && std::getline(lines, line); ++i) continue;
+  const size_t first = line.find_first_not_of(' ');
+  const bool has_tab = first != std::string::npos && line[first] == '\t';
+  const bool is_deep = dynamic_cast<const YAML::DeepRecursion*>(&e) != nullptr;
+  return {file + ":" + std::to_string(e.mark.line + 1),
+          "not valid YAML: " + (is_deep ? "nested too deeply" : e.msg),
+          has_tab ? "indent with blanks; YAML allows no tabs there" : ""};
 }
 
 /// Walks one document and fills a layer. `where` is always the line of the key.
@@ -215,8 +246,7 @@ Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
     problems.push_back({shown_path(file) + ":" + std::to_string(line),
                         "not valid JSON: " + json_message(e.what()), ""});
   } catch (const YAML::Exception& e) {
-    problems.push_back(
-        {shown_path(file) + ":" + std::to_string(e.mark.line + 1), "not valid YAML: " + e.msg, ""});
+    problems.push_back(yaml_problem(shown_path(file), e, text));
   }
   Layer layer = reader.take();
   layer.name = file.stem().string();

@@ -6,6 +6,7 @@
 #include "support/command.h"
 
 using namespace kdgat;
+using Catch::Contains;
 using kdgat::test::ScratchFolder;
 using nlohmann::json;
 
@@ -381,6 +382,25 @@ TEST_CASE("a file that cannot be understood says where", "[profile]") {
       0);
   c.request.config = c.folder / "missing.yaml";
   CHECK(c.problems() == "missing.yaml: no such file");
+}
+
+TEST_CASE("a profile that nests, repeats or contains itself without end is refused", "[profile]") {
+  Case c;
+  CHECK(c.config("data: " + std::string(100'000, '[')).problems() ==
+        "profile.yaml:1: not valid YAML: nested too deeply");
+  CHECK(c.config("lr: &a [*a]\nstages: {autoencoder: }\n").problems() ==
+        "profile.yaml:1: not valid YAML: lists nest too deeply");
+  std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char name = 'b'; name < 'h'; ++name) {
+    const std::string before = std::string("*") + static_cast<char>(name - 1);
+    bomb += std::string(1, name) + ": &" + name + " [";
+    for (int i = 0; i < 10; ++i) bomb += (i > 0 ? ", " : "") + before;
+    bomb += "]\n";
+  }
+  CHECK_THAT(c.config(bomb).problems(), Contains("not valid YAML: a list is too long"));
+  CHECK_THAT(c.config("stages:\n\tautoencoder:\n").problems(),
+             Contains("profile.yaml:2: not valid YAML: ") &&
+                 Contains("hint: indent with blanks; YAML allows no tabs there"));
 }
 
 TEST_CASE("host keys are checked", "[profile]") {
