@@ -187,7 +187,7 @@ TEST_CASE("an empty store has an empty split", "[split]") {
   }
 }
 
-TEST_CASE("an unknown kind or a fraction outside [0, 1) is a usage error", "[split]") {
+TEST_CASE("an unknown kind or a fraction of 1 or more is a usage error", "[split]") {
   const test::ScratchFolder folder;
   const GraphStore store = random_store(folder / "g");
   SplitOptions options;

@@ -1,0 +1,155 @@
+// One suite for every stage there is: what its description promises, what it refuses, and what the
+// smoke profile leaves behind, driven through the executable.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "graph/safetensors.h"
+#include "support/command.h"
+#include "support/python.h"
+
+using kdgat::graph::SafetensorsFile;
+using kdgat::test::CommandResult;
+using kdgat::test::read_text;
+using kdgat::test::run_kdgat;
+using kdgat::test::run_shell;
+using kdgat::test::ScratchFolder;
+using nlohmann::json;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The smoke profile cut to a second or two.
+const std::string kShort =
+    "run --preset smoke data.synth.seconds=10 autoencoder.max_epochs=2 classifier.max_epochs=2 ";
+
+fs::path only_run(const fs::path& root) {
+  for (const auto& entry : fs::directory_iterator(root / "smoke")) {
+    if (fs::exists(entry.path() / "run.json")) return entry.path();
+  }
+  throw std::runtime_error("no run in " + root.string());
+}
+
+}  // namespace
+
+TEST_CASE("every stage describes itself, its options and its ports", "[contract][cli]") {
+  const ScratchFolder scratch;
+  const CommandResult list = run_kdgat("plugins list --json", scratch.path());
+  REQUIRE(list.exit_code == 0);
+  const json plugins = json::parse(list.out);
+  CHECK(plugins.size() >= 4);
+  const fs::path folder = fs::absolute(kdgat::test::kdgat_binary()).parent_path() / "plugins";
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    INFO(entry.path());
+    const json text = json::parse(read_text(entry.path()));
+    CHECK_FALSE(text.at("summary").get<std::string>().empty());
+    CHECK(text.at("version").get<int>() >= 1);
+    for (const auto& [name, option] : text.at("options").at("properties").items()) {
+      INFO(name);
+      CHECK(option.contains("default"));
+      CHECK_FALSE(option.at("description").get<std::string>().empty());
+    }
+  }
+}
+
+TEST_CASE("every training stage refuses a bad value with the option's name and range",
+          "[contract][cli]") {
+  const ScratchFolder scratch;
+  for (const std::string stage : {"autoencoder", "classifier"}) {
+    const CommandResult result =
+        run_kdgat(kShort + stage + ".lr=0 " + stage + ".epochs=3 -n", scratch.path());
+    INFO(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.err.find(stage + ".lr: 0 is outside") != std::string::npos);
+    CHECK(result.err.find("max_epochs") != std::string::npos);
+  }
+  const CommandResult kd =
+      run_kdgat("run autoencoder --preset smoke --use-kd true", scratch.path());
+  CHECK(kd.exit_code == 2);
+  CHECK(kd.err.find("distillation") != std::string::npos);
+}
+
+TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[contract][cli]") {
+  const ScratchFolder scratch;
+  const CommandResult result = run_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  const json summary = json::parse(result.out);
+  CHECK(summary.at("steps").size() == 3);
+
+  const fs::path run = only_run(scratch / "runs");
+  const std::optional<std::string> python = kdgat::test::python_with_safetensors();
+  int tensors = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch / "runs")) {
+    INFO(entry.path());
+    const std::string name = entry.path().filename().string();
+    CHECK(name.find(".tmp.") == std::string::npos);
+    if (entry.path().extension() == ".json") CHECK_NOTHROW(json::parse(read_text(entry.path())));
+    if (entry.path().extension() != ".safetensors") continue;
+    CHECK_FALSE(SafetensorsFile::open(entry.path()).tensors().empty());
+    ++tensors;
+    if (!python) continue;
+    const CommandResult opened =
+        run_shell(*python +
+                      " -c \"import sys; from safetensors.numpy import load_file; "
+                      "assert load_file(sys.argv[1])\" '" +
+                      entry.path().string() + "'",
+                  scratch.path());
+    INFO(opened.err);
+    CHECK(opened.exit_code == 0);
+  }
+  CHECK(tensors >= 5);  // graphs, split, two models, predictions
+  for (const char* step : {"autoencoder", "classifier", "evaluate"}) {
+    INFO(step);
+    for (const char* file :
+         {"config.json", "journal.jsonl", "metrics.json", "memory.json", "log.txt", "step.json"}) {
+      INFO(file);
+      CHECK(fs::exists(run / step / file));
+    }
+  }
+
+  SECTION("the same command keeps every step, another seed runs them again") {
+    const CommandResult again =
+        run_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
+    INFO(again.err);
+    REQUIRE(again.exit_code == 0);
+    for (const json& step : json::parse(again.out).at("steps")) CHECK(step.at("status") == "kept");
+    const CommandResult other =
+        run_kdgat(kShort + "--root runs --threads 1 --seed 7 --explain -n", scratch.path());
+    CHECK(other.exit_code == 0);
+    CHECK((other.out + other.err).find("seed") != std::string::npos);
+  }
+  SECTION("weights do not depend on how often the run was killed") {
+    const CommandResult killed =
+        run_shell("for t in 0.6 0.9 1.3; do timeout -s KILL $t '" +
+                      fs::absolute(kdgat::test::kdgat_binary()).string() + "' " + kShort +
+                      "--root other --threads 1 autoencoder.checkpoint_seconds=0 "
+                      "classifier.checkpoint_seconds=0 > /dev/null 2>&1; done; true",
+                  scratch.path());
+    REQUIRE(killed.exit_code == 0);
+    const CommandResult done = run_kdgat(kShort + "--root other --threads 1", scratch.path());
+    INFO(done.err);
+    REQUIRE(done.exit_code == 0);
+    for (const char* step : {"autoencoder", "classifier"}) {
+      INFO(step);
+      const SafetensorsFile one = SafetensorsFile::open(run / step / "model.safetensors");
+      bool found = false;
+      for (const auto& entry : fs::directory_iterator(scratch / "other" / "smoke")) {
+        const fs::path model = entry.path() / step / "model.safetensors";
+        if (!fs::exists(model)) continue;
+        found = true;
+        const SafetensorsFile two = SafetensorsFile::open(model);
+        for (const auto& [name, tensor] : one.tensors()) {
+          INFO(name);
+          const auto& twin = two.tensor(name);
+          REQUIRE(twin.bytes == tensor.bytes);
+          CHECK(std::equal(tensor.data, tensor.data + tensor.bytes, twin.data));
+        }
+      }
+      CHECK(found);
+    }
+  }
+}
