@@ -62,6 +62,7 @@ Checked check_list(const json& schema, const Value& value) {
     std::stringstream words(word);
     while (std::getline(words, word, ',')) items.push_back(plain_scalar(word));
   }
+  if (items.size() < schema.value("minItems", 0U)) return {nullptr, "[] is empty"};
   json out = json::array();
   for (const Value& item : items) {
     Checked checked = check_value(schema.at("items"), item);

@@ -36,7 +36,7 @@ struct Field {
   std::vector<std::string> choices_, aliases;
   bool is_runtime = false;
 
-  /// Inclusive bounds of a number, or of each element of a list.
+  /// Inclusive bounds of a number, or of each element of a list, which may not be empty then.
   Field range(double lowest, double highest) && {
     low = lowest;
     high = highest;
@@ -118,6 +118,7 @@ nlohmann::json options_schema() {
     using T = std::decay_t<decltype(defaults.*(f.member))>;
     nlohmann::json s = detail::type_schema<T>();
     nlohmann::json& element = s.contains("items") ? s["items"] : s;
+    if (f.low && s.contains("items")) s["minItems"] = 1;
     if (f.low) element["minimum"] = *f.low;
     if (f.high) element["maximum"] = *f.high;
     if (!f.choices_.empty()) element["enum"] = f.choices_;

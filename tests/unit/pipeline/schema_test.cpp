@@ -55,6 +55,10 @@ TEST_CASE("a bad value says what is wrong with it", "[schema]") {
   CHECK(check_value(kBoolean, plain_scalar("1")).problem == "1 is not true or false");
   CHECK(check_value(kChoice, plain_scalar("8")).problem == "\"8\" is not one of 16-mixed, 32");
   CHECK(check_value(kNumbers, plain_scalar("4,0")).problem == "0 is outside [1, ...]");
+  json some = kNumbers;
+  some["minItems"] = 1;
+  CHECK(check_value(some, {json::array(), "[]", {}}).problem == "[] is empty");
+  CHECK(check_value(kNumbers, {json::array(), "[]", {}}).value == json::array());
 }
 
 TEST_CASE("the nearest name is found unless nothing is near", "[schema]") {
