@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -41,11 +42,26 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return out;
 }
 
+// In the child, descriptors are moved above every target, so that no dup2 overwrites a source.
+constexpr int kFree = 32;
+
+/// Raises the limit of open files where it is too low for a stage.
+void allow_files() {
+  constexpr rlim_t kFiles = 2 * kFree;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= kFiles) return;
+  const rlimit raised{kFiles, std::max(files.rlim_max, kFiles)};
+  if (files.rlim_max >= kFiles && ::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
+  throw Error(ExitCode::kStageFailed,
+              "cannot start the stage's process: only " + std::to_string(files.rlim_max) +
+                  " files may be open at once",
+              "ulimit -n 1024");
+}
+
 /// Between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become_child(const char* executable, char* const* arguments,
                                char* const* environment,
                                std::array<std::pair<int, int>, 6> descriptors, pid_t parent) {
-  constexpr int kFree = 32;  // above every target, so that no dup2 overwrites a source
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(143);
@@ -68,6 +84,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
 }  // namespace
 
 Child::Child(const ChildSpec& spec) {
+  allow_files();
   Pipe events = make_pipe();
   Pipe cancel = make_pipe();
   const std::string executable = spec.executable.string();

@@ -1,12 +1,31 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <exception>
 #include <iostream>
 
 #include "pipeline/cli.h"
 
+namespace {
+
+/// A standard descriptor that the caller closed must not become the number of the next file that is
+/// opened. Reading then finds nothing, results cannot be written, and messages go nowhere.
+void occupy_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) != -1) continue;
+    if (::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd) ::_exit(1);
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   std::ios::sync_with_stdio(false);
   try {
-    return kdgat::run_command({argv + 1, argv + argc}, std::cout, std::cerr);
+    const int code = kdgat::run_command({argv + 1, argv + argc}, std::cout, std::cerr);
+    if (code != 0 || std::cout.flush()) return code;
+    std::cerr << "error: the results cannot be written to standard output\n";
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
   }

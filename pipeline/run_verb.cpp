@@ -56,7 +56,14 @@ std::string quoted(std::string line, const std::vector<std::string>& words) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
   for (const std::string& word : words) {
     const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
-    line += is_plain ? " " + word : " '" + word + "'";
+    line += ' ';
+    if (is_plain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
   }
   return line;
 }

@@ -57,6 +57,11 @@ StageAnswer answer_of_death(int signal, uint64_t oom_kills, uint64_t peak_bytes,
 
 StageAnswer answer_of_exit(int code, const std::string& log_tail) {
   StageAnswer answer;
+  if (code == kHostMemory) {
+    answer.code = code;
+    answer.diagnostics.push_back({"", "out of host memory", "more memory for the job"});
+    return answer;
+  }
   answer.code = static_cast<int>(ExitCode::kStageFailed);
   answer.diagnostics.push_back(
       {"",

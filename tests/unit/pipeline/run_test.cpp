@@ -268,6 +268,49 @@ TEST_CASE("kdgat run stops with the file and the reason when the disk is full", 
   CHECK_THAT(rest.err, Contains("continuing run"));
 }
 
+TEST_CASE("kdgat never ends in 0 when its results cannot be written", "[run]") {
+  const ScratchFolder scratch;
+  const std::string kdgat = "'" + fs::absolute(kdgat_binary()).string() + "' ";
+  for (const char* output : {">/dev/full", ">&-"}) {
+    for (const char* command : {"--help ", "config show example --json ", "run example --json "}) {
+      const CommandResult result = run_shell(kdgat + command + output, scratch.path());
+      INFO(command << output);
+      CHECK(result.exit_code == 1);
+      CHECK_THAT(result.err, Contains("cannot be written to standard output"));
+    }
+  }
+  CHECK_THAT(run_kdgat("run example", scratch.path()).err, Contains("nothing to do"));
+}
+
+TEST_CASE("closed standard descriptors never stand for files of a run", "[run]") {
+  const ScratchFolder scratch;
+  const std::string kdgat = "'" + fs::absolute(kdgat_binary()).string() + "' ";
+  const CommandResult read = run_shell(kdgat + "data import - -o imported <&-", scratch.path());
+  CHECK(read.exit_code == 3);
+  CHECK_THAT(read.err, Contains("standard input: the file is empty"));
+  CHECK(run_shell(kdgat + "run example <&- 2>&-", scratch.path()).exit_code == 0);
+  REQUIRE(runs_in(scratch.path()).size() == 1);
+  const fs::path run = runs_in(scratch.path())[0];
+  CHECK(json::parse(read_text(run / "run.json")).at("exit_code") == 0);
+  CHECK(json::parse(read_text(run / "example/step.json")).at("step") == "example");
+}
+
+TEST_CASE("kdgat run says when it may open too few files", "[run]") {
+  const ScratchFolder scratch;
+  const std::string kdgat = "'" + fs::absolute(kdgat_binary()).string() + "' ";
+  const CommandResult few = run_shell("ulimit -n 20; " + kdgat + "run example", scratch.path());
+  CHECK(few.exit_code == 1);
+  CHECK_THAT(few.err, Contains("only 20 files may be open at once\n  hint: ulimit -n 1024"));
+  CHECK(run_shell("ulimit -S -n 20; " + kdgat + "run example", scratch.path()).exit_code == 0);
+}
+
+TEST_CASE("kdgat run quotes what was typed as a shell needs it", "[run]") {
+  const ScratchFolder scratch;
+  const CommandResult result = run_kdgat("run example --root \"it's here\"", scratch.path());
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.err, Contains("--root 'it'\\''s here' --explain"));
+}
+
 TEST_CASE("a dry run opens no plugin, writes nothing and with -v asks the stage", "[run]") {
   const ScratchFolder scratch;
   const fs::path library = make_plugin(scratch / "plugins");
