@@ -38,6 +38,10 @@ PluginDescription read_description(const fs::path& path) {
   plugin.inputs = read_ports(json.at("inputs"));
   plugin.outputs = read_ports(json.at("outputs"));
   plugin.options = json.at("options");
+  for (const nlohmann::json& option :
+       plugin.options.value("properties", nlohmann::json::object())) {
+    if (!option.is_object()) throw std::runtime_error("an option is no object");
+  }
   plugin.refused = json.value("refused", nlohmann::json::array());
   return plugin;
 }

@@ -437,6 +437,7 @@ class Resolver {
   }
 
   void unknown_target(const Assignment& a) {
+    if (catalog_.problems().contains(a.target)) return;  // its own problem is reported if it runs
     std::vector<std::string> known = {"data", "data.synth"};
     for (const StepSpec& step : profile_.steps) known.push_back(step.name);
     for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);

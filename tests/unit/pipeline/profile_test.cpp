@@ -425,6 +425,7 @@ TEST_CASE("a stage whose description is broken is a plugin error", "[profile]") 
   Case c;
   c.file("kdgat_distill.json", "{");
   c.catalog = PluginCatalog::scan({c.folder.path()});
+  c.config("options: {distill: {temperature: 2}}\n");
   c.request.stage = "distill";
   try {
     c.resolve();
@@ -432,4 +433,16 @@ TEST_CASE("a stage whose description is broken is a plugin error", "[profile]") 
   } catch (const Error& e) {
     CHECK(e.code() == ExitCode::kPlugin);
   }
+}
+
+TEST_CASE("a description whose options are malformed is broken", "[profile]") {
+  Case c;
+  c.file("kdgat_distill.json",
+         R"({"name": "distill", "library": "kdgat_distill.so", "abi": {"major": 1, "minor": 0},
+             "version": 1, "library_hash": "0", "inputs": [], "outputs": [],
+             "options": {"properties": {"temperature": 3}}})");
+  const PluginCatalog catalog = PluginCatalog::scan({c.folder.path()});
+  CHECK(catalog.find("distill") == nullptr);
+  REQUIRE(catalog.problems().contains("distill"));
+  CHECK_THAT(catalog.problems().at("distill").message, Contains("an option is no object"));
 }
