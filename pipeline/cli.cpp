@@ -33,6 +33,14 @@ void print_problem(std::ostream& err, const Diagnostic& d) {
   err << (shown.where.empty() ? "error: " : "") << shown.text() << '\n';
 }
 
+void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {
+  constexpr size_t kShown = 50;  // more of them have one cause
+  for (size_t i = 0; i < std::min(list.size(), kShown); ++i) print_problem(err, list[i]);
+  if (list.size() > kShown) {
+    err << "error: and " << list.size() - kShown << " more problems\n";
+  }
+}
+
 [[noreturn]] void unknown_verb(const std::string& name, const Context& context) {
   if (name[0] == '-') {
     throw Error(ExitCode::kUsage, "unknown option " + name, "see kdgat --help");
@@ -113,7 +121,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     return status;
   } catch (const Error& e) {
     code = e.code();
-    for (const Diagnostic& d : e.diagnostics()) print_problem(err, d);
+    print_problems(err, e.diagnostics());
   } catch (const std::bad_alloc&) {
     code = ExitCode::kHostMemory;
     err << "error: out of host memory\n";

@@ -295,6 +295,17 @@ TEST_CASE("closed standard descriptors never stand for files of a run", "[run]")
   CHECK(json::parse(read_text(run / "example/step.json")).at("step") == "example");
 }
 
+TEST_CASE("kdgat run shows the first of very many problems and how many more there are", "[run]") {
+  const ScratchFolder scratch;
+  std::string profile = "stages:\n  example:\n";
+  for (int i = 0; i < 60; ++i) profile += "    k" + std::to_string(i) + ": 1\n";
+  write_file(scratch / "p.yaml", profile);
+  const CommandResult result = run_kdgat("run p.yaml", scratch.path());
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Contains("p.yaml:3: unknown option example.k0") &&
+                             Contains("error: and 10 more problems") && !Contains("k55"));
+}
+
 TEST_CASE("kdgat run says when it may open too few files", "[run]") {
   const ScratchFolder scratch;
   const std::string kdgat = "'" + fs::absolute(kdgat_binary()).string() + "' ";
