@@ -31,6 +31,10 @@ std::unique_ptr<Objective> rebuild(const model::ModelHeader& header,
 std::unique_ptr<Objective> load_scorer(const std::filesystem::path& model_file,
                                        torch::Device device) {
   const graph::SafetensorsFile file = graph::SafetensorsFile::open(model_file);
+  if (std::vector<Diagnostic> faults = graph::verify_hashes(file); !faults.empty()) {
+    for (Diagnostic& fault : faults) fault.hint = "run the step that made it again";
+    throw Error(ExitCode::kData, std::move(faults));
+  }
   const model::ModelHeader header = model::load_header(file);
   if (header.name == "vgae") {
     return rebuild<model::VgaeConfig, AutoencoderObjective>(header, file, device);

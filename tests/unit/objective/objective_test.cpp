@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <fstream>
+
 #include "support/batches.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
@@ -178,6 +180,20 @@ TEST_CASE("a saved model scores as before, from its frozen configuration", "[mod
   ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
   model::save_model(file.path, classifier.module(), "gat", classifier.model()->config());
   CHECK(torch::equal(load_scorer(file.path, torch::kCPU)->score(batch), classifier.score(batch)));
+}
+
+TEST_CASE("a model whose weights were damaged is refused", "[model_file]") {
+  const TemporaryFile file;
+  const model::GatConfig config = model::GatConfig::student(20);
+  model::save_model(file.path, *model::make_model(config), "gat", config);
+  {
+    std::fstream damaged(file.path, std::ios::binary | std::ios::in | std::ios::out);
+    damaged.seekp(-3, std::ios::end);
+    damaged.put('\x55');
+  }
+  CHECK_THROWS_WITH(load_scorer(file.path, torch::kCPU),
+                    Catch::Contains("differs from its hash") &&
+                        Catch::Contains("hint: run the step that made it again"));
 }
 
 TEST_CASE("weights load strictly and name everything that is wrong", "[model_file]") {
