@@ -38,7 +38,8 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
     const std::string entry = *at;
     if (!extra.contains(entry.substr(0, entry.find('=')))) out.push_back(entry);
   }
-  for (const auto& [name, value] : extra) out.push_back(name + "=" + value);
+  for (const auto& [name, value] : extra)
+    out.push_back(std::string(name).append("=").append(value));
   return out;
 }
 
@@ -47,7 +48,7 @@ constexpr int kFree = 32;
 
 /// Raises the limit of open files where it is too low for a stage.
 void allow_files() {
-  constexpr rlim_t kFiles = 2 * kFree;
+  constexpr rlim_t kFiles = rlim_t{2} * kFree;
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= kFiles) return;
   const rlimit raised{kFiles, std::max(files.rlim_max, kFiles)};
@@ -93,6 +94,7 @@ Child::Child(const ChildSpec& spec) {
                                  const_cast<char*>(verb.c_str()), nullptr};
   std::vector<std::string> variables = environment_with(spec.environment);
   std::vector<char*> environment;
+  environment.reserve(variables.size() + 1);
   for (std::string& variable : variables) environment.push_back(variable.data());
   environment.push_back(nullptr);
   const int output = spec.output_fd >= 0 ? spec.output_fd : STDERR_FILENO;

@@ -79,7 +79,8 @@ class YamlWriter {
 
   void line(int depth, const std::string& key, const std::string& value,
             const std::string& origin) {
-    std::string text = std::string(depth * 2, ' ') + key + ":" + (value.empty() ? "" : " ") + value;
+    std::string text = std::string(static_cast<size_t>(depth) * 2, ' ') + key + ":" +
+                       (value.empty() ? "" : " ") + value;
     if (origin_ && !origin.empty()) {
       constexpr size_t kColumn = 44;
       text += std::string(text.size() < kColumn ? kColumn - text.size() : 1, ' ') + "# " + origin;

@@ -13,7 +13,6 @@
 
 namespace kdgat {
 
-// NOLINTNEXTLINE(bugprone-exception-escape): json's destructor is said to throw
 struct PreparedData {
   std::filesystem::path folder;  ///< holds graphs.safetensors and split.safetensors
   std::string fingerprint;       ///< content of the store and of the split

@@ -23,7 +23,7 @@ fs::path preset_file(const std::string& name, const std::vector<fs::path>& folde
   if (is_profile_file(name)) return fs::is_regular_file(name) ? fs::path(name) : fs::path();
   for (const fs::path& folder : folders) {
     for (const char* end : {".yaml", ".yml", ".json"}) {
-      const fs::path file = folder / (name + end);
+      fs::path file = folder / (name + end);
       if (fs::is_regular_file(file)) return file;
     }
   }

@@ -330,9 +330,15 @@ class Resolver {
   void check_refused(const PluginDescription& plugin, const std::string& label) {
     for (const auto& [key, a] : std::exchange(refused_, {})) {
       const json& refused = *find_refused(plugin.refused, key);
-      if (is_neutral(refused.value("neutral", json::array()), a->value)) continue;
-      problem(*a, label + "." + key + ": " + value_text(a->value.value) + " is not supported",
-              refused.value("reason", ""));
+      const json neutral = refused.value("neutral", json::array());
+      std::string name = label;
+      name += "." + key;
+      if (!is_neutral(neutral, a->value)) {
+        problem(*a, name + ": " + value_text(a->value.value) + " is not supported",
+                refused.value("reason", ""));
+      } else if (neutral.size() > 1) {  // several values, none of which does anything
+        note(*a, name + " has no effect: " + refused.value("reason", ""));
+      }
     }
   }
 
@@ -372,9 +378,8 @@ class Resolver {
       if (layer.kind == LayerKind::kCommandLine) {
         note(a, a.target + "." + a.key + " has no effect: no step runs " + a.target);
       }
-    } else if (a.scope == Scope::kNamed) {
-      unknown_target(a);
-    } else if (a.scope == Scope::kStep && find_step(a.target) == nullptr) {
+    } else if (a.scope == Scope::kNamed ||
+               (a.scope == Scope::kStep && find_step(a.target) == nullptr)) {
       unknown_target(a);
     }
   }

@@ -67,7 +67,7 @@ Value value_of(const YAML::Node& node, ListLimits& limits) {
     return list;
   }
   if (node.IsMap()) return {json::object(), "", {}};
-  const std::string tag = node.Tag(), text = node.Scalar();
+  const std::string &tag = node.Tag(), &text = node.Scalar();
   if (tag == "!" || tag == "tag:yaml.org,2002:str") return {text, "", {}};
   return plain_scalar(text);
 }

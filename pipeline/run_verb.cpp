@@ -70,7 +70,7 @@ std::string quoted(std::string line, const std::vector<std::string>& words) {
 
 /// "today 18:04", "yesterday 18:04", "2026-03-01 18:04", in local time.
 std::string when(const std::string& iso) {
-  constexpr std::time_t kDay = 24 * 60 * 60;
+  constexpr std::time_t kDay = std::time_t{24} * 60 * 60;
   std::tm utc{};
   if (::strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return iso;
   const std::time_t then = ::timegm(&utc);

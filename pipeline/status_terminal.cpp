@@ -198,8 +198,8 @@ Terminal Terminal::of(int fd, int verbosity) {
   winsize size{};
   if (is_terminal && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     terminal.columns = size.ws_col;
-  } else if (is_set("COLUMNS")) {
-    terminal.columns = std::max(20, std::atoi(std::getenv("COLUMNS")));
+  } else if (const char* columns = std::getenv("COLUMNS"); columns != nullptr && *columns != '\0') {
+    terminal.columns = std::max(20, std::atoi(columns));
   }
   return terminal;
 }

@@ -150,7 +150,7 @@ const char* read_bracketed_time(std::string_view text, double& time) {
 }  // namespace
 
 #define KDGAT_TRY(call) \
-  if (const char* fault = call) return fault
+  if (const char* fault = (call)) return fault
 
 const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view cells[8], field;
@@ -300,7 +300,7 @@ const char* parse_daga_row(const LogLayout&, std::string_view line, CanFrame& fr
   int64_t bits = 0;
   if (!read_decimal(cells[2], bits) || bits < 0) return kBadLength;
   KDGAT_TRY(read_hex_payload(cells[3], frame));
-  if (bits != 8 * frame.length) return kBadLength;  // this form counts bits
+  if (bits != int64_t{8} * frame.length) return kBadLength;  // this form counts bits
   bool attack = false;
   KDGAT_TRY(read_truth(cells[5], attack));
   frame.label = attack ? 1 : 0;

@@ -34,7 +34,6 @@ struct Source {
 void to_json(nlohmann::json& out, const Source& source);
 void from_json(const nlohmann::json& in, Source& source);
 
-// NOLINTNEXTLINE(bugprone-exception-escape): the move of a json value does not throw
 class GraphStore {
  public:
   /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once
@@ -120,7 +119,6 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
 
 /// Graph indices by name: "train", "val", and "test" or "test/<scenario>" for each test scenario.
 /// A small side file; another seed or fold rewrites nothing else.
-// NOLINTNEXTLINE(bugprone-exception-escape): the move of a json value does not throw
 struct Split {
   std::map<std::string, std::vector<int64_t>> parts;
   nlohmann::json options;  ///< how it was made
