@@ -47,15 +47,25 @@ void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tens
     writer.add(name, dtype_of(t), t.sizes().vec(), t.const_data_ptr());
   }
   writer.metadata("state", state.dump());
-  writer.write(path);
+  writer.write(path, /*hashes=*/true);
 }
 
 std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
-  const auto found = file.metadata().find("state");
-  if (found == file.metadata().end()) refuse(path, "holds no training state");
-  return nlohmann::json::parse(found->second);
+  try {
+    const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
+    if (const auto faults = graph::verify_hashes(file); !faults.empty()) {
+      throw Error(ExitCode::kData, faults);
+    }
+    return nlohmann::json::parse(file.metadata().at("state"));
+  } catch (const Error& e) {
+    std::vector<Diagnostic> faults = e.diagnostics();
+    for (Diagnostic& fault : faults)
+      fault.hint = "the checkpoint is damaged; remove it to start over";
+    throw Error(e.code(), std::move(faults));
+  } catch (const std::out_of_range&) {
+    refuse(path, "holds no training state");
+  }
 }
 
 void load_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors) {

@@ -139,8 +139,23 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing", "[tra
   CHECK_THROWS_WITH(train::load_checkpoint(path, {{"a", a}}),
                     Catch::Contains("this model does not have"));
   CHECK(torch::equal(a, torch::zeros({2})));
+}
+
+TEST_CASE("a damaged checkpoint is refused with what to do about it", "[train]") {
+  const Folder folder;
+  const auto path = folder.path / "state.safetensors";
+  train::save_checkpoint(path, {{"a", torch::ones({2})}}, nlohmann::json::object());
+  {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(-2, std::ios::end);
+    file.put('\x55');
+  }
+  CHECK_THROWS_WITH(
+      train::read_checkpoint_state(path),
+      Catch::Contains("tensor 'a' differs from its hash") &&
+          Catch::Contains("hint: the checkpoint is damaged; remove it to start over"));
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
-  CHECK_THROWS_AS(train::read_checkpoint_state(path), Error);
+  CHECK_THROWS_WITH(train::read_checkpoint_state(path), Catch::Contains("remove it to start over"));
 }
 
 TEST_CASE("batch limits are exact when told and lowered by memory otherwise", "[train]") {
