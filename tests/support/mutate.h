@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/soak.h"
+
 namespace kdgat::test {
 
 /// splitmix64: tiny, and the same numbers everywhere.
@@ -86,7 +88,7 @@ inline void mutate_once(std::string& text, const std::string& other, MutationRan
   }
 }
 
-/// Calls `target(const uint8_t*, size_t)` with every seed as it is, then with `count` mutated
+/// Calls `target(const uint8_t*, size_t)` with every seed as it is, then with soak(count) mutated
 /// copies of one to eight changes each. A copy grows by no more than some hundred bytes.
 template <class F>
 void run_mutations(const std::vector<std::string>& seeds, int count, uint64_t seed, F target) {
@@ -98,7 +100,7 @@ void run_mutations(const std::vector<std::string>& seeds, int count, uint64_t se
   for (const std::string& text : seeds) call(text);
   if (seeds.empty()) return;
   MutationRandom random(seed);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < soak(count); ++i) {
     std::string text = seeds[random.below(seeds.size())];
     const std::string& other = seeds[random.below(seeds.size())];
     for (std::size_t changes = 1 + random.below(8); changes > 0; --changes) {

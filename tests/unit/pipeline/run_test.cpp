@@ -10,6 +10,7 @@
 
 #include "kdgat/atomic_file.h"
 #include "support/probe_plugin.h"
+#include "support/soak.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -229,7 +230,9 @@ TEST_CASE("kdgat run completes what was killed at any moment", "[run]") {
   const ScratchFolder scratch;
   make_plugin(scratch / "plugins");
   write_file(scratch / "p.yaml", kChain);
-  for (const int milliseconds : {2, 5, 10, 15, 20, 30, 40, 60, 90, 140}) {
+  constexpr int kMoments[] = {2, 5, 10, 15, 20, 30, 40, 60, 90, 140};
+  for (int round = 0; round < kdgat::test::soak(10); ++round) {
+    const int milliseconds = kMoments[round % 10] + 3 * (round / 10);
     const std::string words = "run p.yaml --plugin-dir plugins --root r" +
                               std::to_string(milliseconds) + " third.steps=5 third.seconds=0.02";
     {
