@@ -111,16 +111,8 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
   objective.neighbour_weight = options.neighbour_weight;
   objective.kl_weight = options.kl_weight;
 
-  train::Learner learner;
-  learner.module = &objective.module();
-  learner.loss = [&](const graph::GraphBatch& batch, const graph::StepTotals& totals,
-                     int64_t step) {
-    return objective.loss(batch, totals, {static_cast<uint64_t>(request.seed), step});
-  };
-  learner.score = [&](const graph::GraphBatch& batch) { return objective.score(batch); };
-  learner.parts = [&] { return objective.parts(); };
-  learner.bytes_per_node = bytes_per_node(config);
-  learner.size = size_of(config);
+  const train::Learner learner =
+      train::make_learner(objective, request.seed, bytes_per_node(config), size_of(config));
   nlohmann::json result =
       train::fit(options, learner, data, parts, train::result_options(options), request, host);
   model::save_model(request.run_dir / "model.safetensors", objective.module(), "vgae", config);

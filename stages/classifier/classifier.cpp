@@ -110,16 +110,9 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   objective.module().to(device);
   objective.model()->checkpointing = options.gradient_checkpointing;
 
-  train::Learner learner;
-  learner.module = &objective.module();
-  learner.loss = [&](const graph::GraphBatch& batch, const graph::StepTotals& totals,
-                     int64_t step) {
-    return objective.loss(batch, totals, {static_cast<uint64_t>(request.seed), step});
-  };
-  learner.score = [&](const graph::GraphBatch& batch) { return objective.score(batch); };
-  learner.bytes_per_node = bytes_per_node(config);
+  train::Learner learner =
+      train::make_learner(objective, request.seed, bytes_per_node(config), size_of(config));
   learner.threshold = 0.5;
-  learner.size = size_of(config);
   nlohmann::json result =
       train::fit(options, learner, data, parts, train::result_options(options), request, host);
   model::save_model(request.run_dir / "model.safetensors", objective.module(), "gat", config);

@@ -33,6 +33,23 @@ struct Learner {
   std::string size;  ///< "student", "teacher" or "custom"
 };
 
+/// The learner of an objective: anything with module(), loss(batch, totals, {seed, step}),
+/// score(batch) and parts(). `objective` outlives the learner.
+template <class Objective>
+Learner make_learner(Objective& objective, int64_t seed, double bytes_per_node, std::string size) {
+  Learner out;
+  out.module = &objective.module();
+  out.loss = [&objective, seed](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                                int64_t step) {
+    return objective.loss(batch, totals, {static_cast<uint64_t>(seed), step});
+  };
+  out.score = [&objective](const graph::GraphBatch& batch) { return objective.score(batch); };
+  out.parts = [&objective] { return objective.parts(); };
+  out.bytes_per_node = bytes_per_node;
+  out.size = std::move(size);
+  return out;
+}
+
 /// Graphs by what they are used for.
 struct Parts {
   std::vector<int64_t> train;
