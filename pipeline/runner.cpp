@@ -48,6 +48,12 @@ StageAnswer answer_of_death(int signal, uint64_t oom_kills, uint64_t peak_bytes,
                                       format_bytes(peak_bytes) +
                                       (limit ? " of " + format_bytes(*limit) : "") + tail,
                                   "a smaller batch_size, or more memory for the job"});
+  } else if (signal == SIGABRT && log_tail.find("bad_alloc") != std::string::npos) {
+    answer.code = kHostMemory;
+    answer.diagnostics.push_back(
+        {"",
+         "out of host memory: the stage could get no more at " + format_bytes(peak_bytes) + tail,
+         "a smaller batch_size, or more memory for the job"});
   } else {
     answer.diagnostics.push_back(
         {"", "the stage's process was killed by " + signal_name + tail, ""});

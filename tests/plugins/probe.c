@@ -60,6 +60,11 @@ static kdgat_status run(const kdgat_host* host, const char* request) {
     raise(SIGKILL);
   }
   if (is_mode(request, "exit")) _exit(0);
+  if (is_mode(request, "exit_82")) _exit(82);
+  if (is_mode(request, "bad_alloc")) {
+    fputs("terminate called after throwing an instance of 'std::bad_alloc'\n", stderr);
+    abort();
+  }
   if (is_mode(request, "status")) return 77;
   if (is_mode(request, "memory")) {
     host->fail(host->context, "{\"diagnostics\":[{\"message\":\"out of host memory\"}]}");

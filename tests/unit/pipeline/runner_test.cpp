@@ -221,6 +221,17 @@ TEST_CASE("a stage killed while the kernel counts a kill for memory ends in 82",
   CHECK(probe.run("kill").answer.code == 82);
 }
 
+TEST_CASE("a stage that dies of an allocation that failed, or ends in 82 mutely, ends in 82",
+          "[runner]") {
+  Probe probe;
+  for (const char* mode : {"bad_alloc", "exit_82"}) {
+    const StepOutcome outcome = probe.run(mode);
+    INFO(mode);
+    CHECK(outcome.answer.code == 82);
+    CHECK_THAT(outcome.answer.diagnostics.at(0).message, Contains("out of host memory"));
+  }
+}
+
 TEST_CASE("each way of a stage to fail keeps its code and words", "[runner]") {
   Probe probe;
   const StepOutcome data = probe.run("fail");
