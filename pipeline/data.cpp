@@ -160,10 +160,6 @@ graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folde
   return graph::import_logs(logs.path(), folder, options, progress, cancelled);
 }
 
-std::string windows_text(const json& facts) {
-  return grouped(facts.at("graphs")) + " windows (" + grouped(facts.at("attack")) + " attack)";
-}
-
 std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
   if (!data.synthetic) return prepared.summary;
   const auto synth = load_options<graph::SynthOptions>(data.synth.values);
@@ -268,6 +264,16 @@ std::string grouped(int64_t number) {
   return out;
 }
 
+std::string windows_text(int64_t count) {
+  return grouped(count) + (count == 1 ? " window" : " windows");
+}
+
+std::string windows_text(const json& facts) {
+  const bool is_labelled = facts.at("unlabelled") != facts.at("graphs");
+  return windows_text(facts.at("graphs").get<int64_t>()) +
+         (is_labelled ? " (" + grouped(facts.at("attack")) + " attack)" : " (without labels)");
+}
+
 SectionSchemas data_schemas() {
   return {options_schema<graph::ImportOptions>(), options_schema<graph::SynthOptions>()};
 }
@@ -366,6 +372,7 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
           {"rows", report.rows},
           {"graphs", report.graphs},
           {"attack", prepared.facts.at("attack")},
+          {"unlabelled", prepared.facts.at("unlabelled")},
           {"num_ids", prepared.facts.at("num_ids")},
           {"sources", report.sources},
           {"parts", prepared.facts.at("parts")},
@@ -405,12 +412,25 @@ std::vector<Diagnostic> verify_data(const fs::path& path) {
 
 std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
                                          const std::function<bool()>& cancelled) {
-  graph::write_synthetic(folder, load_options<graph::SynthOptions>(options), cancelled);
+  const auto synth = load_options<graph::SynthOptions>(options);
+  OutputFolder output(folder);
+  const TemporaryFolder staging(folder, ".synth.");  // inside: surely the same file system
+  graph::write_synthetic(staging.path(), synth, cancelled);
   std::vector<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), folder).string());
+  for (const auto& entry : fs::recursive_directory_iterator(staging.path())) {
+    if (!entry.is_regular_file()) continue;
+    files.push_back(fs::relative(entry.path(), staging.path()).string());
   }
   std::sort(files.begin(), files.end());
+  try {
+    for (const std::string& file : files) {
+      fs::create_directories((folder / file).parent_path());
+      fs::rename(staging.path() / file, folder / file);
+    }
+  } catch (const fs::filesystem_error& e) {
+    throw Error(ExitCode::kData, "cannot write to " + folder.string() + ": " + e.code().message());
+  }
+  output.keep();
   return files;
 }
 

@@ -144,6 +144,35 @@ TEST_CASE("a given graph store is linked and keeps its split", "[data]") {
   CHECK(!fs::exists(scratch / "narrow"));
 }
 
+TEST_CASE("synthetic logs appear together or not at all", "[data]") {
+  const ScratchFolder scratch;
+  const json options = {{"seconds", 6}, {"attacks", {"dos"}}};
+  const auto has_log = [&] {  // anywhere, finished or not
+    for (const auto& entry : fs::recursive_directory_iterator(scratch.path())) {
+      if (entry.path().extension() == ".csv") return true;
+    }
+    return false;
+  };
+  const auto stopped = [&](const char* name) {
+    return error_of([&] { synthesize_data(scratch / name, options, has_log); });
+  };
+  CHECK(stopped("new").code() == ExitCode::kInterrupted);
+  CHECK(!fs::exists(scratch / "new"));
+  fs::create_directories(scratch / "old");
+  std::ofstream(scratch / "old" / "note.txt") << "mine";
+  CHECK(stopped("old").code() == ExitCode::kInterrupted);
+  CHECK(names_in(scratch / "old") == std::set<std::string>{"note.txt"});
+  CHECK(!synthesize_data(scratch / "old", options, {}).empty());
+  CHECK(fs::exists(scratch / "old" / "note.txt"));
+}
+
+TEST_CASE("windows are counted in words", "[data]") {
+  CHECK(windows_text(json{{"graphs", 1}, {"attack", 0}, {"unlabelled", 1}}) ==
+        "1 window (without labels)");
+  CHECK(windows_text(json{{"graphs", 1200}, {"attack", 7}, {"unlabelled", 1}}) ==
+        "1,200 windows (7 attack)");
+}
+
 TEST_CASE("an interrupted import leaves nothing", "[data]") {
   const ScratchFolder scratch;
   const auto stop = [] { return true; };
