@@ -6,6 +6,7 @@
 
 #include "pipeline/command_line.h"
 #include "pipeline/schema.h"
+#include "pipeline/status.h"
 
 namespace kdgat {
 
@@ -30,7 +31,7 @@ int help_verb(Context& context, const std::vector<std::string>& arguments) {
 void print_problem(std::ostream& err, const Diagnostic& d) {
   const bool is_word = d.where.rfind("command line", 0) == 0;
   const Diagnostic shown = is_word ? Diagnostic{"", d.message + " (" + d.where + ")", d.hint} : d;
-  err << (shown.where.empty() ? "error: " : "") << shown.text() << '\n';
+  err << (shown.where.empty() ? "error: " : "") << printable(shown.text()) << '\n';
 }
 
 void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {

@@ -183,7 +183,10 @@ std::string sizes(const json& counts) {
 /// Prints lines of cells, the first column to the left, the others to the right.
 class Table {
  public:
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void row(std::vector<std::string> cells) {
+    for (std::string& cell : cells) cell = printable(cell);  // names of files may hold anything
+    rows_.push_back(std::move(cells));
+  }
 
   void print(std::ostream& out) const {
     std::vector<std::size_t> widths;
@@ -227,7 +230,7 @@ void print_import(std::ostream& out, const json& result) {
   for (const json& source : result.at("sources")) {
     std::vector<std::string> cells = {
         folders.name(table, source.at("path")), grouped(source.at("rows")) + " rows",
-        grouped(source.at("graphs")) + " windows", source.at("format").get<std::string>()};
+        windows_text(source.at("graphs").get<int64_t>()), source.at("format").get<std::string>()};
     if (source.at("malformed") != 0)
       cells.push_back(grouped(source.at("malformed")) + " malformed");
     table.row(std::move(cells));
@@ -238,8 +241,7 @@ void print_import(std::ostream& out, const json& result) {
     if (name.rfind("test", 0) == 0) test += graphs.get<int64_t>();
   }
   const json& parts = result.at("parts");
-  out << grouped(result.at("graphs")) << " windows (" << grouped(result.at("attack"))
-      << " attack), " << grouped(result.at("num_ids")) << " ids: train "
+  out << windows_text(result) << ", " << grouped(result.at("num_ids")) << " ids: train "
       << grouped(parts.value("train", 0)) << ", val " << grouped(parts.value("val", 0)) << ", test "
       << kdgat::grouped(test)
       << (result.at("reused").get<bool>() ? "; already in " : "; written to ")
@@ -257,8 +259,9 @@ std::string options_line(const json& options) {
 
 void print_inspect(std::ostream& out, const json& result) {
   const json& facts = result.at("facts");
-  out << result.at("path").get<std::string>() << ": " << grouped(facts.at("graphs")) << " windows, "
-      << grouped(facts.at("attack")) << " attack, " << grouped(facts.at("benign")) << " benign, "
+  out << result.at("path").get<std::string>() << ": "
+      << windows_text(facts.at("graphs").get<int64_t>()) << ", " << grouped(facts.at("attack"))
+      << " attack, " << grouped(facts.at("benign")) << " benign, "
       << grouped(facts.at("unlabelled")) << " without label\n"
       << grouped(facts.at("num_ids")) << " ids, " << grouped(facts.at("node_features"))
       << " node and " << grouped(facts.at("edge_features")) << " edge features; "

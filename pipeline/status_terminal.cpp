@@ -77,17 +77,17 @@ class TerminalStatus : public Status {
     }
     if (terminal_.verbosity < 0 || time < next_) return;
     next_ = time + (terminal_.moves ? kRedrawSeconds : kLineSeconds);
-    const std::string name = padded(now.step, name_width_) + "  ";
+    const std::string name = padded(printable(now.step), name_width_) + "  ";
     std::string tail;
     if (now.memory_bytes > 0) tail += "  " + format_bytes(now.memory_bytes);
     const double left = time_left(now, time);
     if (left >= 0) tail += "  " + format_seconds(left) + " left";
     if (!terminal_.moves) {
-      out_ << name << format_progress(now) << tail << '\n' << std::flush;
+      out_ << name << printable(format_progress(now)) << tail << '\n' << std::flush;
       return;
     }
     const std::size_t columns = static_cast<std::size_t>(std::max(20, terminal_.columns - 1));
-    std::string line = name + bar(now) + format_progress(now);
+    std::string line = name + bar(now) + printable(format_progress(now));
     const std::size_t room = columns > width_of(tail) ? columns - width_of(tail) : 0;
     line = clipped(clipped(line, room) + tail, columns);
     erase();
@@ -100,12 +100,12 @@ class TerminalStatus : public Status {
     const bool is_bad = end.outcome != "done" && end.outcome != "kept";
     if (terminal_.verbosity < 0 && !is_bad) return;
     announce({end.step});
-    std::string text = end.text;
+    std::string text = printable(end.text);
     if (end.outcome != "done") text = end.outcome + (text.empty() ? "" : "  " + text);
     std::string tail;
     if (end.memory_bytes > 0) tail += "   " + format_bytes(end.memory_bytes);
     if (end.seconds > 0) tail += "  " + right(format_seconds(end.seconds), 7);
-    std::string line = padded(end.step, name_width_) + "  " + text;
+    std::string line = padded(printable(end.step), name_width_) + "  " + text;
     const std::size_t room = static_cast<std::size_t>(std::min(terminal_.columns, 100));
     if (!tail.empty())
       line = padded(line, room > width_of(tail) ? room - width_of(tail) : 0) + tail;
@@ -117,7 +117,7 @@ class TerminalStatus : public Status {
     if (level == "info" && terminal_.verbosity < 0) return;
     if (level == "warning") out_ << coloured("warning:", "33") << ' ';
     if (level == "error") out_ << coloured("error:", "31") << ' ';
-    out_ << text << '\n' << std::flush;
+    out_ << printable(text) << '\n' << std::flush;
   }
 
  private:
@@ -213,6 +213,17 @@ Clock steady_clock() {
 
 std::unique_ptr<Status> make_terminal_status(std::ostream& out, Terminal terminal, Clock clock) {
   return std::make_unique<TerminalStatus>(out, terminal, std::move(clock));
+}
+
+std::string printable(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool is_wide = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
+    if (is_wide) text.erase(i, 1);
+    if (is_wide || byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t')) text[i] = '?';
+  }
+  return text;
 }
 
 std::string format_seconds(double seconds) {

@@ -206,3 +206,12 @@ TEST_CASE("a table aligns numbers to the right and words to the left", "[status]
   CHECK(tables_text(json::object()).empty());
   CHECK(tables_text({{"table", 7}, {"tables", "x"}}).empty());
 }
+
+TEST_CASE("names cannot steer the terminal", "[status]") {
+  CHECK(printable("größe\n\tof \x1b[2J\r\x7f \xc2\x9b!") == "größe\n\tof ?[2J?? ?!");
+  std::ostringstream out;
+  const auto status = make_terminal_status(out, Terminal{}, [] { return 0.0; });
+  status->message("warning", "a\x1b[31mb");
+  status->end({"x\x1b[0m", "done", "y\x07", 0, 0});
+  CHECK(out.str() == "warning: a?[31mb\nx?[0m     y?\n");
+}
