@@ -130,13 +130,12 @@ bool Child::poll(int milliseconds, const std::function<void(std::string_view)>& 
   const bool has_ended = !is_running_ || reap(false);
   pollfd events{events_.get(), POLLIN, 0};
   if (!has_ended) ::poll(&events, 1, milliseconds);
-  std::array<char, 1 << 16> buffer;
   constexpr int kReads = 16;  // a stage that never stops talking must not keep the host from others
   ssize_t got = 1;
   for (int i = 0; (i < kReads || has_ended) && got > 0; ++i) {
-    got = ::read(events_.get(), buffer.data(), buffer.size());
+    got = ::read(events_.get(), buffer_.data(), buffer_.size());
     if (got <= 0) break;
-    partial_.append(buffer.data(), static_cast<std::size_t>(got));
+    partial_.append(buffer_.data(), static_cast<std::size_t>(got));
     std::size_t start = 0;
     for (std::size_t at; (at = partial_.find('\n', start)) != std::string::npos; start = at + 1) {
       on_line(std::string_view(partial_).substr(start, at - start));

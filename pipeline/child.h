@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/artifacts.h"
 
@@ -60,6 +61,7 @@ class Child {
   pid_t pid_ = -1;
   bool is_running_ = false;
   OwnedFd events_, cancel_;
+  std::vector<char> buffer_ = std::vector<char>(1 << 16);  // too large for a small stack
   std::string partial_;
   ChildEnd end_;
 };

@@ -40,8 +40,7 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --force              keep nothing of earlier runs
   -n, --dry-run        say what would run; change nothing
   --explain            say why each step runs or is kept
-  --progress FORM      text, or jsonl: one JSON object a line on stderr
-  --progress FORM      text or jsonl (also KDGAT_PROGRESS)
+  --progress FORM      text, or jsonl: one JSON object a line on stderr (also KDGAT_PROGRESS)
   --in-process         run stages in this process (for debugging)
 
 Options of stages: stage.key=1, step.key=1 or key=1 (every step that has it); a list is [1,2]. Each

@@ -101,7 +101,7 @@ const kdgat_stage& PluginHost::open_library(const fs::path& library) {
   return *stage;
 }
 
-const kdgat_stage& PluginHost::open(const PluginDescription& plugin) {
+void check_library(const PluginDescription& plugin) {
   check_file(plugin.library);
   const std::string hash = hash_file(plugin.library);
   if (hash != plugin.library_hash) {
@@ -109,6 +109,10 @@ const kdgat_stage& PluginHost::open(const PluginDescription& plugin) {
              " (" + plugin.library_hash + ", the file has " + hash + ")",
          "write it again: kdgat describe-plugin " + plugin.library.string());
   }
+}
+
+const kdgat_stage& PluginHost::open(const PluginDescription& plugin) {
+  check_library(plugin);
   const kdgat_stage& stage = open_library(plugin.library);
   if (stage.name != plugin.name) {
     fail(plugin.library.string() + " holds the stage " + stage.name + ", not " + plugin.name,

@@ -26,6 +26,10 @@ class PluginHost {
   std::string runtime_owner_;  ///< its file, for the message
 };
 
+/// Looks at a plugin's file without opening it: there, a library, and the one that was described.
+/// Throws Error(kPlugin).
+void check_library(const PluginDescription& plugin);
+
 /// What can be said from the descriptions alone, before anything is opened: versions, and that all
 /// runtimes agree. Throws Error(kPlugin) with every problem.
 void check_compatible(const std::vector<const PluginDescription*>& plugins);

@@ -223,6 +223,9 @@ class Resolver {
         set(host, host_schema(), a.key, a, a.key, "");
         if (a.key == "device") check_device(a);
         if (a.key == "dataset") check_dataset(a);
+        if (a.key == "root" && host.values["root"] == "") {
+          problem(a, "root: \"\" names no folder", "the default is runs");
+        }
       }
     }
     profile_.dataset = host.values["dataset"];

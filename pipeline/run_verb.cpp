@@ -184,6 +184,7 @@ class RunCommand {
     if (needs_data_) data = prepare();
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = plan_for(data);
+    check_libraries(plan);
     std::string busy;
     std::optional<Run> run;
     if (!options_.plan.force) run = Run::resume(dataset_root_, plan, busy);
@@ -242,6 +243,22 @@ class RunCommand {
     status_->end({"data", "done", data.summary, clock_() - started, 0});
     for (const Diagnostic& d : data.warnings) status_->message("warning", d.text());
     return data;
+  }
+
+  /// Of every step that will run, before the first one starts. Throws Error(kPlugin) with every
+  /// problem.
+  void check_libraries(const Plan& plan) const {
+    std::vector<Diagnostic> problems;
+    std::set<std::string> seen;
+    for (const PlannedStep& step : plan.steps) {
+      if (step.action == Action::kKeep || !seen.insert(step.spec.stage).second) continue;
+      try {
+        check_library(*context_.catalog.find(step.spec.stage));
+      } catch (const Error& e) {
+        problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+      }
+    }
+    if (!problems.empty()) throw Error(ExitCode::kPlugin, std::move(problems));
   }
 
   static bool needs_no_work(const Plan& plan) {

@@ -186,6 +186,18 @@ TEST_CASE("kdgat run refuses a plugin that is not as described, and every broken
   CHECK(run_kdgat("describe-plugin plugins/kdgat_probe.so", scratch.path()).exit_code == 4);
 }
 
+TEST_CASE("kdgat run looks at every plugin it needs before the first step", "[run]") {
+  const ScratchFolder scratch;
+  const fs::path library = make_plugin(scratch / "plugins");
+  write_file(scratch / "p.yaml", "stages: {example: {steps: 2}, last: {stage: probe}}\n");
+  fs::remove(library);
+  const CommandResult result = run_kdgat("run p.yaml --plugin-dir plugins", scratch.path());
+  CHECK(result.exit_code == 4);
+  CHECK_THAT(result.err, Contains("is missing") && !Contains("counted to"));
+  CHECK(runs_in(scratch.path()).empty());
+  CHECK(run_kdgat("run p.yaml --plugin-dir plugins --dry-run", scratch.path()).exit_code == 0);
+}
+
 TEST_CASE("kdgat run answers each signal with its code and continues afterwards", "[run]") {
   const ScratchFolder scratch;
   std::size_t starts = 0;
@@ -316,6 +328,24 @@ TEST_CASE("kdgat run says when it may open too few files", "[run]") {
   CHECK(few.exit_code == 1);
   CHECK_THAT(few.err, Contains("only 20 files may be open at once\n  hint: ulimit -n 1024"));
   CHECK(run_shell("ulimit -S -n 20; " + kdgat + "run example", scratch.path()).exit_code == 0);
+}
+
+TEST_CASE("kdgat run needs little stack", "[run]") {
+  const ScratchFolder scratch;
+  const std::string kdgat = "'" + fs::absolute(kdgat_binary()).string() + "' ";
+  CHECK(run_shell("ulimit -s 64; " + kdgat + "run example", scratch.path()).exit_code == 0);
+}
+
+TEST_CASE("kdgat run refuses a root without a name and shows no control bytes", "[run]") {
+  const ScratchFolder scratch;
+  const CommandResult root = run_kdgat("run example --root ''", scratch.path());
+  CHECK(root.exit_code == 2);
+  CHECK_THAT(root.err, Contains("root: \"\" names no folder"));
+  CHECK(fs::is_empty(scratch.path()));
+  write_file(scratch / "p.yaml", "stages: {\"a\\e[31mb\": {stage: example}}\n");
+  const CommandResult name = run_kdgat("run p.yaml", scratch.path());
+  CHECK(name.exit_code == 2);
+  CHECK_THAT(name.err, Contains("a?[31mb") && !Contains("\x1b"));
 }
 
 TEST_CASE("kdgat run quotes what was typed as a shell needs it", "[run]") {
