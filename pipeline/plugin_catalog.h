@@ -19,17 +19,17 @@ struct PortDescription {
 };
 
 struct PluginDescription {
-  std::string name;                       ///< "autoencoder"
-  std::filesystem::path library;          ///< .../kdgat_autoencoder.so
-  std::filesystem::path description;      ///< .../kdgat_autoencoder.json
+  std::string name;                   ///< "autoencoder"
+  std::filesystem::path library;      ///< .../kdgat_autoencoder.so
+  std::filesystem::path description;  ///< .../kdgat_autoencoder.json
   uint32_t abi_major = 0, abi_minor = 0;
   int version = 1;
   std::string summary;
-  std::string runtime;                    ///< LibTorch build, or "none"
-  std::string library_hash;               ///< xxh3-128 of the .so when it was described
+  std::string runtime;       ///< LibTorch build, or "none"
+  std::string library_hash;  ///< xxh3-128 of the .so when it was described
   std::vector<PortDescription> inputs, outputs;
-  nlohmann::json options;                 ///< JSON Schema (see kdgat/options.h)
-  nlohmann::json refused;                 ///< [{"name","neutral","reason"}]
+  nlohmann::json options;  ///< JSON Schema (see kdgat/options.h)
+  nlohmann::json refused;  ///< [{"name","neutral","reason"}]
 };
 
 class PluginCatalog {
@@ -38,7 +38,8 @@ class PluginCatalog {
   /// cannot be read is kept as a problem, not thrown: it matters only to who names that stage.
   static PluginCatalog scan(const std::vector<std::filesystem::path>& folders);
   /// --plugin-dir, KDGAT_PLUGIN_PATH, <executable>/plugins, $XDG_DATA_HOME/kdgat/plugins.
-  static std::vector<std::filesystem::path> search_path(const std::vector<std::filesystem::path>& first);
+  static std::vector<std::filesystem::path> search_path(
+      const std::vector<std::filesystem::path>& first);
 
   const PluginDescription* find(const std::string& name) const;  ///< nullptr if unknown
   const std::map<std::string, PluginDescription>& all() const { return plugins_; }
