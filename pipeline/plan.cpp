@@ -122,14 +122,15 @@ class Wiring {
     }
   }
 
-  /// Who could fill a port: of the needs that were named, or else of all earlier steps.
+  /// Who could fill a port: of the needs that were named, or else of all earlier steps. A port that
+  /// may stay empty is filled by name alone: an earlier model is not a teacher because it is there.
   std::vector<std::string> candidates(std::size_t i, const PortDescription& port) const {
     const std::vector<std::string>& named = steps_[i].spec.needs;
     std::vector<std::string> found;
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const std::string& name = steps_[k].spec.name;
       const bool eligible =
-          named.empty() ? k < i && port.kind != "graphs"
+          named.empty() ? k < i && port.kind != "graphs" && port.required
                         : k != i && std::find(named.begin(), named.end(), name) != named.end();
       if (eligible && makes(*plugins_[k], port.kind)) found.push_back(name);
     }

@@ -61,7 +61,8 @@ inline constexpr const char* kUnknownData = "unknown";
 /// Throws Error(kUsage): unknown step in needs/from/until, a cycle, a required input nobody makes,
 /// two producers for a single port (naming them); Error(kPlugin): a stage without plugin.
 /// `past` newest first. Inputs of a step that names no needs come by kind: "graphs" from the data,
-/// a port that takes many from every earlier step with that kind, another from the one that has it.
+/// a port that takes many from every earlier step with that kind, another from the one that has it;
+/// an optional port stays empty.
 Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
                const std::string& data_fingerprint, const std::vector<PastStep>& past,
                const PlanRequest& request);

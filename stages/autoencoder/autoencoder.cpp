@@ -115,7 +115,8 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
       train::make_learner(objective, request.seed, bytes_per_node(config), size_of(config));
   nlohmann::json result =
       train::fit(options, learner, data, parts, train::result_options(options), request, host);
-  model::save_model(request.run_dir / "model.safetensors", objective.module(), "vgae", config);
+  model::save_model(request.run_dir / "model.safetensors", objective.module(),
+                    {"vgae", config, train::layout_of(data.store), train::decision_of(result)});
   train::clear_checkpoint(request);
   result["facts"] = facts_of(config, objective.module(), data.store.facts());
   return result;

@@ -115,7 +115,8 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   learner.threshold = 0.5;
   nlohmann::json result =
       train::fit(options, learner, data, parts, train::result_options(options), request, host);
-  model::save_model(request.run_dir / "model.safetensors", objective.module(), "gat", config);
+  model::save_model(request.run_dir / "model.safetensors", objective.module(),
+                    {"gat", config, train::layout_of(data.store), train::decision_of(result)});
   train::clear_checkpoint(request);
   result["facts"] = facts_of(config, objective.module(), data.store.facts());
   return result;

@@ -169,7 +169,7 @@ class Evaluation {
     p.label = data_.labels(p.graph);
     const auto total = static_cast<int64_t>(p.graph.size());
     p.score = train::score_all(
-        data_.store, p.graph,
+        data_.store, p.graph, /*with_edge_attr=*/false,
         [&](const graph::GraphBatch& batch) { return model.scorer->score(batch); },
         [&](int64_t done) {
           const ExitCode code = host_.cancelled();

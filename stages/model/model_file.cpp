@@ -35,15 +35,17 @@ std::vector<std::pair<std::string, at::Tensor>> state_of(const torch::nn::Module
 }  // namespace
 
 void save_model(const std::filesystem::path& path, const torch::nn::Module& module,
-                const std::string& name, const nlohmann::json& config) {
+                const ModelHeader& header) {
   graph::SafetensorsWriter writer;
   std::vector<at::Tensor> kept;
   for (const auto& [key, tensor] : state_of(module)) {
     kept.push_back(tensor.detach().cpu().contiguous());
     writer.add(key, dtype_of(tensor), tensor.sizes().vec(), kept.back().const_data_ptr());
   }
-  writer.metadata("model", name);
-  writer.metadata("config", config.dump());
+  writer.metadata("model", header.name);
+  writer.metadata("config", header.config.dump());
+  if (!header.data.empty()) writer.metadata("data", header.data.dump());
+  if (!header.decision.empty()) writer.metadata("decision", header.decision.dump());
   writer.write(path, true);
 }
 
@@ -88,11 +90,36 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
     }
     return found->second;
   };
-  ModelHeader out{entry("model"), nlohmann::json::parse(entry("config"), nullptr, false)};
-  if (!out.config.is_object()) {
-    throw Error(ExitCode::kData, file.path().string() + ": metadata 'config' is not a JSON object");
+  const auto object = [&](const char* key) {
+    nlohmann::json value = nlohmann::json::parse(entry(key), nullptr, false);
+    if (value.is_object()) return value;
+    throw Error(ExitCode::kData,
+                file.path().string() + ": metadata '" + key + "' is not a JSON object");
+  };
+  const auto optional_object = [&](const char* key) {
+    return file.metadata().contains(key) ? object(key) : nlohmann::json::object();
+  };
+  return {entry("model"), object("config"), optional_object("data"), optional_object("decision")};
+}
+
+std::string layout_difference(const nlohmann::json& of_model, const nlohmann::json& here) {
+  const auto differs = [&](const char* key) {
+    return of_model.value(key, nlohmann::json()) != here.value(key, nlohmann::json());
+  };
+  const auto size = [](const nlohmann::json& of, const char* key) {
+    return std::to_string(of.value(key, nlohmann::json::array()).size());
+  };
+  if (of_model.empty()) return "it does not say which graphs it was made for";
+  if (differs("node_features") || differs("edge_features")) {
+    return "other feature layout: " + of_model.value("node_features", nlohmann::json()).dump() +
+           ", here " + here.value("node_features", nlohmann::json()).dump();
   }
-  return out;
+  if (differs("vocabulary")) {
+    return "other vocabulary: " + size(of_model, "vocabulary") + " ids, here " +
+           size(here, "vocabulary") +
+           (size(of_model, "vocabulary") == size(here, "vocabulary") ? ", not the same" : "");
+  }
+  return "";
 }
 
 }  // namespace kdgat::model

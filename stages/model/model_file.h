@@ -12,20 +12,30 @@
 
 namespace kdgat::model {
 
-/// Writes atomically; metadata "model" = name, "config" = the configuration.
+/// What a model file says beside its weights. `config` rebuilds the module; `data` names the graphs
+/// it was made for (train::layout_of: feature names, vocabulary, windows), so that it can score raw
+/// logs; `decision` {"threshold", "from"}: scores above it are attacks. All but `name` are objects.
+struct ModelHeader {
+  std::string name;  ///< "vgae", "gat", ...
+  nlohmann::json config;
+  nlohmann::json data;
+  nlohmann::json decision;
+};
+
+/// Writes atomically; the header as metadata.
 void save_model(const std::filesystem::path& path, const torch::nn::Module& module,
-                const std::string& name, const nlohmann::json& config);
+                const ModelHeader& header);
 
 /// Copies the file's tensors into the module, on its device. Names, shapes and dtypes must agree
 /// exactly; Error(kData) names every missing, unexpected and differing tensor, and the module stays
 /// unchanged.
 void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file);
 
-/// Metadata "model" and "config"; Error(kData) if one is missing or malformed.
-struct ModelHeader {
-  std::string name;
-  nlohmann::json config;
-};
+/// Error(kData) if "model" or "config" is missing or malformed; "data" and "decision" may be empty.
 ModelHeader load_header(const graph::SafetensorsFile& file);
+
+/// How the graphs a model was made for differ from others, by feature names and vocabulary: "" or
+/// for people, "other vocabulary: 2048 ids, here 30". Both as train::layout_of gives them.
+std::string layout_difference(const nlohmann::json& of_model, const nlohmann::json& here);
 
 }  // namespace kdgat::model

@@ -33,6 +33,14 @@ std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vecto
   return seen[0] && seen[1] ? out : std::vector<int64_t>{};
 }
 
+nlohmann::json layout_of(const graph::GraphStore& store) {
+  return {
+      {"node_features", store.node_feature_names()},
+      {"edge_features", store.edge_feature_names()},
+      {"vocabulary", std::vector<int64_t>(store.vocabulary().begin(), store.vocabulary().end())},
+      {"import", store.options()}};
+}
+
 Data open_data(const std::filesystem::path& folder) {
   graph::GraphStore store = graph::GraphStore::open(folder / "graphs.safetensors");
   graph::Split split = graph::load_split(folder / "split.safetensors", store);

@@ -25,6 +25,10 @@ struct Data {
 /// Those of `ids` labelled 0 or 1, in order; none unless both labels occur.
 std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids);
 
+/// What a model must know of the graphs it was made for: {"node_features": [names],
+/// "edge_features": [names], "vocabulary": [raw ids, ascending], "import": the import options}.
+nlohmann::json layout_of(const graph::GraphStore& store);
+
 /// `folder` holds graphs.safetensors and split.safetensors. Throws Error(kData).
 Data open_data(const std::filesystem::path& folder);
 

@@ -55,7 +55,7 @@ nlohmann::json validate(const Learner& learner, const Data& data, const Parts& p
       torch::Tensor& sum = sums[name];
       sum = sum.defined() ? sum + value : value.to(at::kDouble);
     };
-    for_batches(data.store, parts.val_loss,
+    for_batches(data.store, parts.val_loss, learner.with_edge_attr,
                 [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
                   check();
                   add("val_loss", learner.loss(batch, totals, 0));
@@ -65,8 +65,8 @@ nlohmann::json validate(const Learner& learner, const Data& data, const Parts& p
     for (const auto& [name, sum] : sums) out[name] = sum.item<double>();
   }
   if (!parts.val_score.empty()) {
-    const std::vector<float> scores =
-        score_all(data.store, parts.val_score, learner.score, [&](int64_t) { check(); });
+    const std::vector<float> scores = score_all(data.store, parts.val_score, learner.with_edge_attr,
+                                                learner.score, [&](int64_t) { check(); });
     const std::vector<int64_t> labels = data.labels(parts.val_score);
     const double threshold =
         learner.threshold ? *learner.threshold : best_threshold(scores, labels).value;
@@ -169,28 +169,30 @@ int64_t free_memory(torch::Device device) {
 }
 
 void for_batches(
-    const graph::GraphStore& store, const std::vector<int64_t>& ids,
+    const graph::GraphStore& store, const std::vector<int64_t>& ids, bool with_edge_attr,
     const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit) {
   graph::GraphBatch batch;
   for (std::size_t at = 0; at < ids.size(); at += kScoreGraphs) {
     const auto some =
         std::span(ids).subspan(at, std::min<std::size_t>(kScoreGraphs, ids.size() - at));
-    graph::gather(store, some, /*with_edge_attr=*/false, batch);
+    graph::gather(store, some, with_edge_attr, batch);
     visit(batch, some);
   }
 }
 
 std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                             bool with_edge_attr,
                              const std::function<torch::Tensor(const graph::GraphBatch&)>& score,
                              const std::function<void(int64_t done)>& progress) {
   std::vector<float> out;
   out.reserve(ids.size());
-  for_batches(store, ids, [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
-    const torch::Tensor scores = score(batch).contiguous();
-    const float* data = scores.const_data_ptr<float>();
-    out.insert(out.end(), data, data + scores.numel());
-    if (progress) progress(static_cast<int64_t>(out.size()));
-  });
+  for_batches(store, ids, with_edge_attr,
+              [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
+                const torch::Tensor scores = score(batch).contiguous();
+                const float* data = scores.const_data_ptr<float>();
+                out.insert(out.end(), data, data + scores.numel());
+                if (progress) progress(static_cast<int64_t>(out.size()));
+              });
   return out;
 }
 
@@ -226,6 +228,8 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   Job job;
   job.module = learner.module;
   job.loss = learner.loss;
+  job.sampler = parts.sampler;
+  job.with_edge_attr = learner.with_edge_attr;
   job.evaluate = [&](const std::function<void()>& check) {
     return validate(learner, data, parts, check);
   };
@@ -242,6 +246,9 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
 
   nlohmann::json metrics = outcome.best;
   metrics["epochs"] = outcome.epochs;
+  if (metrics.contains("val_threshold")) {
+    metrics["threshold_from"] = learner.threshold ? "fixed" : "val";
+  }
   metrics["best_epoch"] = outcome.best_epoch;
   metrics["steps"] = outcome.steps;
   metrics["train_graphs"] = graphs;
@@ -251,6 +258,12 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
                       {"node_budget", limits.nodes},
                       {"binds", binds}};
   return {{"metrics", metrics}, {"summary", summary(options, learner, outcome)}};
+}
+
+nlohmann::json decision_of(const nlohmann::json& fitted) {
+  const nlohmann::json& metrics = fitted.at("metrics");
+  if (!metrics.contains("val_threshold")) return nlohmann::json::object();
+  return {{"threshold", metrics.at("val_threshold")}, {"from", metrics.at("threshold_from")}};
 }
 
 void clear_checkpoint(const Request& request) {

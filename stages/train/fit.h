@@ -28,6 +28,7 @@ struct Learner {
   std::function<std::vector<std::pair<std::string, torch::Tensor>>()> parts;
   /// Bytes a node needs while training, counted from the model's widths.
   double bytes_per_node = 1;
+  bool with_edge_attr = false;  ///< loss and score read edge features
   /// Scores above it are attacks; none = the validation data chooses it.
   std::optional<double> threshold;
   std::string size;  ///< "student", "teacher" or "custom"
@@ -55,6 +56,7 @@ struct Parts {
   std::vector<int64_t> train;
   std::vector<int64_t> val_loss;   ///< for the validation loss
   std::vector<int64_t> val_score;  ///< for AUC and F1; labels 0 and 1
+  Sampler* sampler = nullptr;      ///< chooses among `train` for each epoch; null = all
 };
 
 /// Sets threads, seed and determinism of this process; the device of `request`. Throws
@@ -72,11 +74,12 @@ int64_t free_memory(torch::Device device);
 
 /// Calls visit(batch, ids of the batch) for every batch of `ids`, in order.
 void for_batches(
-    const graph::GraphStore& store, const std::vector<int64_t>& ids,
+    const graph::GraphStore& store, const std::vector<int64_t>& ids, bool with_edge_attr,
     const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit);
 
 /// Scores of the graphs `ids`, in their order.
 std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                             bool with_edge_attr,
                              const std::function<torch::Tensor(const graph::GraphBatch&)>& score,
                              const std::function<void(int64_t done)>& progress = {});
 
@@ -85,6 +88,9 @@ std::vector<float> score_all(const graph::GraphStore& store, const std::vector<i
 nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Data& data,
                    const Parts& parts, const nlohmann::json& all_options, const Request& request,
                    const Host& host);
+
+/// Of what fit() gave: {"threshold", "from": "fixed" or "val"}; empty without validation scores.
+nlohmann::json decision_of(const nlohmann::json& fitted);
 
 /// To be called once the model is saved.
 void clear_checkpoint(const Request& request);

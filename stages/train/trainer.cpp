@@ -84,10 +84,23 @@ Outcome Trainer::run() {
           seconds_ > 0 ? static_cast<double>(trained_) / seconds_ : 0};
 }
 
+graph::PackPlan Trainer::plan_epoch() {
+  if (job_.sampler == nullptr) {
+    return graph::make_pack_plan(store_, ids_, limits_, /*shuffle=*/true, seed_, epoch_);
+  }
+  if (pack_ == 0) {
+    const at::NoGradGuard no_grad;
+    job_.module->eval();
+    job_.sampler->prepare(epoch_);
+  }
+  composition_ = nlohmann::json::object();
+  const std::vector<int64_t> ids = job_.sampler->draw(epoch_, composition_);
+  return graph::make_pack_plan(store_, ids, limits_, /*shuffle=*/true, seed_, epoch_);
+}
+
 void Trainer::train_epoch() {
+  const graph::PackPlan plan = plan_epoch();
   job_.module->train();
-  const graph::PackPlan plan =
-      graph::make_pack_plan(store_, ids_, limits_, /*shuffle=*/true, seed_, epoch_);
   const double lr = schedule_.rate(epoch_);
   Clock::time_point shown = Clock::now();
   while (pack_ < plan.packs()) {
@@ -122,7 +135,7 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
   optimizer_.zero_grad();
   torch::Tensor sum;
   for (int64_t pack = first; pack < end; ++pack) {
-    graph::gather(store_, plan.pack(pack), /*with_edge_attr=*/false, batch_);
+    graph::gather(store_, plan.pack(pack), job_.with_edge_attr, batch_);
     const torch::Tensor loss = job_.loss(batch_, totals, step_);
     loss.backward();
     sum = sum.defined() ? sum + loss.detach() : loss.detach();
@@ -134,6 +147,7 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
 
 void Trainer::finish_epoch() {
   nlohmann::json metrics = {{"train_loss", mean_loss()}, {"lr", schedule_.rate(epoch_)}};
+  if (job_.sampler != nullptr) metrics["sample"] = composition_;
   if (job_.evaluate) {
     const at::NoGradGuard no_grad;
     job_.module->eval();
@@ -216,6 +230,7 @@ NamedTensors Trainer::tensors() const {
   add("model", weights_);
   add("best", best_weights_);
   add("optimizer", optimizer_.state());
+  if (job_.sampler != nullptr) add("sampler", job_.sampler->state());
   out.emplace_back("progress.loss_sum", loss_sum_);
   return out;
 }

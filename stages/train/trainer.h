@@ -17,6 +17,7 @@
 #include "graph/pack.h"
 #include "kdgat/error.h"
 #include "train/optimizer.h"
+#include "train/sampler.h"
 #include "train/schedule.h"
 #include "train/train_options.h"
 
@@ -32,6 +33,9 @@ struct Job {
   /// Numbers of the validation data after an epoch, by name; the module is in eval mode and no
   /// gradients are recorded. To be called now and then: `check` throws when the run is cancelled.
   std::function<nlohmann::json(const std::function<void()>& check)> evaluate;
+  /// Chooses the graphs of each epoch; null = all of them.
+  Sampler* sampler = nullptr;
+  bool with_edge_attr = false;  ///< batches carry edge features
   /// What results depend on beside the trainer's own arguments; a checkpoint of another identity is
   /// not continued.
   std::string identity;
@@ -76,6 +80,7 @@ class Trainer {
  private:
   void resume();
   void train_epoch();
+  graph::PackPlan plan_epoch();
   torch::Tensor step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr);
   void finish_epoch();
   void check_cancelled();
@@ -99,7 +104,8 @@ class Trainer {
   Optimizer optimizer_;
   Schedule schedule_;
   graph::GraphBatch batch_;
-  torch::Tensor loss_sum_;  ///< over the graphs of this epoch, double, on the device
+  nlohmann::json composition_;  ///< of the graphs of this epoch, with a sampler
+  torch::Tensor loss_sum_;      ///< over the graphs of this epoch, double, on the device
 
   // Progress: what a checkpoint keeps beside the tensors.
   int64_t epoch_ = 0;     ///< epochs completed

@@ -175,17 +175,18 @@ TEST_CASE("a saved model scores as before, from its frozen configuration", "[mod
   const graph::GraphBatch batch = make_batch(random_small_graphs(5, 25));
   AutoencoderObjective autoencoder(model::make_model(model::VgaeConfig::student(20)));
   autoencoder.loss(batch, totals_of(batch), {}).backward();  // moves the running statistics
-  model::save_model(file.path, autoencoder.module(), "vgae", autoencoder.model()->config());
+  model::save_model(file.path, autoencoder.module(),
+                    {"vgae", autoencoder.model()->config(), {}, {}});
   CHECK(torch::equal(load_scorer(file.path, torch::kCPU)->score(batch), autoencoder.score(batch)));
   ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
-  model::save_model(file.path, classifier.module(), "gat", classifier.model()->config());
+  model::save_model(file.path, classifier.module(), {"gat", classifier.model()->config(), {}, {}});
   CHECK(torch::equal(load_scorer(file.path, torch::kCPU)->score(batch), classifier.score(batch)));
 }
 
 TEST_CASE("a model whose weights were damaged is refused", "[model_file]") {
   const TemporaryFile file;
   const model::GatConfig config = model::GatConfig::student(20);
-  model::save_model(file.path, *model::make_model(config), "gat", config);
+  model::save_model(file.path, *model::make_model(config), {"gat", config, {}, {}});
   {
     std::fstream damaged(file.path, std::ios::binary | std::ios::in | std::ios::out);
     damaged.seekp(-3, std::ios::end);
@@ -201,7 +202,7 @@ TEST_CASE("weights load strictly and name everything that is wrong", "[model_fil
   model::GatConfig config = model::GatConfig::student(20), other = config;
   other.embedding_dim = 9;
   other.fc_layers = 2;
-  model::save_model(file.path, *model::make_model(other), "gat", config);
+  model::save_model(file.path, *model::make_model(other), {"gat", config, {}, {}});
   try {
     load_scorer(file.path, torch::kCPU);
     FAIL("accepted");
@@ -214,10 +215,11 @@ TEST_CASE("weights load strictly and name everything that is wrong", "[model_fil
     CHECK_THAT(text, Catch::Contains("'head.3.weight' is F32 [2,192]"));
   }
   config.fc_layers = 1;
-  model::save_model(file.path, *model::make_model(model::GatConfig::student(20)), "gat", config);
+  model::save_model(file.path, *model::make_model(model::GatConfig::student(20)),
+                    {"gat", config, {}, {}});
   CHECK_THROWS_WITH(load_scorer(file.path, torch::kCPU),
                     Catch::Contains("'head.6.bias' is not part of the model"));
-  model::save_model(file.path, *model::make_model(config), "dqn", config);
+  model::save_model(file.path, *model::make_model(config), {"dqn", config, {}, {}});
   CHECK_THROWS_WITH(load_scorer(file.path, torch::kCPU), Catch::Contains("unknown model 'dqn'"));
 }
 

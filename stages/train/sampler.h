@@ -1,0 +1,29 @@
+// Sampler: which graphs an epoch trains on, where that is not simply all of them.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "train/optimizer.h"
+
+namespace kdgat::train {
+
+/// One is made for a run and asked epoch after epoch, counted from 0. So that a run continued in
+/// the middle of an epoch draws the graphs it drew before, draw() depends only on the constructor's
+/// arguments, the epoch and state().
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+
+  /// At the start of an epoch, before its first step: the time to look at the model (in eval mode,
+  /// gradients off) and to change the state.
+  virtual void prepare(int64_t epoch) { static_cast<void>(epoch); }
+  /// Graph ids of the epoch, at least one; their order does not matter. `composition` receives what
+  /// the journal says of them.
+  virtual std::vector<int64_t> draw(int64_t epoch, nlohmann::json& composition) = 0;
+  /// Tensors of fixed shapes, kept in checkpoints and filled in place when a run is continued.
+  virtual NamedTensors state() const { return {}; }
+};
+
+}  // namespace kdgat::train
