@@ -84,7 +84,7 @@ StageInfo Autoencoder::info() {
   out.name = "autoencoder";
   out.summary = "Train a graph autoencoder; its reconstruction error scores anomalies.";
   out.inputs = {{"graphs", "graphs"}};
-  out.outputs = {{"model", "model"}};
+  out.outputs = {{"model", "model"}, {"autoencoder", "autoencoder"}};
   out.refused = train::refused_training_options();
   return out;
 }

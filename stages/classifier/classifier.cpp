@@ -87,7 +87,7 @@ StageInfo Classifier::info() {
   out.name = "classifier";
   out.summary = "Train a graph-attention classifier of benign against attack windows.";
   out.inputs = {{"graphs", "graphs"}};
-  out.outputs = {{"model", "model"}};
+  out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
   out.refused = train::refused_training_options();
   return out;
 }

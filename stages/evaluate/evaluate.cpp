@@ -33,7 +33,7 @@ struct Decision {
 struct Model {
   std::string step;
   std::string kind;  ///< "vgae" or "gat"
-  std::unique_ptr<objective::Objective> scorer;
+  std::unique_ptr<objective::Scorer> scorer;
 };
 
 Model load(const Input& input, const train::Data& data, torch::Device device) {
@@ -169,7 +169,7 @@ class Evaluation {
     p.label = data_.labels(p.graph);
     const auto total = static_cast<int64_t>(p.graph.size());
     p.score = train::score_all(
-        data_.store, p.graph, /*with_edge_attr=*/false,
+        data_.store, p.graph, model.scorer->with_edge_attr(),
         [&](const graph::GraphBatch& batch) { return model.scorer->score(batch); },
         [&](int64_t done) {
           const ExitCode code = host_.cancelled();

@@ -8,9 +8,9 @@ namespace kdgat::objective {
 
 namespace {
 
-template <class Config, class Scorer>
-std::unique_ptr<Objective> rebuild(const model::ModelHeader& header,
-                                   const graph::SafetensorsFile& file, torch::Device device) {
+template <class Config, class Loaded>
+std::unique_ptr<Scorer> rebuild(const model::ModelHeader& header,
+                                const graph::SafetensorsFile& file, torch::Device device) {
   Config config;
   try {
     config = header.config.get<Config>();
@@ -23,13 +23,12 @@ std::unique_ptr<Objective> rebuild(const model::ModelHeader& header,
   model::load_weights(*built, file);
   built->to(device);
   built->eval();
-  return std::make_unique<Scorer>(std::move(built));
+  return std::make_unique<Loaded>(std::move(built));
 }
 
 }  // namespace
 
-std::unique_ptr<Objective> load_scorer(const std::filesystem::path& model_file,
-                                       torch::Device device) {
+std::unique_ptr<Scorer> load_scorer(const std::filesystem::path& model_file, torch::Device device) {
   const graph::SafetensorsFile file = graph::SafetensorsFile::open(model_file);
   if (std::vector<Diagnostic> faults = graph::verify_hashes(file); !faults.empty()) {
     for (Diagnostic& fault : faults) fault.hint = "run the step that made it again";

@@ -1,5 +1,5 @@
-// Objective: what a step minimises, and the score a trained model gives to a graph. Owns the model.
-// Knows no optimiser, schedule, file or log.
+// Scorer: the score a trained model gives to a graph. Objective: what a step minimises beside. Both
+// own their models and know no optimiser, schedule, file or log.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,20 +15,25 @@ namespace kdgat::objective {
 
 using graph::StepTotals;
 
-class Objective {
+class Scorer {
  public:
-  virtual ~Objective() = default;
+  virtual ~Scorer() = default;
 
+  /// Anomaly or attack score of each graph, [G] float on the CPU: in eval mode, without gradients
+  /// or noise; the module's mode is restored.
+  virtual torch::Tensor score(const graph::GraphBatch& batch) = 0;
+  /// Whether batches must carry edge features.
+  virtual bool with_edge_attr() const { return false; }
+};
+
+class Objective : public Scorer {
+ public:
   /// Sum over this part divided by the totals of the step, a scalar on the model's device: the
   /// losses (and gradients) of the parts of a step add up to those of the step. Train or eval mode
   /// is the module's; noise is drawn only in training mode. `batch` must stay unchanged until
   /// backward has run.
   virtual torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
                              model::NoiseKey noise) = 0;
-
-  /// Anomaly or attack score of each graph, [G] float on the CPU: in eval mode, without gradients
-  /// or noise; the module's mode is restored.
-  virtual torch::Tensor score(const graph::GraphBatch& batch) = 0;
 
   virtual torch::nn::Module& module() = 0;
 

@@ -35,7 +35,7 @@ struct Learner {
 };
 
 /// The learner of an objective: anything with module(), loss(batch, totals, {seed, step}),
-/// score(batch) and parts(). `objective` outlives the learner.
+/// score(batch), parts() and with_edge_attr(). `objective` outlives the learner.
 template <class Objective>
 Learner make_learner(Objective& objective, int64_t seed, double bytes_per_node, std::string size) {
   Learner out;
@@ -48,6 +48,7 @@ Learner make_learner(Objective& objective, int64_t seed, double bytes_per_node, 
   out.parts = [&objective] { return objective.parts(); };
   out.bytes_per_node = bytes_per_node;
   out.size = std::move(size);
+  out.with_edge_attr = objective.with_edge_attr();
   return out;
 }
 
