@@ -10,7 +10,7 @@
 //     classifier: {lr: 0.001}
 //   stages:                          # the steps, in this order
 //     autoencoder: {max_epochs: 12}
-//     classifier teacher: {stage: classifier, needs: [data]}
+//     classifier teacher: {stage: classifier, preset: teacher, needs: [data]}
 //     evaluate: {}
 //   lr: 0.003                        # any other key: that option in every active step that has it
 #pragma once

@@ -60,10 +60,9 @@ class Gatherer {
     open_.push_back(identity);
     Layer layer = read_layer(file, problems_);
     for (const std::string& preset : layer.presets) {
-      const fs::path beside = file.parent_path() / preset;
-      add_preset(is_profile_file(beside) && fs::exists(beside) ? beside.string() : preset,
-                 layer.presets_where);
+      add_preset(beside(file, preset), layer.presets_where);
     }
+    for (const StepDeclaration& step : layer.steps) add_step_presets(file, step);
     open_.pop_back();
     layers.push_back(std::move(layer));
   }
@@ -71,6 +70,33 @@ class Gatherer {
   std::vector<Layer> layers;
 
  private:
+  static std::string beside(const fs::path& file, const std::string& preset) {
+    const fs::path path = file.parent_path() / preset;
+    return is_profile_file(path) && fs::exists(path) ? path.string() : preset;
+  }
+
+  /// What the presets of one step say about its stage, as a layer that sets this step alone.
+  void add_step_presets(const fs::path& file, const StepDeclaration& step) {
+    const std::string stage = plain_name(step.stage.empty() ? step.name : step.stage);
+    Gatherer inner(folders_, problems_);
+    inner.open_ = open_;
+    for (const std::string& preset : step.presets) {
+      inner.add_preset(beside(file, preset), step.presets_where);
+    }
+    for (Layer& layer : inner.layers) {
+      std::erase_if(layer.assignments, [&](const Assignment& a) {
+        return (a.scope != Scope::kStage && a.scope != Scope::kStep) ||
+               plain_name(a.target) != stage;
+      });
+      for (Assignment& a : layer.assignments) {
+        a.scope = Scope::kStep;
+        a.target = step.name;
+      }
+      layer.steps.clear();
+      layers.push_back(std::move(layer));
+    }
+  }
+
   const std::vector<fs::path>& folders_;
   std::vector<Diagnostic>& problems_;
   std::vector<fs::path> open_;

@@ -30,6 +30,8 @@ struct StepDeclaration {
   std::string stage;  ///< "" = not said here
   std::optional<std::vector<std::string>> needs;
   std::string where;
+  std::vector<std::string> presets;  ///< whose options for its stage this step alone takes
+  std::string presets_where;
 };
 
 enum class LayerKind { kFile, kEnvironment, kCommandLine };

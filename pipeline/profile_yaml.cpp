@@ -188,12 +188,15 @@ class Reader {
   }
 
   void read_step(const std::string& name, const YAML::Node& body, const std::string& where) {
-    StepDeclaration step{name, "", std::nullopt, where};
+    StepDeclaration step{name, "", std::nullopt, where, {}, ""};
     each(body, "stages." + name, where, [&](const auto& key, const auto& node, auto& place) {
       if (key == "stage" && node.IsScalar()) {
         step.stage = node.Scalar();
       } else if (key == "needs") {
         step.needs = words(key, node, place);
+      } else if (key == "preset") {
+        step.presets = words(key, node, place);
+        step.presets_where = place;
       } else {
         assign(Scope::kStep, name, key, node, place);
       }

@@ -196,6 +196,31 @@ TEST_CASE("a file lies on the presets it names", "[profile]") {
   CHECK(p.name == "vgae");
 }
 
+TEST_CASE("a step takes the options of its own presets, and no steps", "[profile]") {
+  Case c;
+  c.file("student.yaml", "options: {autoencoder: {lr: 0.5, batch_size: 7}, classifier: {lr: 1}}\n");
+  c.file("gat.yaml", "preset: student\nstages: {autoencoder: {lr: 0.25}, evaluate: }\n");
+  c.config(
+      "stages:\n"
+      "  small: {stage: autoencoder, preset: gat}\n"
+      "  large: {stage: autoencoder, batch_size: 9, preset: [student]}\n"
+      "options: {autoencoder: {max_epochs: 3}}\n");
+  const Profile p = c.resolve();
+  REQUIRE(p.steps.size() == 2);
+  CHECK(p.name == "profile");
+  CHECK(option(p, "small", "lr") == 0.25);
+  CHECK(option(p, "small", "batch_size") == 7);
+  CHECK(option(p, "small", "max_epochs") == 3);
+  CHECK(option(p, "large", "lr") == 0.5);
+  CHECK(option(p, "large", "batch_size") == 9);
+  CHECK(step(p, "small").options.origin.at("lr") == (c.folder / "gat.yaml").string() + ":2");
+  c.config("stages: {small: {stage: autoencoder, preset: studen}}\n");
+  CHECK(c.problems() == "profile.yaml:1: unknown preset studen\n  hint: did you mean student?");
+  c.file("gat.yaml", "stages: {mine: {stage: autoencoder, preset: gat}}\n");
+  c.config("preset: gat\n");
+  CHECK(c.problems().find("preset gat includes itself") != std::string::npos);
+}
+
 TEST_CASE("presets that include each other are reported", "[profile]") {
   Case c;
   c.file("one.yaml", "preset: [two]\n");
