@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -22,13 +23,18 @@ struct FakeHost {
   Host host{&raw};
   std::string log;
   int64_t epochs = 0;
-  int64_t polls_left = -1;  ///< -1 = for ever
+  std::vector<double> losses;  ///< means of the epoch so far
+  int64_t polls_left = -1;     ///< -1 = for ever
 
   static void emit(void* context, const char* text) {
     auto* self = static_cast<FakeHost*>(context);
     const json event = json::parse(text);
     if (event.at("event") == "log") self->log += event.at("message").get<std::string>() + "\n";
     if (event.at("event") == "metrics") ++self->epochs;
+    const json metrics = event.value("metrics", json::object());
+    if (event.at("event") == "progress" && metrics.contains("loss")) {
+      self->losses.push_back(metrics.at("loss"));
+    }
   }
   static int32_t cancelled(void* context) {
     auto* self = static_cast<FakeHost*>(context);
@@ -75,6 +81,17 @@ struct Fixture {
     std::filesystem::create_directories(r.run_dir);
     r.inputs["graphs"] = {{"data", "graphs", folder / "data", json::object()}};
     return r;
+  }
+
+  /// Names and hashes of the tensors of a step's model.
+  std::string weights(const std::string& step) const {
+    const graph::SafetensorsFile file =
+        graph::SafetensorsFile::open(folder / step / "model.safetensors");
+    std::string out;
+    for (const auto& [name, tensor] : file.tensors()) {
+      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
+    }
+    return out;
   }
 
   std::filesystem::path folder;
@@ -138,17 +155,8 @@ TEST_CASE("two models are trained, saved and evaluated", "[stages]") {
 
 TEST_CASE("a stage stopped anywhere ends with the same model", "[stages]") {
   Fixture f;
-  const auto model = [&f] {
-    const graph::SafetensorsFile file =
-        graph::SafetensorsFile::open(f.folder / "autoencoder" / "model.safetensors");
-    std::string out;
-    for (const auto& [name, tensor] : file.tensors()) {
-      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
-    }
-    return out;
-  };
   autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
-  const std::string undisturbed = model();
+  const std::string undisturbed = f.weights("autoencoder");
   for (const int64_t polls : {1, 7, 13}) {
     std::filesystem::remove_all(f.folder / "autoencoder");
     f.fake.polls_left = polls;
@@ -157,8 +165,47 @@ TEST_CASE("a stage stopped anywhere ends with the same model", "[stages]") {
         Catch::Contains("checkpoint at epoch"));
     f.fake.polls_left = -1;
     autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
-    CHECK(model() == undisturbed);
+    CHECK(f.weights("autoencoder") == undisturbed);
   }
+}
+
+TEST_CASE("one thread repeats itself bit by bit, more threads change rounding alone", "[stages]") {
+  Fixture f;
+  const auto losses = [&f](const auto& train, int threads) {
+    Request request = f.request("model");
+    request.threads = threads;
+    f.fake.losses.clear();
+    train(request);
+    REQUIRE(f.fake.losses.size() >= 20);
+    return f.fake.losses;
+  };
+  const auto check = [&](const auto& train) {
+    const std::vector<double> one = losses(train, 1);
+    const std::string weights = f.weights("model");
+    CHECK(losses(train, 1) == one);
+    CHECK(f.weights("model") == weights);
+    const std::vector<double> two = losses(train, 2);
+    REQUIRE(two.size() == one.size());
+    for (std::size_t i = 0; i < 20; ++i) CHECK(std::abs(two[i] - one[i]) < 1e-4);
+  };
+  const auto many_steps = [](auto options) {
+    options.optimize_batch_size = false;
+    options.batch_size = 64;  // enough work for a second thread
+    options.log_every_n_steps = 1;
+    options.max_epochs = 12;
+    options.heads = 4;
+    return options;
+  };
+  check([&](const Request& request) {
+    classifier::ClassifierOptions options = many_steps(small_classifier());
+    options.hidden = 48;
+    classifier::Classifier::run(options, request, f.fake.host);
+  });
+  check([&](const Request& request) {
+    autoencoder::AutoencoderOptions options = many_steps(small_autoencoder());
+    options.hidden_dims = {192, 96};
+    autoencoder::Autoencoder::run(options, request, f.fake.host);
+  });
 }
 
 TEST_CASE("data without the labels a stage needs is refused with a hint", "[stages]") {
