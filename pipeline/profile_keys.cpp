@@ -55,15 +55,12 @@ const PublishedKey* published_key(const std::string& name) {
       {"training_step_interval", {}, ""},
       {"gpu_training_steps", {}, ""},
       {"alpha_steps", {}, ""},
-      {"difficulty_percentile", {}, ""},
-      {"difficulty_cache_update", {}, ""},
-      {"use_vgae_mining", {}, ""},
   };
   for (const PublishedKey& key : keys) {
     if (key.name == name) return &key;
   }
   static const PublishedKey other_model;
-  for (const char* prefix : {"dqn_", "fusion_", "curriculum_", "kd_"}) {
+  for (const char* prefix : {"dqn_", "fusion_", "kd_"}) {
     if (name.rfind(prefix, 0) == 0) return &other_model;
   }
   return nullptr;

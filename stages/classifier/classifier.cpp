@@ -1,12 +1,14 @@
 #include "classifier/classifier.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "model/model_file.h"
 #include "objective/classifier_objective.h"
 #include "train/fit.h"
+#include "train/sampling.h"
 
 namespace kdgat::classifier {
 namespace {
@@ -86,13 +88,14 @@ StageInfo Classifier::info() {
   StageInfo out;
   out.name = "classifier";
   out.summary = "Train a graph-attention classifier of benign against attack windows.";
-  out.inputs = {{"graphs", "graphs"}};
+  out.inputs = {{"graphs", "graphs"}, train::difficulty_port()};
   out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
   out.refused = train::refused_training_options();
   return out;
 }
 
 nlohmann::json Classifier::plan(const Options& options, const Request& request) {
+  train::check_sampling(options, request);
   const nlohmann::json& graphs = request.input("graphs").facts;
   if (!graphs.contains("num_ids")) return nlohmann::json::object();
   const model::GatConfig config =
@@ -101,8 +104,9 @@ nlohmann::json Classifier::plan(const Options& options, const Request& request) 
 }
 
 nlohmann::json Classifier::run(const Options& options, const Request& request, Host& host) {
+  train::check_sampling(options, request);
   const train::Data data = train::open_data(request.input("graphs").path);
-  const train::Parts parts = choose_parts(data, host);
+  train::Parts parts = choose_parts(data, host);
   const torch::Device device = train::prepare(options, request);
   const model::GatConfig config =
       make_config(options, data.store.num_ids(), data.store.node_features());
@@ -113,8 +117,17 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   train::Learner learner =
       train::make_learner(objective, request.seed, bytes_per_node(config), size_of(config));
   learner.threshold = 0.5;
+  const std::unique_ptr<train::Sampler> sampler = train::make_sampler(
+      options, options.max_epochs, data, parts.train,
+      [&](const std::vector<int64_t>& ids) {
+        return train::score_all(data.store, ids, learner.with_edge_attr, learner.score);
+      },
+      request, host);
+  parts.sampler = sampler.get();
+  train::TrainOptions training = options;
+  training.batch_size = train::sampled_batch_size(options, options.batch_size);
   nlohmann::json result =
-      train::fit(options, learner, data, parts, train::result_options(options), request, host);
+      train::fit(training, learner, data, parts, train::result_options(options), request, host);
   model::save_model(request.run_dir / "model.safetensors", objective.module(),
                     {"gat", config, train::layout_of(data.store), train::decision_of(result)});
   train::clear_checkpoint(request);

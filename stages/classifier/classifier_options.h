@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <tuple>
 
+#include "train/sampling_options.h"
 #include "train/train_options.h"
 
 namespace kdgat::classifier {
 
-struct ClassifierOptions : train::TrainOptions {
+struct ClassifierOptions : train::TrainOptions, train::SamplingOptions {
   int64_t hidden = 48;
   int64_t layers = 3;
   int64_t heads = 8;
@@ -36,7 +37,7 @@ struct ClassifierOptions : train::TrainOptions {
                 .alias("gat_fc_layers")
                 .range(1, 64),
             field("dropout", &O::dropout, "Dropout rate.").alias("gat_dropout").range(0, 0.99)},
-        train::TrainOptions::table());
+        train::SamplingOptions::table(), train::TrainOptions::table());
   }
 };
 

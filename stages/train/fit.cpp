@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <fstream>
 #include <map>
 
 #include "graph/safetensors.h"
 #include "train/metrics.h"
+#include "train/text.h"
 
 namespace kdgat::train {
 namespace {
@@ -22,21 +22,6 @@ constexpr int64_t kScoreGraphs = 512;
 
 std::filesystem::path checkpoint_file(const Request& request) {
   return request.run_dir / "checkpoint" / "state.safetensors";
-}
-
-std::string number(const char* format, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-/// 38200 -> "38,200"
-std::string with_commas(double value) {
-  std::string text = number("%.0f", value);
-  for (auto at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<std::size_t>(at), ",");
-  }
-  return text;
 }
 
 nlohmann::json validate(const Learner& learner, const Data& data, const Parts& parts,
@@ -220,10 +205,12 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   if (options.optimize_batch_size && packs > (graphs + limits.graphs - 1) / limits.graphs) {
     binds = packs <= limits.min_packs ? "min_steps_per_epoch" : "memory";
   }
-  host.log("info", std::to_string(graphs) + " graphs in " + std::to_string(packs) +
-                       " batches an epoch, about " + std::to_string((graphs + packs - 1) / packs) +
-                       " graphs each; " + binds + " binds (node budget " +
-                       std::to_string(limits.nodes) + ")");
+  host.log("info",
+           std::to_string(graphs) +
+               (parts.sampler != nullptr ? " graphs to choose from, at most " : " graphs in ") +
+               std::to_string(packs) + " batches an epoch, about " +
+               std::to_string((graphs + packs - 1) / packs) + " graphs each; " + binds +
+               " binds (node budget " + std::to_string(limits.nodes) + ")");
 
   Job job;
   job.module = learner.module;
@@ -236,7 +223,8 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   const std::string what =
       all_options.dump() + request.device + data.store.content_hash() +
       graph::hash_bytes(parts.train.data(), parts.train.size() * sizeof(int64_t)) +
-      graph::hash_bytes(parts.val_loss.data(), parts.val_loss.size() * sizeof(int64_t));
+      graph::hash_bytes(parts.val_loss.data(), parts.val_loss.size() * sizeof(int64_t)) +
+      (parts.sampler != nullptr ? parts.sampler->identity() : "");
   job.identity = graph::hash_bytes(what.data(), what.size());
   const std::filesystem::path checkpoint =
       request.run_dir.empty() ? std::filesystem::path() : checkpoint_file(request);

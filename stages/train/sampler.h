@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "train/optimizer.h"
@@ -22,6 +23,9 @@ class Sampler {
   /// Graph ids of the epoch, at least one; their order does not matter. `composition` receives what
   /// the journal says of them.
   virtual std::vector<int64_t> draw(int64_t epoch, nlohmann::json& composition) = 0;
+  /// Names what the constructor was given beside the options of the run; a checkpoint of another is
+  /// not continued.
+  virtual std::string identity() const { return ""; }
   /// Tensors of fixed shapes, kept in checkpoints and filled in place when a run is continued.
   virtual NamedTensors state() const { return {}; }
 };

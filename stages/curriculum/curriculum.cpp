@@ -1,0 +1,193 @@
+#include "curriculum/curriculum.h"
+
+#include <ATen/DeviceAccelerator.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/model_file.h"
+#include "objective/autoencoder_objective.h"
+#include "objective/load_scorer.h"
+#include "train/difficulty.h"
+#include "train/fit.h"
+#include "train/text.h"
+
+namespace kdgat::curriculum {
+namespace {
+
+using nlohmann::json;
+using train::number;
+using train::with_commas;
+
+// Batches begin at multiples of this whatever the chunk: matrix products round differently for
+// other numbers of rows, and the chunk must not show in the result.
+constexpr int64_t kBatch = 100;
+
+/// Gives the device's unused memory back, and counts. On the CPU nothing is kept.
+class UnusedMemory {
+ public:
+  explicit UnusedMemory(torch::Device device) : device_(device) {}
+
+  void give_back() {
+    if (device_.is_cpu()) return;
+    const int64_t before = train::free_memory(device_);
+    at::accelerator::emptyCache();
+    ++releases_;
+    bytes_ += std::max<int64_t>(0, train::free_memory(device_) - before);
+  }
+  json report() const { return {{"releases", releases_}, {"bytes", bytes_}}; }
+
+ private:
+  torch::Device device_;
+  int64_t releases_ = 0, bytes_ = 0;
+};
+
+/// An autoencoder made for graphs like these, and where it came from.
+struct Model {
+  std::unique_ptr<objective::Scorer> scorer;
+  objective::AutoencoderObjective* autoencoder = nullptr;
+  std::string hash;
+};
+
+Model load(const std::filesystem::path& made, const train::Data& data, torch::Device device) {
+  const std::filesystem::path path =
+      std::filesystem::is_directory(made) ? made / "model.safetensors" : made;
+  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
+  const model::ModelHeader header = model::load_header(file);
+  const std::string difference =
+      model::layout_difference(header.data, train::layout_of(data.store));
+  if (!difference.empty()) {
+    throw Error(ExitCode::kData, path.string() + ": made for other graphs: " + difference,
+                "train the autoencoder on this data");
+  }
+  Model out;
+  out.scorer = objective::load_scorer(path, device);
+  out.autoencoder = dynamic_cast<objective::AutoencoderObjective*>(out.scorer.get());
+  out.hash = file.header_hash();
+  if (out.autoencoder == nullptr) {
+    throw Error(ExitCode::kUsage, path.string() + ": " + header.name + " is no autoencoder",
+                "name the step of an autoencoder under needs:");
+  }
+  return out;
+}
+
+std::vector<int64_t> benign_windows(const train::Data& data) {
+  const std::vector<int64_t> train = data.part("train");
+  std::vector<int64_t> out = data.with_label(train, 0);
+  if (!out.empty()) return out;
+  throw Error(ExitCode::kData,
+              "none of the " + std::to_string(train.size()) +
+                  " training windows is labelled benign: there is nothing to score",
+              "logs without labels: data.assume=benign");
+}
+
+/// {"min", "p50", "p75", "p90", "p95", "p99", "max", "mean"}
+json statistics_of(std::vector<float> values) {
+  std::sort(values.begin(), values.end());
+  const auto last = static_cast<double>(values.size() - 1);
+  json out;
+  for (const auto& [name, q] : {std::pair{"min", 0.0},
+                                {"p50", 0.5},
+                                {"p75", 0.75},
+                                {"p90", 0.9},
+                                {"p95", 0.95},
+                                {"p99", 0.99},
+                                {"max", 1.0}}) {
+    out[name] = values[static_cast<std::size_t>(q * last)];
+  }
+  out["mean"] = std::accumulate(values.begin(), values.end(), 0.0) / (last + 1);
+  return out;
+}
+
+/// Graphs a second since it was made.
+class Rate {
+ public:
+  double of(int64_t graphs) const {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+    return static_cast<double>(graphs) / std::max(1e-9, seconds.count());
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Difficulties of `ids`, in their order. `chunk`: a multiple of kBatch.
+std::vector<float> score(objective::AutoencoderObjective& autoencoder,
+                         const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                         int64_t chunk, UnusedMemory& memory, const Rate& rate, const Host& host) {
+  const auto total = static_cast<int64_t>(ids.size());
+  std::vector<float> out;
+  graph::GraphBatch batch;
+  for (int64_t done = 0; done < total; done = static_cast<int64_t>(out.size())) {
+    if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
+      throw Error(code, "stopped after " + std::to_string(done) + " of " + std::to_string(total) +
+                            " windows; scoring starts over next time");
+    }
+    const auto some = std::span(ids).subspan(
+        static_cast<std::size_t>(done), static_cast<std::size_t>(std::min(kBatch, total - done)));
+    graph::gather(store, some, autoencoder.with_edge_attr(), batch);
+    const torch::Tensor scores = autoencoder.difficulty(batch).contiguous();
+    const float* values = scores.const_data_ptr<float>();
+    out.insert(out.end(), values, values + scores.numel());
+    const auto now = static_cast<int64_t>(out.size());
+    if (now % chunk != 0 && now != total) continue;
+    memory.give_back();
+    host.progress("score", "graph", now, total,
+                  {{"rate", rate.of(now)}, {"rate_unit", "graphs/s"}});
+  }
+  return out;
+}
+
+}  // namespace
+
+StageInfo Curriculum::info() {
+  StageInfo out;
+  out.name = "curriculum";
+  out.summary = "Score how hard each benign training window is, for a classifier's curriculum.";
+  out.inputs = {{"graphs", "graphs"}, {"autoencoder", "autoencoder"}};
+  out.outputs = {{"difficulty", "difficulty"}};
+  return out;
+}
+
+json Curriculum::plan(const Options&, const Request&) { return json::object(); }
+
+json Curriculum::run(const Options& options, const Request& request, Host& host) {
+  const train::Data data = train::open_data(request.input("graphs").path);
+  const torch::Device device = train::prepare(train::TrainOptions(), request);
+  const Model model = load(request.input("autoencoder").path, data, device);
+  train::Difficulty out;
+  out.graph = benign_windows(data);
+  out.store = data.store.content_hash();
+  out.model = model.hash;
+  out.formula = "mean over nodes of squared error of features + " +
+                number("%g", model.autoencoder->identifier_weight) + " cross entropy of identifier";
+  const int64_t chunk = (options.scoring_chunk + kBatch - 1) / kBatch * kBatch;
+  UnusedMemory memory(device);
+  const Rate rate;
+  out.value = score(*model.autoencoder, data.store, out.graph, chunk, memory, rate, host);
+  train::check_finite(out.graph, out.value, "the difficulty");
+  train::write_difficulty(request.run_dir / train::kDifficultyFile, out);
+
+  const auto total = static_cast<int64_t>(out.graph.size());
+  const json metrics = {{"graphs", total},
+                        {"graphs_per_second", rate.of(total)},
+                        {"difficulty", statistics_of(out.value)},
+                        {"chunks", (total + chunk - 1) / chunk},
+                        {"cache", memory.report()}};
+  const json& statistics = metrics.at("difficulty");
+  const auto text = [&](const char* name) { return number("%.4f", statistics.at(name)); };
+  const std::string summary = with_commas(static_cast<double>(total)) +
+                              " benign windows  difficulty mean " + text("mean") + "  p75 " +
+                              text("p75") + "  p95 " + text("p95") + "  " +
+                              with_commas(rate.of(total)) + " graphs/s";
+  return {{"metrics", metrics}, {"summary", summary}, {"facts", {{"graphs", total}}}};
+}
+
+}  // namespace kdgat::curriculum

@@ -1,0 +1,19 @@
+// The curriculum stage: scores how hard each benign training window is, by an autoencoder. Knows no
+// other stage: the model comes as a file, and who samples by difficulty reads the file written
+// here.
+#pragma once
+
+#include "curriculum/curriculum_options.h"
+#include "kdgat/stage.h"
+
+namespace kdgat::curriculum {
+
+struct Curriculum {
+  using Options = CurriculumOptions;
+  static StageInfo info();
+  static nlohmann::json plan(const Options& options, const Request& request);
+  /// Writes difficulty.safetensors (train/difficulty.h) into request.run_dir.
+  static nlohmann::json run(const Options& options, const Request& request, Host& host);
+};
+
+}  // namespace kdgat::curriculum
