@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "graph/safetensors.h"
 #include "support/command.h"
@@ -30,6 +32,26 @@ fs::path only_run(const fs::path& root) {
     if (fs::exists(entry.path() / "run.json")) return entry.path();
   }
   throw std::runtime_error("no run in " + root.string());
+}
+
+/// Every model of `step` below `root` (killed runs may have none) has the weights of that of `run`.
+void check_same_model(const fs::path& run, const fs::path& root, const std::string& step) {
+  INFO(step);
+  const SafetensorsFile one = SafetensorsFile::open(run / step / "model.safetensors");
+  bool found = false;
+  for (const auto& entry : fs::directory_iterator(root / "smoke")) {
+    const fs::path model = entry.path() / step / "model.safetensors";
+    if (!fs::exists(model)) continue;
+    found = true;
+    const SafetensorsFile two = SafetensorsFile::open(model);
+    for (const auto& [name, tensor] : one.tensors()) {
+      INFO(name);
+      const auto& twin = two.tensor(name);
+      REQUIRE(twin.bytes == tensor.bytes);
+      CHECK(std::equal(tensor.data, tensor.data + tensor.bytes, twin.data));
+    }
+  }
+  CHECK(found);
 }
 
 }  // namespace
@@ -134,22 +156,45 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
     INFO(done.err);
     REQUIRE(done.exit_code == 0);
     for (const char* step : {"autoencoder", "classifier"}) {
-      INFO(step);
-      const SafetensorsFile one = SafetensorsFile::open(run / step / "model.safetensors");
-      bool found = false;
-      for (const auto& entry : fs::directory_iterator(scratch / "other" / "smoke")) {
-        const fs::path model = entry.path() / step / "model.safetensors";
-        if (!fs::exists(model)) continue;
-        found = true;
-        const SafetensorsFile two = SafetensorsFile::open(model);
-        for (const auto& [name, tensor] : one.tensors()) {
-          INFO(name);
-          const auto& twin = two.tensor(name);
-          REQUIRE(twin.bytes == tensor.bytes);
-          CHECK(std::equal(tensor.data, tensor.data + tensor.bytes, twin.data));
-        }
-      }
-      CHECK(found);
+      check_same_model(run, scratch / "other", step);
     }
   }
+}
+
+TEST_CASE("a curriculum moves from epoch to epoch, killed or not", "[contract][cli]") {
+  const ScratchFolder scratch;
+  const std::string line =
+      "run --preset smoke,curriculum data.synth.seconds=20 autoencoder.max_epochs=1 "
+      "classifier.max_epochs=5 classifier.difficulty_cache_update=2 "
+      "classifier.checkpoint_seconds=0 --threads 1 ";
+  const CommandResult done = run_kdgat(line + "--root runs", scratch.path());
+  INFO(done.err);
+  REQUIRE(done.exit_code == 0);
+  const fs::path run = only_run(scratch / "runs");
+  CHECK_FALSE(
+      SafetensorsFile::open(run / "curriculum" / "difficulty.safetensors").tensors().empty());
+  std::vector<json> samples;
+  std::istringstream journal(read_text(run / "classifier" / "journal.jsonl"));
+  for (std::string text; std::getline(journal, text);) {
+    const json event = json::parse(text);
+    if (event.value("event", "") == "metrics") samples.push_back(event.at("values").at("sample"));
+  }
+  REQUIRE(samples.size() == 5);
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    CHECK(samples[i].at("threshold") != samples[i - 1].at("threshold"));
+    CHECK(samples[i].at("pool") != samples[i - 1].at("pool"));
+    CHECK(samples[i].at("attack") == samples[0].at("attack"));
+  }
+  CHECK(samples[1].at("benign") != samples[0].at("benign"));
+  CHECK(samples[4].at("scored_in_epoch") == 5);
+
+  CHECK(run_shell("for t in 1.5 2 2.5; do timeout -s KILL $t '" +
+                      fs::absolute(kdgat::test::kdgat_binary()).string() + "' " + line +
+                      "--root other > /dev/null 2>&1; done; true",
+                  scratch.path())
+            .exit_code == 0);
+  const CommandResult again = run_kdgat(line + "--root other", scratch.path());
+  INFO(again.err);
+  REQUIRE(again.exit_code == 0);
+  check_same_model(run, scratch / "other", "classifier");
 }
