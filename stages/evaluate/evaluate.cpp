@@ -1,11 +1,12 @@
 #include "evaluate/evaluate.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
+#include "evaluate/report.h"
 #include "graph/safetensors.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
@@ -17,58 +18,35 @@ namespace {
 
 using nlohmann::json;
 
-/// What one model said of one part.
-struct Predictions {
-  std::string name;  ///< "<step>/<part>"
-  std::vector<int64_t> graph, label, prediction;
-  std::vector<float> score;
-};
-
-/// Scores above it are attacks; unchanged for every part.
-struct Decision {
-  double threshold = 0;
-  std::string from;  ///< "fixed", "val" or "val quantile"
-};
-
 struct Model {
   std::string step;
-  std::string kind;  ///< "vgae" or "gat"
+  model::ModelHeader header;
+  int64_t parameters = 0;
   std::unique_ptr<objective::Scorer> scorer;
 };
 
-Model load(const Input& input, const train::Data& data, torch::Device device) {
-  const std::filesystem::path file =
-      std::filesystem::is_directory(input.path) ? input.path / "model.safetensors" : input.path;
-  const model::ModelHeader header = model::load_header(graph::SafetensorsFile::open(file));
-  const int64_t ids = header.config.value("num_ids", int64_t{0});
-  const int64_t features = header.config.value("node_features", int64_t{0});
-  if (ids != data.store.num_ids() || features != data.store.node_features()) {
-    throw Error(ExitCode::kData,
-                file.string() + ": made for " + std::to_string(ids) + " ids and " +
-                    std::to_string(features) + " node features, the data has " +
-                    std::to_string(data.store.num_ids()) + " and " +
-                    std::to_string(data.store.node_features()),
-                "a model can only score data with the vocabulary it was trained with");
-  }
-  return {input.step, header.name, objective::load_scorer(file, device)};
+/// Why a model cannot score the data; "" if it can. Files that do not say which graphs they are for
+/// are held to the sizes of their model.
+std::string difference(const model::ModelHeader& header, const graph::GraphStore& store) {
+  if (!header.data.empty()) return model::layout_difference(header.data, train::layout_of(store));
+  const int64_t ids = header.config.value("num_ids", store.num_ids());
+  const int64_t features = header.config.value("node_features", store.node_features());
+  if (ids == store.num_ids() && features == store.node_features()) return "";
+  return "made for " + std::to_string(ids) + " ids and " + std::to_string(features) +
+         " node features, the data has " + std::to_string(store.num_ids()) + " and " +
+         std::to_string(store.node_features());
 }
 
-/// Scores and labels of the graphs that have a label.
-struct Labelled {
-  std::vector<float> scores;
-  std::vector<int64_t> labels;
-  int64_t attacks = 0;
-  bool both() const { return attacks > 0 && attacks < static_cast<int64_t>(labels.size()); }
-};
-
-Labelled labelled(const Predictions& p) {
-  Labelled out;
-  for (std::size_t i = 0; i < p.score.size(); ++i) {
-    if (p.label[i] < 0) continue;
-    out.scores.push_back(p.score[i]);
-    out.labels.push_back(p.label[i]);
-    out.attacks += p.label[i];
+Model load(const Input& input, const train::Data& data, torch::Device device) {
+  const std::filesystem::path path =
+      std::filesystem::is_directory(input.path) ? input.path / "model.safetensors" : input.path;
+  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
+  Model out{input.step, model::load_header(file), model::parameters_of(file), nullptr};
+  if (const std::string why = difference(out.header, data.store); !why.empty()) {
+    throw Error(ExitCode::kData, path.string() + ": " + why,
+                "a model can only score data with the features and vocabulary it was trained with");
   }
+  out.scorer = objective::load_scorer(path, device);
   return out;
 }
 
@@ -77,80 +55,69 @@ double quantile(std::vector<float> values, double q) {
   return values.at(static_cast<std::size_t>(q * static_cast<double>(values.size() - 1)));
 }
 
-/// {"core", "additional"} as published; scores alone where nothing is labelled.
-json metrics_of(const Labelled& l, const Decision& decision, double calibrated) {
-  json core = train::rates(train::confusion(l.scores, l.labels, decision.threshold));
-  json additional;
-  for (const char* name : {"kappa", "tpr", "tnr", "detection_rate", "miss_rate"}) {
-    additional[name] = core.at(name);
-    core.erase(name);
-  }
-  core["auc"] = train::auc(l.scores, l.labels);
-  core["threshold"] = decision.threshold;
-  core["threshold_from"] = decision.from;
-  additional["pr_auc"] = train::pr_auc(l.scores, l.labels);
-  for (const auto& [name, fpr] : {std::pair{"0.05", 0.05}, {"0.01", 0.01}, {"0.001", 0.001}}) {
-    additional["detection_at_fpr"][name] = train::detection_at_fpr(l.scores, l.labels, fpr);
-  }
-  if (calibrated != decision.threshold) {
-    additional["calibrated"] = train::rates(train::confusion(l.scores, l.labels, calibrated));
-    additional["calibrated"]["threshold"] = calibrated;
-  }
-  return {{"core", core}, {"additional", additional}};
+bool contains_one(const std::string& name, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }
 
-std::string text(const char* format, double value) {
-  char out[32];
-  std::snprintf(out, sizeof out, format, value);
+std::vector<std::string> source_names(const graph::GraphStore& store) {
+  std::vector<std::string> out;
+  for (const graph::Source& source : store.sources()) out.push_back(source.path);
   return out;
 }
 
-json row_of(const std::string& model, const std::string& part, const json& core, bool is_val) {
-  const auto number = [&core](const char* name) { return text("%.3f", core.at(name)); };
-  return {model,
-          part,
-          number("accuracy"),
-          number("precision"),
-          number("recall"),
-          number("f1"),
-          number("auc"),
-          is_val ? text("%.4g", core.at("threshold")) : ""};
+/// The threshold that decides on raw scores as `threshold` does on scores, which rise with them.
+double on_raw_scale(const Predictions& p, double threshold) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double below = -kInfinity, above = kInfinity;
+  for (std::size_t i = 0; i < p.raw.size(); ++i) {
+    const double raw = p.raw[i];
+    if (p.score[i] > threshold) {
+      above = std::min(above, raw);
+    } else {
+      below = std::max(below, raw);
+    }
+  }
+  return below > -kInfinity ? below : above - 1;
 }
 
-/// Collects predictions, metrics (in the published form, by step) and rows of the table.
+/// Scores, decides and keeps what every model said.
 class Evaluation {
  public:
   Evaluation(const EvaluateOptions& options, const train::Data& data, const Request& request,
              const Host& host)
-      : options_(options), data_(data), request_(request), host_(host) {}
+      : options_(options),
+        data_(data),
+        request_(request),
+        host_(host),
+        report_(source_names(data.store)) {}
 
   void add(const Model& model) {
     Predictions& val = score(model, "val");
-    decide(model, val);
-    report(model, val, "val");
+    const ModelFacts facts = decide(model, val);
+    report_.add(facts);
+    judge(val, facts);
     for (const auto& [part, ids] : data_.split.parts) {
       if (part.rfind("test", 0) != 0 || ids.empty() || !is_wanted(part)) continue;
-      report(model, score(model, part), part);
+      Predictions& p = score(model, part);
+      if (contains_one(p.name(), options_.calibrate)) calibrate(model, p, facts);
+      judge(p, facts);
     }
   }
 
-  json result() const {
-    return {{"metrics", metrics_},
-            {"table",
-             {{"columns",
-               {"model", "part", "accuracy", "precision", "recall", "F1", "AUC", "threshold"}},
-              {"rows", rows_}}},
-            {"summary", ""}};
-  }
+  json result() const { return report_.result(); }
 
   void write() const {
     graph::SafetensorsWriter writer;
-    for (const Predictions& p : predictions_) {
+    for (const auto& [step, p] : predictions_) {
+      const std::string name = step + "/" + p.part;
       const auto size = static_cast<int64_t>(p.graph.size());
-      writer.add(p.name + "/graph", {size}, std::span<const int64_t>(p.graph));
-      writer.add(p.name + "/score", {size}, std::span<const float>(p.score));
-      writer.add(p.name + "/label", {size}, std::span<const int64_t>(p.label));
-      writer.add(p.name + "/prediction", {size}, std::span<const int64_t>(p.prediction));
+      writer.add(name + "/graph", {size}, std::span<const int64_t>(p.graph));
+      writer.add(name + "/score", {size}, std::span<const float>(p.score));
+      writer.add(name + "/label", {size}, std::span<const int64_t>(p.label));
+      writer.add(name + "/prediction", {size}, std::span<const int64_t>(p.prediction));
+      if (p.files.empty()) continue;
+      writer.add(name + "/calibrated", {size}, std::span<const int64_t>(p.calibrated));
     }
     writer.metadata("store", data_.store.content_hash());
     writer.write(request_.run_dir / "predictions.safetensors");
@@ -163,72 +130,89 @@ class Evaluation {
   }
 
   Predictions& score(const Model& model, const std::string& part) {
-    Predictions& p = predictions_.emplace_back();
-    p.name = model.step + "/" + part;
+    Predictions& p = predictions_.emplace_back(model.step, Predictions()).second;
+    p.part = part;
     p.graph = data_.part(part);
     p.label = data_.labels(p.graph);
+    const std::string name = model.step + "/" + part;
     const auto total = static_cast<int64_t>(p.graph.size());
-    p.score = train::score_all(
+    p.raw = train::score_all(
         data_.store, p.graph, model.scorer->with_edge_attr(),
-        [&](const graph::GraphBatch& batch) { return model.scorer->score(batch); },
+        [&](const graph::GraphBatch& batch) { return model.scorer->raw_score(batch); },
         [&](int64_t done) {
           const ExitCode code = host_.cancelled();
-          if (code != ExitCode::kOk) throw Error(code, "stopped while scoring " + p.name);
-          host_.progress(p.name, "graph", done, total);
+          if (code != ExitCode::kOk) throw Error(code, "stopped while scoring " + name);
+          host_.progress(name, "graph", done, total);
         });
+    for (const float raw : p.raw) {
+      p.score.push_back(static_cast<float>(model.scorer->score_of(raw)));
+    }
     return p;
   }
 
-  /// The threshold comes from validation alone; a classifier has one of its own.
-  void decide(const Model& model, const Predictions& val) {
-    const Labelled l = labelled(val);
-    const train::Threshold best = train::best_threshold(l.scores, l.labels);
-    youden_j_ = best.youden_j;
-    if (l.both()) {
-      decision_ = {best.value, "val"};
-    } else if (!val.score.empty()) {
-      decision_ = {quantile(val.score, options_.fallback_quantile), "val quantile"};
-      host_.log("warning", model.step +
-                               ": validation has not both classes; the threshold is a quantile of "
-                               "its scores");
-    } else {
-      decision_ = {0.5, "fixed"};
-      host_.log("warning", model.step + ": there is no validation data; the threshold is 0.5");
+  /// A model that brings a fixed threshold keeps it; else validation alone chooses.
+  ModelFacts decide(const Model& model, const Predictions& val) {
+    ModelFacts out{model.step, model.parameters, {}, 0, 0};
+    std::vector<float> scores;
+    std::vector<int64_t> labels;
+    for (const std::size_t i : judged(val)) {
+      scores.push_back(val.score[i]);
+      labels.push_back(val.label[i]);
     }
-    calibrated_ = decision_.threshold;
-    if (model.kind == "gat") decision_ = {0.5, "fixed"};
+    const train::Threshold best = train::best_threshold(scores, labels);
+    out.youden_j = best.youden_j;
+    const auto attacks = std::count(labels.begin(), labels.end(), 1);
+    if (attacks > 0 && attacks < static_cast<std::ptrdiff_t>(labels.size())) {
+      out.decision = {best.value, "val"};
+    } else if (!val.score.empty()) {
+      out.decision = {quantile(val.score, options_.fallback_quantile), "val quantile"};
+      warn(model, "validation has not both classes; the threshold is a quantile of its scores");
+    } else {
+      out.decision = {0.5, "fixed"};
+      warn(model, "there is no validation data; the threshold is 0.5");
+    }
+    out.val_threshold = out.decision.threshold;
+    if (const auto own = model::decision_of(model.header); own && own->from == "fixed") {
+      out.decision = {own->threshold, own->from};
+    }
+    return out;
   }
 
-  void report(const Model& model, Predictions& p, const std::string& part) {
-    for (const float s : p.score) p.prediction.push_back(s > decision_.threshold ? 1 : 0);
-    const bool is_val = part == "val";
-    const std::string shown = part.rfind("test/", 0) == 0 ? part.substr(5) : part;
-    json& place = is_val ? metrics_[model.step] : metrics_["test"][model.step][shown];
-    const Labelled l = labelled(p);
-    if (l.labels.empty()) {
-      place = {{"n_samples", p.score.size()}};
-      return;
+  /// Each file is another vehicle or drive: each gets a threshold of its own.
+  void calibrate(const Model& model, Predictions& p, const ModelFacts& facts) {
+    p.files = train::by_file(data_, p.graph, options_.calibration_windows);
+    p.calibrated.resize(p.graph.size());
+    for (const train::FileWindows& file : p.files) {
+      std::vector<float> benign;
+      for (const std::size_t i : file.prefix) benign.push_back(p.raw[i]);
+      const double threshold = benign.empty() ? on_raw_scale(p, facts.decision.threshold)
+                                              : train::calibrate(benign, options_.false_alarms);
+      if (benign.empty()) {
+        warn(model, data_.store.sources()[static_cast<std::size_t>(file.source)].path +
+                        ": fewer than " + std::to_string(train::kLeastCalibration) +
+                        " windows before the first attack; its threshold is not calibrated");
+      }
+      for (const std::size_t i : file.prefix) p.calibrated[i] = -1;
+      for (const std::size_t i : file.rest) p.calibrated[i] = p.raw[i] > threshold ? 1 : 0;
+      p.file_threshold.push_back(threshold);
     }
-    place = metrics_of(l, decision_, calibrated_);
-    json& core = place["core"];
-    if (is_val) {
-      core["optimal_threshold"] = calibrated_;
-      core["youden_j"] = youden_j_;
-    } else {
-      core["threshold_from_val"] = calibrated_;
-    }
-    rows_.push_back(row_of(is_val ? model.step : "", shown, core, is_val));
+  }
+
+  void judge(Predictions& p, const ModelFacts& facts) {
+    for (const float s : p.score) p.prediction.push_back(s > facts.decision.threshold ? 1 : 0);
+    report_.add(p);
+  }
+
+  void warn(const Model& model, const std::string& what) const {
+    host_.log("warning", model.step + ": " + what);
   }
 
   const EvaluateOptions& options_;
   const train::Data& data_;
   const Request& request_;
   const Host& host_;
-  std::deque<Predictions> predictions_;  // references stay valid
-  Decision decision_;
-  double calibrated_ = 0, youden_j_ = 0;
-  json metrics_ = json::object();
-  json rows_ = json::array();
+  std::deque<std::pair<std::string, Predictions>> predictions_;  // references stay valid
+  Report report_;
 };
 
 }  // namespace
@@ -236,6 +220,7 @@ class Evaluation {
 StageInfo Evaluate::info() {
   StageInfo out;
   out.name = "evaluate";
+  out.version = 2;  // thresholds calibrated for unknown vehicles
   out.summary = "Score trained models on validation and test data, the threshold from validation.";
   out.inputs = {{"graphs", "graphs"}, {"models", "model", true, true}};
   out.outputs = {{"metrics", "metrics"}};

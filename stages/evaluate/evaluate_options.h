@@ -12,6 +12,9 @@ namespace kdgat::evaluate {
 struct EvaluateOptions {
   std::vector<std::string> parts;
   double fallback_quantile = 0.99;
+  std::vector<std::string> calibrate = {"unknown_vehicle"};
+  int64_t calibration_windows = 0;
+  double false_alarms = 0.001;
 
   static auto table() {
     using O = EvaluateOptions;
@@ -21,7 +24,18 @@ struct EvaluateOptions {
         field("fallback_quantile", &O::fallback_quantile,
               "Where validation has no attacks, the threshold of a model that has none of its own "
               "is this quantile of the validation scores.")
-            .range(0.5, 1)};
+            .range(0.5, 1),
+        field(
+            "calibrate", &O::calibrate,
+            "Test parts whose name contains one of these words also get a threshold for each "
+            "file, from the windows before its first attack; these count in no figure. [] = none."),
+        field("calibration_windows", &O::calibration_windows,
+              "At most so many windows at the start of a file set its threshold; 0 = all before "
+              "the first attack.")
+            .range(0, 1e9),
+        field("false_alarms", &O::false_alarms,
+              "Share of benign windows that a calibrated threshold may take for attacks.")
+            .range(1e-9, 0.5)};
   }
 };
 

@@ -102,6 +102,26 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
   return {entry("model"), object("config"), optional_object("data"), optional_object("decision")};
 }
 
+std::optional<Decision> decision_of(const ModelHeader& header) {
+  if (header.decision.contains("threshold")) {
+    return Decision{header.decision.at("threshold"), header.decision.value("from", "val")};
+  }
+  if (header.name == "gat") return Decision{0.5, "fixed"};
+  return std::nullopt;
+}
+
+int64_t parameters_of(const graph::SafetensorsFile& file) {
+  int64_t count = 0;
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (name.find("running_") != std::string::npos || name.ends_with("num_batches_tracked"))
+      continue;
+    int64_t size = 1;
+    for (const int64_t extent : tensor.shape) size *= extent;
+    count += size;
+  }
+  return count;
+}
+
 std::string layout_difference(const nlohmann::json& of_model, const nlohmann::json& here) {
   const auto differs = [&](const char* key) {
     return of_model.value(key, nlohmann::json()) != here.value(key, nlohmann::json());

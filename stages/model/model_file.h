@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "graph/safetensors.h"
@@ -33,6 +34,19 @@ void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file)
 
 /// Error(kData) if "model" or "config" is missing or malformed; "data" and "decision" may be empty.
 ModelHeader load_header(const graph::SafetensorsFile& file);
+
+/// Scores above the threshold are attacks; `from` is "fixed" or "val".
+struct Decision {
+  double threshold = 0;
+  std::string from;
+};
+
+/// What the header says; a classifier without any decides at 0.5. None if it was trained without
+/// validation scores.
+std::optional<Decision> decision_of(const ModelHeader& header);
+
+/// Numbers that were trained; running statistics of norms are not.
+int64_t parameters_of(const graph::SafetensorsFile& file);
 
 /// How the graphs a model was made for differ from others, by feature names and vocabulary: "" or
 /// for people, "other vocabulary: 2048 ids, here 30". Both as train::layout_of gives them.

@@ -1,5 +1,6 @@
 #include "objective/classifier_objective.h"
 
+#include <cmath>
 #include <string>
 
 #include "kdgat/error.h"
@@ -30,9 +31,18 @@ torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch, const St
 }
 
 torch::Tensor ClassifierObjective::score(const graph::GraphBatch& batch) {
+  return raw_score(batch).sigmoid();
+}
+
+torch::Tensor ClassifierObjective::raw_score(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
   const EvalGuard eval(*model_);
-  return logits(batch, {}).to(torch::kFloat).softmax(1).select(1, 1).contiguous().cpu();
+  const torch::Tensor logits_G2 = logits(batch, {}).to(torch::kFloat);
+  return (logits_G2.select(1, 1) - logits_G2.select(1, 0)).cpu();
+}
+
+double ClassifierObjective::score_of(double raw_score) const {
+  return 1 / (1 + std::exp(-raw_score));
 }
 
 }  // namespace kdgat::objective

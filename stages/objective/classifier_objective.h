@@ -16,6 +16,9 @@ class ClassifierObjective : public Objective {
                      model::NoiseKey noise) override;
   /// Probability of class 1.
   torch::Tensor score(const graph::GraphBatch& batch) override;
+  /// Log-odds of class 1: the probability rounds to 1 in float from 17 on.
+  torch::Tensor raw_score(const graph::GraphBatch& batch) override;
+  double score_of(double raw_score) const override;
   torch::nn::Module& module() override { return *model_; }
 
   /// Logits [G, 2] on the model's device, in the module's mode and with gradients if enabled.

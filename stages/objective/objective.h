@@ -22,6 +22,11 @@ class Scorer {
   /// Anomaly or attack score of each graph, [G] float on the CPU: in eval mode, without gradients
   /// or noise; the module's mode is restored.
   virtual torch::Tensor score(const graph::GraphBatch& batch) = 0;
+  /// The score on a scale that does not saturate, [G] float on the CPU, as score(): log-odds where
+  /// score() is a probability, otherwise score() itself.
+  virtual torch::Tensor raw_score(const graph::GraphBatch& batch) { return score(batch); }
+  /// score() of a raw score; increasing.
+  virtual double score_of(double raw_score) const { return raw_score; }
   /// Whether batches must carry edge features.
   virtual bool with_edge_attr() const { return false; }
 };

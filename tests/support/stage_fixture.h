@@ -47,9 +47,9 @@ struct FakeHost {
 };
 
 /// A data set folder of random graphs with 11 node features in [0, 1], in attacks the second one
-/// higher.
+/// higher. The first `clean` graphs of the test file are benign.
 struct StageFixture {
-  explicit StageFixture(const std::set<int>& labels = {0, 1})
+  explicit StageFixture(const std::set<int>& labels = {0, 1}, std::size_t clean = 0)
       : folder(std::filesystem::temp_directory_path() /
                ("kdgat_stages_" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(folder);
@@ -63,7 +63,7 @@ struct StageFixture {
       if (i % 11 != 0) data.x[i] /= 1000;
     }
     for (std::size_t g = 0; g < data.y.size(); ++g) {
-      const int label = g % 4 == 0 ? 1 : 0;
+      const int label = g % 4 == 0 && (g < 200 || g >= 200 + clean) ? 1 : 0;
       data.y[g] = labels.contains(label) ? label : labels.contains(0) ? 0 : -1;
       for (int64_t n = data.node_ptr[g]; n < data.node_ptr[g + 1]; ++n) {
         data.x[static_cast<std::size_t>(n * 11 + 1)] += static_cast<float>(label);

@@ -144,6 +144,32 @@ TEST_CASE("scores are per graph, without noise, and leave the mode as it was", "
   CHECK(harder.gt(autoencoder.score(whole)).all().item<bool>());
 }
 
+TEST_CASE("a raw score gives the score and does not saturate", "[objective]") {
+  const graph::GraphBatch batch = make_batch(random_small_graphs(8, 5));
+  model::GatConfig config;
+  config.num_ids = 40;
+  config.hidden = 8;
+  config.layers = 2;
+  config.heads = 2;
+  ClassifierObjective objective(model::make_model(config));
+  const auto check = [&](double bias) {
+    const torch::NoGradGuard no_grad;
+    objective.model()->head->last()->bias.copy_(torch::tensor({-bias, bias}));
+    const torch::Tensor raw = objective.raw_score(batch), score = objective.score(batch);
+    check_close(score, objective.logits(batch, {}).softmax(1).select(1, 1).detach(), "score", 1e-7,
+                0);
+    for (int64_t g = 0; g < 8; ++g) {
+      CHECK(objective.score_of(raw[g].item<double>()) ==
+            Approx(score[g].item<double>()).margin(1e-6));
+    }
+    return raw;
+  };
+  objective.module().eval();
+  const torch::Tensor raw = check(0);
+  // 60 higher, every probability rounds to 1; the order and the gaps are still there.
+  check_close(check(30) - 60, raw, "raw", 1e-4, 1e-4);
+}
+
 TEST_CASE("a classifier refuses graphs without labels", "[objective]") {
   auto graphs = random_small_graphs(3, 23);
   graphs[1].y = -1;

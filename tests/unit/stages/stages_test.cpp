@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -32,7 +33,16 @@ TEST_CASE("two models are trained, saved and evaluated", "[stages]") {
   request.inputs["models"] = {{"autoencoder", "model", f.folder / "autoencoder", {}},
                               {"classifier", "model", f.folder / "classifier", {}}};
   const json result = evaluate::Evaluate::run({}, request, f.fake.host);
-  CHECK(result.at("table").at("rows").size() == 4);
+  const json& rows = result.at("table").at("rows");
+  REQUIRE(rows.size() == 4);  // the models of a part together
+  CHECK(rows[0][0] == "val");
+  CHECK(rows[0][1] == "autoencoder");
+  CHECK(rows[1][0] == "");
+  CHECK(rows[1][1] == "classifier");
+  CHECK(rows[2][0] == "test_01");
+  const json& models = result.at("tables").at(0).at("rows");
+  CHECK(models.at(1).at(0) == "classifier");
+  CHECK(models.at(1).at(1) == made.at("facts").at("parameters"));
   const json& metrics = result.at("metrics");
   CHECK(metrics.at("classifier").at("core").at("threshold") == 0.5);
   CHECK(metrics.at("test").at("classifier").at("test_01").at("core").at("f1") > 0.9);
@@ -43,6 +53,69 @@ TEST_CASE("two models are trained, saved and evaluated", "[stages]") {
       graph::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
   CHECK(file.require<float>("classifier/val/score", {40}).size() == 40);
   CHECK(file.require<int64_t>("autoencoder/test/test_01/prediction", {40}).size() == 40);
+}
+
+TEST_CASE("an unknown vehicle gets a threshold from the clean start of its file", "[stages]") {
+  Fixture f({0, 1}, 24);
+  classifier::ClassifierOptions c = small_classifier();
+  c.max_epochs = 20;
+  classifier::Classifier::run(c, f.request("classifier"), f.fake.host);
+  Request request = f.request("evaluate");
+  request.inputs["models"] = {{"classifier", "model", f.folder / "classifier", {}}};
+  evaluate::EvaluateOptions options;
+  const json plain = evaluate::Evaluate::run(options, request, f.fake.host);
+  CHECK(plain.at("metrics").at("test").at("classifier").at("test_01").at("core").at("n_samples") ==
+        40);
+  options.calibrate = {"st_01"};
+  const json result = evaluate::Evaluate::run(options, request, f.fake.host);
+  const json& part = result.at("metrics").at("test").at("classifier").at("test_01");
+  // 24 windows set the threshold and count nowhere; 4 of the other 16 are attacks.
+  CHECK(part.at("core").at("n_samples") == 16);
+  const json& calibrated = part.at("calibrated");
+  CHECK(calibrated.at("calibration_windows") == 24);
+  CHECK(calibrated.at("n_samples") == 16);
+  CHECK(calibrated.at("f1_all_attack").get<double>() == Approx(2 * 4.0 / (4 + 16)));
+  CHECK(calibrated.at("f1_fixed") == part.at("core").at("f1"));
+  CHECK(calibrated.at("auc") == part.at("core").at("auc"));
+  CHECK(calibrated.at("files").size() == 1);
+  CHECK(result.at("tables").size() == 2);
+
+  const graph::SafetensorsFile file =
+      graph::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
+  const auto kept = file.require<int64_t>("classifier/test/test_01/calibrated", {40});
+  CHECK(std::count(kept.begin(), kept.end(), -1) == 24);
+  const auto label = file.require<int64_t>("classifier/test/test_01/label", {40});
+  const auto score = file.require<float>("classifier/test/test_01/score", {40});
+  int64_t tp = 0, flagged = 0;
+  float highest_kept = 0, lowest_flagged = 2;
+  for (std::size_t i = 0; i < 40; ++i) {
+    if (kept[i] == 0) highest_kept = std::max(highest_kept, score[i]);
+    if (kept[i] == 1) lowest_flagged = std::min(lowest_flagged, score[i]);
+    flagged += kept[i] == 1 ? 1 : 0;
+    tp += kept[i] == 1 && label[i] == 1 ? 1 : 0;
+  }
+  CHECK(highest_kept <= lowest_flagged);
+  CHECK(calibrated.at("f1").get<double>() ==
+        Approx(2.0 * static_cast<double>(tp) / static_cast<double>(4 + flagged)));
+
+  // A limit leaves more windows to judge; one that is too small leaves the fixed threshold.
+  options.calibration_windows = 21;
+  CHECK(evaluate::Evaluate::run(options, request, f.fake.host)
+            .at("metrics")
+            .at("test")
+            .at("classifier")
+            .at("test_01")
+            .at("core")
+            .at("n_samples") == 19);
+  options.calibration_windows = 5;
+  const json fixed = evaluate::Evaluate::run(options, request, f.fake.host)
+                         .at("metrics")
+                         .at("test")
+                         .at("classifier")
+                         .at("test_01")
+                         .at("calibrated");
+  CHECK(fixed.at("f1") == fixed.at("f1_fixed"));
+  CHECK(f.fake.log.find("not calibrated") != std::string::npos);
 }
 
 TEST_CASE("a stage stopped anywhere ends with the same model", "[stages]") {
@@ -142,7 +215,7 @@ TEST_CASE("a model of another vocabulary is refused", "[stages]") {
   Request request = f.request("evaluate");
   request.inputs["models"] = {{"autoencoder", "model", f.folder / "autoencoder", {}}};
   CHECK_THROWS_WITH(evaluate::Evaluate::run({}, request, f.fake.host),
-                    Catch::Contains("made for 6 ids"));
+                    Catch::Contains("other vocabulary: 5 ids, here 6"));
 }
 
 TEST_CASE("a plan states the published parameter counts", "[stages]") {
