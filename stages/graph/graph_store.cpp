@@ -13,6 +13,8 @@
 #include <limits>
 #include <optional>
 
+#include "graph/graph_arrays.h"
+
 namespace kdgat::graph {
 
 using nlohmann::json;
@@ -173,6 +175,24 @@ void from_json(const json& in, Source& source) {
   in.at("graphs").get_to(source.graphs);
 }
 
+GraphArrays arrays_of(const GraphStore& store) {
+  return {store.node_features(),
+          store.edge_features(),
+          store.x(),
+          store.edge_attr(),
+          store.edge_source(),
+          store.edge_target(),
+          store.target_order(),
+          store.y(),
+          store.node_ptr(),
+          store.edge_ptr()};
+}
+
+GraphArrays arrays_of(const GraphStoreData& data, std::span<const int32_t> target_order) {
+  return {data.node_features, data.edge_features, data.x, data.edge_attr, data.edge_source,
+          data.edge_target,   target_order,       data.y, data.node_ptr,  data.edge_ptr};
+}
+
 // ---- reading
 
 GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identity) {
@@ -308,6 +328,14 @@ std::vector<Diagnostic> GraphStore::verify() const {
 
 namespace {
 
+EdgeRange edges_of(const GraphStoreData& data, std::size_t g) {
+  const auto begin = static_cast<std::size_t>(data.edge_ptr[g]);
+  const auto size = static_cast<std::size_t>(data.edge_ptr[g + 1]) - begin;
+  return {std::span(data.edge_source).subspan(begin, size),
+          std::span(data.edge_target).subspan(begin, size),
+          data.node_ptr[g + 1] - data.node_ptr[g]};
+}
+
 /// Throws unless every array has the size that the others imply and every index is in range.
 void check_consistent(const std::filesystem::path& path, const GraphStoreData& data) {
   const std::size_t graphs = data.y.size();
@@ -352,24 +380,26 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
 
 }  // namespace
 
+std::vector<int32_t> target_order_of(const GraphStoreData& data) {
+  std::vector<int32_t> out(data.edge_source.size());
+  std::vector<int64_t> first;
+  for (std::size_t g = 0; g < data.y.size(); ++g) {
+    order_by_target(edges_of(data, g), first, out.data() + data.edge_ptr[g]);
+  }
+  return out;
+}
+
 void write_graph_store(const std::filesystem::path& path, const GraphStoreData& data) {
   check_consistent(path, data);
   const auto graphs = static_cast<int64_t>(data.y.size());
   const auto edges = static_cast<int64_t>(data.edge_source.size());
-  std::vector<int32_t> target_order(data.edge_source.size());
-  std::vector<int64_t> first;
   for (std::size_t g = 0; g < data.y.size(); ++g) {
-    const auto begin = static_cast<std::size_t>(data.edge_ptr[g]);
-    const auto size = static_cast<std::size_t>(data.edge_ptr[g + 1]) - begin;
-    const EdgeRange range{std::span(data.edge_source).subspan(begin, size),
-                          std::span(data.edge_target).subspan(begin, size),
-                          data.node_ptr[g + 1] - data.node_ptr[g]};
-    if (const std::string fault = edge_fault(range); !fault.empty()) {
+    if (const std::string fault = edge_fault(edges_of(data, g)); !fault.empty()) {
       throw refuse(path,
                    "cannot be written: graph " + std::to_string(g) + " has an edge that " + fault);
     }
-    order_by_target(range, first, target_order.data() + begin);
   }
+  const std::vector<int32_t> target_order = target_order_of(data);
   std::vector<int32_t> edge_index(data.edge_source);
   edge_index.insert(edge_index.end(), data.edge_target.begin(), data.edge_target.end());
 

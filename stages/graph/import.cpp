@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <unordered_map>
 
 #include "graph/can_log.h"
 #include "graph/dataset_files.h"
-#include "graph/windows.h"
+#include "graph/log_windows.h"
 
 namespace kdgat::graph {
 
@@ -62,32 +60,6 @@ std::string fingerprint_of(const std::vector<LogFile>& files, const json& option
   return hash_bytes(text.data(), text.size());
 }
 
-/// Puts vocabulary numbers into column 0 of x; ids not in the vocabulary get the last number (OOV).
-void apply_vocabulary(const std::vector<uint32_t>& node_ids, GraphStoreData& data) {
-  const auto unknown = static_cast<float>(data.vocabulary.size());
-  std::array<float, 2048> small;
-  small.fill(unknown);
-  std::unordered_map<uint32_t, float> large;
-  for (std::size_t i = 0; i < data.vocabulary.size(); ++i) {
-    const auto id = static_cast<uint32_t>(data.vocabulary[i]);
-    if (id < small.size()) {
-      small[id] = static_cast<float>(i);
-    } else {
-      large[id] = static_cast<float>(i);
-    }
-  }
-  for (std::size_t node = 0; node < node_ids.size(); ++node) {
-    const uint32_t id = node_ids[node];
-    float& number = data.x[node * kWindowNodeFeatures];
-    if (id < small.size()) {
-      number = small[id];
-    } else {
-      const auto found = large.find(id);
-      number = found == large.end() ? unknown : found->second;
-    }
-  }
-}
-
 /// All logs, in order, into `data`.
 class Importer {
  public:
@@ -111,13 +83,13 @@ class Importer {
                   files.front().path.string());
     }
     data_.vocabulary = vocabulary_.sorted();
-    apply_vocabulary(node_ids_, data_);
+    Vocabulary(data_.vocabulary).apply(node_ids_, data_);
     return std::move(data_);
   }
 
  private:
   void read_file(const LogFile& file, WindowBuilder& windows) {
-    CanLog log(LineReader(file.path), options_.format, options_.strict);
+    CanLog log(LineReader(file.path, cancelled_), options_.format, options_.strict);
     Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
     windows.start(static_cast<int32_t>(data_.sources.size()));
     const bool trains = file.role == "train";
@@ -125,8 +97,7 @@ class Importer {
     while (log.next(frame)) {
       if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
       if (trains) vocabulary_.insert(frame.id);
-      if (log.restarted()) windows.finish();  // another capture: windows do not cross
-      windows.add(frame);
+      add_frame(log, frame, windows);
       if ((log.rows() & 0x3fff) == 0) step(log.bytes_read());
     }
     windows.finish();

@@ -5,24 +5,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-struct gzFile_s;
-
 namespace kdgat::graph {
 
 class LineReader {
  public:
-  /// "-" is standard input. Throws Error(kData) if the file cannot be opened.
-  explicit LineReader(const std::filesystem::path& path);
+  /// "-" is standard input. Throws Error(kData) if the file cannot be opened. While a pipe or a
+  /// terminal has nothing to say `cancelled` is asked now and then: true ends the reading with
+  /// Error(kInterrupted).
+  explicit LineReader(const std::filesystem::path& path, std::function<bool()> cancelled = {});
   /// Lines of a text in memory, called `name` in messages.
   LineReader(std::string name, std::string_view text);
+  LineReader(LineReader&&) noexcept;
+  ~LineReader();
 
   /// The next line without its line end ("\n" or "\r\n"; the last line needs none), valid until the
-  /// next call. False at the end. Throws Error(kData) if reading fails or gzip data is damaged.
+  /// next call. False at the end. Waits for no more than that line. Throws Error(kData) if reading
+  /// fails or gzip data is damaged.
   bool next(std::string_view& line) {
     const char* from = buffer_.data() + begin_;
     const void* end = __builtin_memchr(from, '\n', end_ - begin_);
@@ -37,9 +41,7 @@ class LineReader {
   int64_t bytes_read() const { return bytes_read_; }  ///< of the file as stored, compressed or not
 
  private:
-  struct Closer {
-    void operator()(gzFile_s* file) const;
-  };
+  class Bytes;  // of the file, unpacked
   bool next_across_blocks(std::string_view& line);
   bool read_block();
   void take(std::string_view& line, std::size_t length) {
@@ -50,8 +52,8 @@ class LineReader {
   }
 
   std::string name_;
-  std::unique_ptr<gzFile_s, Closer> file_;
-  std::vector<char> buffer_;  // [begin_, end_) is not yet handed out
+  std::unique_ptr<Bytes> file_;  // null: all stands in the buffer
+  std::vector<char> buffer_;     // [begin_, end_) is not yet handed out
   std::size_t begin_ = 0, end_ = 0;
   int64_t line_number_ = 0;
   int64_t bytes_read_ = 0;

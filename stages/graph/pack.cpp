@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "graph/graph_arrays.h"
 #include "graph/random.h"
 
 namespace kdgat::graph {
@@ -27,9 +28,14 @@ void copy_rows(const float* from, std::span<const int32_t> order, int64_t any_wi
 
 void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edge_attr,
             GraphBatch& out) {
-  const int64_t* node_ptr = store.node_ptr().data();
-  const int64_t* edge_ptr = store.edge_ptr().data();
-  const int64_t node_features = store.node_features(), edge_features = store.edge_features();
+  gather(arrays_of(store), ids, with_edge_attr, out);
+}
+
+void gather(const GraphArrays& all, std::span<const int64_t> ids, bool with_edge_attr,
+            GraphBatch& out) {
+  const int64_t* node_ptr = all.node_ptr.data();
+  const int64_t* edge_ptr = all.edge_ptr.data();
+  const int64_t node_features = all.node_features, edge_features = all.edge_features;
   int64_t nodes = 0, edges = 0;
   for (const int64_t id : ids) {
     nodes += node_ptr[id + 1] - node_ptr[id];
@@ -56,11 +62,11 @@ void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edg
   out.y.resize(graphs);
   out.graph_id.resize(graphs);
 
-  const float* x = store.x().data();
-  const float* edge_attr = store.edge_attr().data();
-  const int32_t* source = store.edge_source().data();
-  const int32_t* target = store.edge_target().data();
-  const int32_t* target_order = store.target_order().data();
+  const float* x = all.x.data();
+  const float* edge_attr = all.edge_attr.data();
+  const int32_t* source = all.edge_source.data();
+  const int32_t* target = all.edge_target.data();
+  const int32_t* target_order = all.target_order.data();
   const auto copy_attr = edge_features == 11 ? copy_rows<11> : copy_rows<0>;
   int32_t* in_ptr = out.in_ptr.data();
   std::fill(in_ptr, in_ptr + nodes + 1, 0);
@@ -70,7 +76,7 @@ void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edg
     const int64_t first_node = node_ptr[id], first_edge = edge_ptr[id];
     const int64_t n = node_ptr[id + 1] - first_node, e = edge_ptr[id + 1] - first_edge;
     out.node_ptr[i] = static_cast<int32_t>(node);
-    out.y[i] = store.y()[static_cast<std::size_t>(id)];
+    out.y[i] = all.y[static_cast<std::size_t>(id)];
     out.graph_id[i] = id;
     if (n * node_features > 0) {  // memcpy refuses null even for no bytes
       std::memcpy(out.x.data() + node * node_features, x + first_node * node_features,
