@@ -14,7 +14,7 @@ namespace kdgat {
 namespace {
 
 struct Words {
-  std::string verbs, stages, presets, run_flags, keys, devices = "auto cpu cuda";
+  std::string verbs, stages, presets, run_flags, keys, score_flags, devices = "auto cpu cuda";
 };
 
 std::string joined(const std::set<std::string>& words) {
@@ -45,16 +45,22 @@ Words collect(const PluginCatalog& catalog) {
     stages.insert(name);
     add(plugin.options, "");
   }
+  std::set<std::string> score_flags = {"--run",    "--model",   "--output", "--root",
+                                       "--device", "--threads", "--json",   "--help"};
+  if (const PluginDescription* score = catalog.find("score")) {
+    for (const std::string& name : option_names(score->options)) score_flags.insert(flag_of(name));
+  }
   const std::vector<std::string> presets = preset_names(default_preset_folders());
-  return {joined(visible), joined(stages), joined({presets.begin(), presets.end()}), joined(flags),
-          joined(keys)};
+  return {joined(visible), joined(stages), joined({presets.begin(), presets.end()}),
+          joined(flags),   joined(keys),   joined(score_flags)};
 }
 
 /// Puts each word list in the place of its @name@.
 std::string filled(std::string script, const Words& words) {
   const std::pair<const char*, const std::string*> places[] = {
-      {"@verbs@", &words.verbs},     {"@stages@", &words.stages}, {"@presets@", &words.presets},
-      {"@flags@", &words.run_flags}, {"@keys@", &words.keys},     {"@devices@", &words.devices}};
+      {"@verbs@", &words.verbs},      {"@stages@", &words.stages}, {"@presets@", &words.presets},
+      {"@flags@", &words.run_flags},  {"@keys@", &words.keys},     {"@devices@", &words.devices},
+      {"@score@", &words.score_flags}};
   for (const auto& [mark, text] : places) {
     for (size_t at; (at = script.find(mark)) != std::string::npos;) {
       script.replace(at, std::string(mark).size(), *text);
@@ -74,7 +80,7 @@ _kdgat() {
     case $previous in
       --preset) words="@presets@" ;;
       --device) words="@devices@" ;;
-      --config|--data|--root|--plugin-dir|-o) COMPREPLY=($(compgen -f -- "$current")); return ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run) COMPREPLY=($(compgen -f -- "$current")); return ;;
       *)
         case $verb in
           run) words="@stages@ @flags@ @keys@" ;;
@@ -83,6 +89,7 @@ _kdgat() {
                   else words="--origin @flags@ @keys@"; fi ;;
           plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
           data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth"; fi ;;
+          score) words="@score@" ;;
           completion) words="bash zsh fish" ;;
           help) words="@verbs@ exit-codes" ;;
         esac ;;
@@ -105,7 +112,7 @@ _kdgat() {
     case ${words[CURRENT-1]} in
       --preset) found=(@presets@) ;;
       --device) found=(@devices@) ;;
-      --config|--data|--root|--plugin-dir|-o) _files; return ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run) _files; return ;;
       *)
         case ${words[2]} in
           run) found=(@stages@ @flags@ @keys@) ;;
@@ -114,6 +121,7 @@ _kdgat() {
                   else found=(--origin @flags@ @keys@); fi ;;
           plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
           data) if (( CURRENT == 3 )); then found=(import inspect verify synth); fi ;;
+          score) found=(@score@) ;;
           completion) found=(bash zsh fish) ;;
           help) found=(@verbs@ exit-codes) ;;
         esac ;;
@@ -152,16 +160,19 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
   out += seen("data") + " -a 'import inspect verify synth'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
   out += seen("run config") + " -a '" + words.keys + "'\n";
-  size_t begin = 0;
-  while (begin < words.run_flags.size()) {
-    const size_t end = std::min(words.run_flags.find(' ', begin), words.run_flags.size());
-    const std::string flag = words.run_flags.substr(begin + 2, end - begin - 2);
-    begin = end + 1;
-    out += seen("run config") + " -l " + flag;
-    if (flag == "preset") out += " -x -a '" + words.presets + "'";
-    if (flag == "device") out += " -x -a '" + words.devices + "'";
-    out += "\n";
-  }
+  const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
+    for (size_t begin = 0; begin < flags.size();) {
+      const size_t end = std::min(flags.find(' ', begin), flags.size());
+      const std::string flag = flags.substr(begin + 2, end - begin - 2);
+      begin = end + 1;
+      out += seen(verbs) + " -l " + flag;
+      if (flag == "preset") out += " -x -a '" + words.presets + "'";
+      if (flag == "device") out += " -x -a '" + words.devices + "'";
+      out += "\n";
+    }
+  };
+  add_flags("run config", words.run_flags);
+  add_flags("score", words.score_flags);
   return out;
 }
 

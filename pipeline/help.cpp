@@ -48,6 +48,42 @@ is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environme
 KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
 )";
 
+constexpr const char* kScoreHelp =
+    R"(Score the windows of a log with a trained model: one line a window on standard output.
+
+  kdgat score drive.log --run runs/my/01JD.../classifier     a step's folder, or its model file
+  kdgat score drive.csv.gz --run 01JD                        a run by its id, or its beginning
+  candump -L can0 | kdgat score - --run 01JD --calibrate 100 live: lines come as windows are complete
+  kdgat score logs/ --run 01JD --model student --json -o scores.jsonl
+
+usage: kdgat score LOG --run RUN [options]
+
+LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Vocabulary, features
+and windows are the model file's own, which is all that is needed. Columns:
+
+  time       of the window's first row, in the log's own clock; empty where the log has none
+  window     number in its log, from 0
+  row        the window's first row in its log, from 0; malformed rows do not count
+  ids        distinct ids
+  score      probability of attack (classifier), reconstruction error (autoencoder)
+  decision   attack, benign, or calibration: taken as benign to set the threshold
+  file       for a folder of logs
+
+  --run RUN            a run's id or folder, a step's folder, or a model file
+  --model STEP         which model of a run that has several (else the fusion, else the classifier)
+  -o, --output FILE    write there, whole or not at all
+  --json               a JSON object a line
+  --root DIR           folder that holds all runs (default runs)
+  --device D           cpu, cuda or cuda:N (default cpu)
+  --threads N          threads (default 1)
+
+)";
+
+constexpr const char* kScoreEnd = R"(
+Exit codes: 0 every window was scored; 2 usage, or no threshold; 3 the log or the model cannot be read,
+or fills no window; 130 and 143 stopped by a signal, after the lines written so far.
+)";
+
 constexpr const char* kConfigHelp = R"(Look at profiles and options without running anything.
 
   kdgat config show --preset smoke                  the resolved profile, ready to be a file
@@ -154,6 +190,7 @@ std::string program_help() {
 
   kdgat run --preset smoke                          try it: synthetic CAN traffic, under a minute
   kdgat run --preset vgae,gat,student --data logs/  an autoencoder and a classifier on your logs
+  kdgat score drive.log --run RUN                   a score for each window of a log
   kdgat config show --preset smoke --origin         what would be set, and by whom
   kdgat doctor                                      is this machine ready?
 
@@ -187,6 +224,10 @@ std::string verb_help(const std::string& verb, const std::vector<std::string>& a
       throw Error(ExitCode::kUsage, "unknown stage " + arguments[0],
                   suggestion(arguments[0], stage_names(catalog), "kdgat plugins list"));
     }
+  }
+  if (verb == "score") {
+    const PluginDescription* plugin = catalog.find("score");
+    return kScoreHelp + (plugin == nullptr ? "" : options_text(plugin->options)) + kScoreEnd;
   }
   for (const HelpRow& row : kRows) {
     if (verb == row.verb) return row.text;

@@ -300,9 +300,20 @@ class RunCommand {
     return step.kept ? step.kept->folder : run_folder / step.spec.name;
   }
 
+  bool has_model(const Plan& plan, const fs::path& run_folder) const {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& step) {
+      return fs::exists(result_folder(step, run_folder) / "model.safetensors");
+    });
+  }
+
   /// Results on standard output, where to find them on the other.
   void report(const Plan& plan, const json& document, const fs::path& run_folder, int code) {
-    const std::string next = "   next: " + command_ + (code == 0 ? " --explain" : "");
+    std::string next = "   next: " + command_ + (code == 0 ? " --explain" : "");
+    if (code == 0 && !run_folder.empty() && has_model(plan, run_folder)) {
+      // The short id is enough where kdgat score looks by itself.
+      next += " · kdgat score LOG --run " +
+              (profile_.root == "runs" ? short_run(document.value("id", "")) : run_folder.string());
+    }
     if (context_.json) {
       json out = document;
       out["exit_code"] = code;

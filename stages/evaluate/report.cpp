@@ -53,7 +53,8 @@ json metrics_of(const Sample& s, const ModelFacts& model) {
     additional["detection_at_fpr"][name] = train::detection_at_fpr(s.raw, s.label, fpr);
   }
   if (model.val_threshold != threshold) {
-    additional["calibrated"] = train::rates(train::confusion(s.score, s.label, model.val_threshold));
+    additional["calibrated"] =
+        train::rates(train::confusion(s.score, s.label, model.val_threshold));
     additional["calibrated"]["threshold"] = model.val_threshold;
   }
   return {{"core", core}, {"additional", additional}};
@@ -76,8 +77,13 @@ json compare(const Sample& s, double threshold) {
 
 json cells_of(const std::string& name, const std::string& step, const json& c) {
   const auto number = [&c](const char* key) { return text("%.3f", c.at(key)); };
-  return {name,          step,         c.at("n_samples"), number("auc"), number("f1_fixed"),
-          number("f1"), number("f1_all_attack")};
+  return {name,
+          step,
+          c.at("n_samples"),
+          number("auc"),
+          number("f1_fixed"),
+          number("f1"),
+          number("f1_all_attack")};
 }
 
 }  // namespace
@@ -96,8 +102,8 @@ std::vector<std::size_t> judged(const Predictions& p) {
 
 void Report::add(const ModelFacts& model) {
   model_ = model;
-  models_.push_back({model.step, model.parameters, text("%.4g", model.decision.threshold),
-                     model.decision.from});
+  models_.push_back(
+      {model.step, model.parameters, text("%.4g", model.decision.threshold), model.decision.from});
 }
 
 void Report::add(const Predictions& p) {

@@ -22,8 +22,8 @@ struct Decision {
 struct Predictions {
   std::string part;  ///< "val", "test" or "test/<scenario>"
   std::vector<int64_t> graph, label, prediction;
-  std::vector<float> score, raw;    ///< raw: Scorer::raw_score
-  std::vector<int64_t> calibrated;  ///< by the threshold of its file; -1 = used to find it
+  std::vector<float> score, raw;          ///< raw: Scorer::raw_score
+  std::vector<int64_t> calibrated;        ///< by the threshold of its file; -1 = used to find it
   std::vector<train::FileWindows> files;  ///< empty unless the part is calibrated
   std::vector<double> file_threshold;     ///< of each file, on the raw scale
 

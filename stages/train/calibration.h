@@ -23,7 +23,7 @@ double calibrate(std::span<const float> benign, double false_alarms);
 
 /// The windows of one source file within a part, in the file's order. Positions in the part.
 struct FileWindows {
-  int32_t source = 0;             ///< index into the store's sources
+  int32_t source = 0;               ///< index into the store's sources
   std::vector<std::size_t> prefix;  ///< known to be benign: for calibration, and nothing else
   std::vector<std::size_t> rest;
 };

@@ -22,7 +22,8 @@ std::string log_text(int rows, uint64_t seed) {
     char row[80];
     std::snprintf(row, sizeof row, "%d.25,%X,%04X,%d\n", i % (rows / 2 + 7),
                   static_cast<unsigned>(pick < 10 ? 0x100 + pick : 0x18DAF100 + pick),
-                  static_cast<unsigned>(random.below(65536)), static_cast<int>(random.below(50) == 0));
+                  static_cast<unsigned>(random.below(65536)),
+                  static_cast<int>(random.below(50) == 0));
     out += row;
   }
   return out;
@@ -40,7 +41,10 @@ TEST_CASE("windows read from a log are those of an import, bit for bit", "[log_w
     int64_t window, stride, chunk_rows;
     int rows;
   };
-  for (const Case& c : {Case{100, 100, 0, 1234}, {50, 20, 300, 1001}, {20, 70, 0, 800}, {10, 10, 7, 90},
+  for (const Case& c : {Case{100, 100, 0, 1234},
+                        {50, 20, 300, 1001},
+                        {20, 70, 0, 800},
+                        {10, 10, 7, 90},
                         {100, 100, 0, 40}}) {
     INFO("window " << c.window << " stride " << c.stride << " chunk_rows " << c.chunk_rows);
     const test::ScratchFolder folder;

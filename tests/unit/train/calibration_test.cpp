@@ -1,10 +1,11 @@
 #include "train/calibration.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
-#include <unistd.h>
 
 #include "graph/random.h"
 #include "support/random_graphs.h"
@@ -91,8 +92,8 @@ TEST_CASE("a threshold moves with the scale of the scores and falls with false a
 
 TEST_CASE("the clean start of each file is for calibration", "[calibration]") {
   const std::vector<int> attack_free(60, 0);
-  const train::Data data = data_of(
-      {benign_then(30, {1, 0, 0, 1, 0}), benign_then(25, {-1, 1}), benign_then(5, {1}), attack_free});
+  const train::Data data = data_of({benign_then(30, {1, 0, 0, 1, 0}), benign_then(25, {-1, 1}),
+                                    benign_then(5, {1}), attack_free});
   std::vector<int64_t> ids = all_of(data);
   std::reverse(ids.begin(), ids.end());  // files and windows are put in order
   const auto files = train::by_file(data, ids, 0);

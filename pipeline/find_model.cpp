@@ -1,0 +1,116 @@
+#include "pipeline/find_model.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "kdgat/error.h"
+#include "pipeline/plan.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kModelFile = "model.safetensors";
+
+struct Found {
+  std::string step, stage;
+  fs::path path;
+};
+
+/// Folders of runs whose id is, begins with, or is shown as `name`.
+std::vector<fs::path> runs_named(const std::string& name, const fs::path& root) {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  for (const auto& dataset : fs::directory_iterator(root, ignored)) {
+    for (const auto& run : fs::directory_iterator(dataset.path(), ignored)) {
+      const std::string id = run.path().filename().string();
+      if (!fs::exists(run.path() / "run.json", ignored)) continue;
+      if (id.rfind(name, 0) == 0 || short_run(id) == name) out.push_back(run.path());
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<Found> models_of(const fs::path& run) {
+  std::ifstream in(run / "run.json", std::ios::binary);
+  const json document = json::parse(in, nullptr, false);
+  std::vector<Found> out;
+  if (!document.is_object()) {
+    throw Error(ExitCode::kData, (run / "run.json").string() + ": not a JSON object");
+  }
+  for (const json& step : document.value("steps", json::array())) {
+    const std::string name = step.value("step", "");
+    // A kept step stands in the run that made it.
+    const fs::path folder =
+        step.contains("folder") ? fs::path(step.value("folder", "")) : run / name;
+    if (fs::exists(folder / kModelFile)) {
+      out.push_back({name, step.value("stage", ""), folder / kModelFile});
+    }
+  }
+  return out;
+}
+
+std::string listed(const std::vector<Found>& models) {
+  std::string out;
+  for (const Found& model : models) out += (out.empty() ? "" : ", ") + model.step;
+  return out;
+}
+
+fs::path choose(const fs::path& run, const std::vector<Found>& models, const std::string& step) {
+  if (models.empty()) {
+    throw Error(ExitCode::kData, run.string() + ": the run has no model",
+                "a step that trains leaves one when it is done");
+  }
+  if (!step.empty()) {
+    for (const Found& model : models) {
+      if (model.step == step) return model.path;
+    }
+    throw Error(ExitCode::kUsage, run.string() + " has no model of a step " + step,
+                "there are: " + listed(models));
+  }
+  for (const char* stage : {"fusion", "classifier", ""}) {
+    std::vector<Found> of_stage;
+    for (const Found& model : models) {
+      if (model.stage == stage || *stage == '\0') of_stage.push_back(model);
+    }
+    if (of_stage.size() == 1) return of_stage.front().path;
+    if (of_stage.size() > 1) break;
+  }
+  throw Error(ExitCode::kUsage, run.string() + " has several models: " + listed(models),
+              "--model STEP chooses one");
+}
+
+}  // namespace
+
+fs::path find_model(const std::string& run, const std::string& step, const fs::path& root) {
+  std::error_code ignored;
+  const fs::path path = run;
+  const auto chosen_by_path = [&](const fs::path& file) {
+    if (step.empty()) return file;
+    throw Error(ExitCode::kUsage, "--model chooses a step of a run, and " + run + " is one model");
+  };
+  if (fs::is_regular_file(path, ignored)) return chosen_by_path(path);
+  if (fs::exists(path / "run.json", ignored)) return choose(path, models_of(path), step);
+  if (fs::exists(path / kModelFile, ignored)) return chosen_by_path(path / kModelFile);
+  if (fs::is_directory(path, ignored)) {
+    throw Error(ExitCode::kData, run + ": neither a run nor the folder of a model");
+  }
+  const std::vector<fs::path> found = runs_named(run, root);
+  if (found.size() > 1) {
+    throw Error(ExitCode::kUsage,
+                std::to_string(found.size()) + " runs in " + root.string() + " begin with " + run,
+                "give more of the id, or the folder");
+  }
+  if (found.empty()) {
+    throw Error(ExitCode::kData, "no run, folder or model file is called " + run,
+                "runs were looked for in " + root.string() + "; --root DIR names another place");
+  }
+  return choose(found.front(), models_of(found.front()), step);
+}
+
+}  // namespace kdgat

@@ -1,0 +1,16 @@
+// Which model file a user means by a run. Reads run folders; knows no stage but by name.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace kdgat {
+
+/// `run`: a model file, the folder of a step or of a run, or the id of a run below `root` (whole,
+/// its beginning, or as shown: 01M7...TE). Of a run with several models `step` chooses; without it
+/// the fusion, else the only classifier, else the only model. Throws Error(kUsage) with what there
+/// is to choose from, Error(kData) if there is no model.
+std::filesystem::path find_model(const std::string& run, const std::string& step,
+                                 const std::filesystem::path& root);
+
+}  // namespace kdgat

@@ -1,0 +1,184 @@
+#include "score/score.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "graph/dataset_files.h"
+#include "graph/log_windows.h"
+#include "model/model_file.h"
+#include "objective/load_scorer.h"
+#include "train/calibration.h"
+#include "train/fit.h"
+
+namespace kdgat::score {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// A model and what its file says of the graphs it wants.
+struct Model {
+  fs::path path;
+  std::unique_ptr<objective::Scorer> scorer;
+  std::vector<int64_t> vocabulary;
+  graph::WindowShape shape;
+  std::optional<double> threshold;
+};
+
+Model load(const fs::path& given, torch::Device device) {
+  Model out;
+  out.path = fs::is_directory(given) ? given / "model.safetensors" : given;
+  const model::ModelHeader header = model::load_header(graph::SafetensorsFile::open(out.path));
+  const json built = {{"node_features", graph::node_feature_names()},
+                      {"edge_features", graph::edge_feature_names()},
+                      {"vocabulary", header.data.value("vocabulary", json::array())}};
+  if (const std::string why = model::layout_difference(header.data, built); !why.empty()) {
+    throw Error(ExitCode::kData, out.path.string() + ": " + why, "train the model again");
+  }
+  try {
+    header.data.at("vocabulary").get_to(out.vocabulary);
+    const json& import = header.data.at("import");
+    import.at("window").get_to(out.shape.window);
+    import.at("stride").get_to(out.shape.stride);
+    import.at("chunk_rows").get_to(out.shape.chunk_rows);
+  } catch (const json::exception&) {
+    throw Error(ExitCode::kData, out.path.string() + ": does not say how its graphs were cut",
+                "train the model again on logs imported with this version");
+  }
+  if (const auto decision = model::decision_of(header)) out.threshold = decision->threshold;
+  out.scorer = objective::load_scorer(out.path, device);
+  return out;
+}
+
+/// Decides on the windows of one log, in order.
+class Judge {
+ public:
+  Judge(const ScoreOptions& options, const Model& model)
+      : options_(options),
+        threshold_(options.threshold.empty() ? model.threshold.value_or(0)
+                                             : options.threshold.front()) {}
+
+  const char* decide(float raw, float score) {
+    if (options_.calibrate == 0) return score > threshold_ ? "attack" : "benign";
+    if (static_cast<int64_t>(benign_.size()) < options_.calibrate) {
+      benign_.push_back(raw);
+      if (!is_calibrating()) threshold_ = train::calibrate(benign_, options_.false_alarms);
+      return "calibration";
+    }
+    return raw > threshold_ ? "attack" : "benign";
+  }
+  bool is_calibrating() const { return static_cast<int64_t>(benign_.size()) < options_.calibrate; }
+
+ private:
+  const ScoreOptions& options_;
+  double threshold_;  // of scores; of raw scores where it is calibrated
+  std::vector<float> benign_;
+};
+
+/// Scores one log after another.
+class Scoring {
+ public:
+  Scoring(const ScoreOptions& options, const Model& model, const Host& host)
+      : options_(options), model_(model), vocabulary_(model.vocabulary), host_(host) {}
+
+  void read(const graph::LogFile& file) {
+    const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
+    graph::CanLog log(graph::LineReader(file.path, stopped), options_.format, options_.strict);
+    graph::LogWindows windows(std::move(log), model_.shape, vocabulary_);
+    Judge judge(options_, model_);
+    int64_t window = 0;
+    while (const int64_t graphs = windows.read(options_.batch)) {
+      if (const ExitCode code = host_.cancelled(); code != ExitCode::kOk) {
+        throw Error(code, "interrupted after " + std::to_string(windows_) + " windows");
+      }
+      const std::vector<float> raw = score(windows, graphs);
+      for (int64_t g = 0; g < graphs; ++g) {
+        const float r = raw[static_cast<std::size_t>(g)];
+        const auto s = static_cast<float>(model_.scorer->score_of(r));
+        const std::string decision = judge.decide(r, s);
+        attacks_ += decision == "attack" ? 1 : 0;
+        json event = {{"event", "window"},     {"file", file.name},     {"window", window++},
+                      {"row", windows.row(g)}, {"ids", windows.ids(g)}, {"score", s},
+                      {"decision", decision}};
+        event["time"] = std::isnan(windows.time(g)) ? json() : json(windows.time(g));
+        host_.emit(event);
+      }
+    }
+    windows_ += window;
+    for (const Diagnostic& problem : windows.log().problems()) {
+      if (windows.log().rows() == 0) throw Error(ExitCode::kData, windows.log().problems());
+      host_.log("warning", problem.text());
+    }
+    if (judge.is_calibrating()) {
+      host_.log("warning", file.name + ": " + std::to_string(window) + " windows, fewer than the " +
+                               std::to_string(options_.calibrate) +
+                               " to calibrate on; nothing was decided");
+    }
+  }
+
+  json result() const {
+    return {{"metrics", {{"windows", windows_}, {"attacks", attacks_}}},
+            {"summary", std::to_string(windows_) + " windows, " + std::to_string(attacks_) +
+                            " taken for attacks"}};
+  }
+  int64_t windows() const { return windows_; }
+
+ private:
+  std::vector<float> score(const graph::LogWindows& windows, int64_t graphs) {
+    const c10::InferenceMode inference;
+    ids_.resize(static_cast<std::size_t>(graphs));
+    std::iota(ids_.begin(), ids_.end(), int64_t{0});
+    graph::gather(windows.graphs(), ids_, model_.scorer->with_edge_attr(), batch_);
+    const torch::Tensor raw = model_.scorer->raw_score(batch_).contiguous();
+    const float* data = raw.const_data_ptr<float>();
+    return {data, data + raw.numel()};
+  }
+
+  const ScoreOptions& options_;
+  const Model& model_;
+  const graph::Vocabulary vocabulary_;
+  const Host& host_;
+  std::vector<int64_t> ids_;
+  graph::GraphBatch batch_;
+  int64_t windows_ = 0, attacks_ = 0;
+};
+
+}  // namespace
+
+StageInfo Score::info() {
+  StageInfo out;
+  out.name = "score";
+  out.summary = "Score the windows of raw logs with a model file; used by kdgat score.";
+  out.inputs = {{"model", "model"}, {"log", "log"}};
+  return out;
+}
+
+json Score::plan(const Options&, const Request&) { return json::object(); }
+
+json Score::run(const Options& options, const Request& request, Host& host) {
+  const torch::Device device = train::prepare(train::TrainOptions(), request);
+  const Model model = load(request.input("model").path, device);
+  if (!model.threshold && options.threshold.empty() && options.calibrate == 0) {
+    throw Error(ExitCode::kUsage,
+                model.path.string() + ": the model has no threshold: it was trained without labels",
+                "give --threshold, or --calibrate N if the logs begin with benign traffic");
+  }
+  std::vector<Diagnostic> notes;
+  Scoring scoring(options, model, host);
+  for (const graph::LogFile& file :
+       graph::find_log_files(request.input("log").path, {}, false, notes)) {
+    scoring.read(file);
+  }
+  if (scoring.windows() == 0) {
+    throw Error(ExitCode::kData, "no window: a window needs two rows", "",
+                request.input("log").path.string());
+  }
+  return scoring.result();
+}
+
+}  // namespace kdgat::score

@@ -1,0 +1,57 @@
+// Options of the score stage.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kdgat/options.h"
+
+namespace kdgat::score {
+
+struct ScoreOptions {
+  std::vector<double> threshold;
+  int64_t calibrate = 0;
+  double false_alarms = 0.001;
+  std::string format = "auto";
+  bool strict = false;
+  int64_t batch = 256;
+
+  static auto table() {
+    using O = ScoreOptions;
+    return std::tuple{
+        field("threshold", &O::threshold,
+              "Windows that score above it are attacks; [] = the model's own threshold."),
+        field("calibrate", &O::calibrate,
+              "The first so many windows of each log are taken as benign and set its threshold; "
+              "0 = none, else 20 or more.")
+            .range(0, 1e9),
+        field("false_alarms", &O::false_alarms,
+              "Share of benign windows that a calibrated threshold may take for attacks.")
+            .range(1e-9, 0.5),
+        field("format", &O::format, "Log format; auto recognises it from the first lines.")
+            .choices({"auto", "can-train-and-test", "hcrl", "candump", "candump-screen", "road",
+                      "daga", "otids", "crysys", "recan"}),
+        field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
+        field("batch", &O::batch,
+              "Windows scored together; 1 = each as soon as its last row is read.")
+            .range(1, 4096)
+            .runtime()};
+  }
+
+  std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> problems;
+    if (threshold.size() > 1) problems.push_back({"", "threshold: one number, or none", ""});
+    if (!threshold.empty() && calibrate > 0) {
+      problems.push_back(
+          {"", "threshold and calibrate both set the threshold", "give one of them"});
+    }
+    if (calibrate > 0 && calibrate < 20) {
+      problems.push_back({"", "calibrate: " + std::to_string(calibrate) + " windows are too few",
+                          "use 20 or more, or 0"});
+    }
+    return problems;
+  }
+};
+
+}  // namespace kdgat::score
