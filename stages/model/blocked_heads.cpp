@@ -1,5 +1,6 @@
 #include "model/blocked_heads.h"
 
+#include <ATen/record_function.h>
 #include <torch/autograd.h>
 
 #include <algorithm>
@@ -142,6 +143,7 @@ void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& w
 
 Result run_cpu(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
                const at::Tensor& bias_V, const Wanted& wanted, bool with_grad) {
+  RECORD_FUNCTION("kdgat::head", std::vector<c10::IValue>{z_NL, weight_VL, with_grad});
   const at::NoGradGuard no_grad;
   const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type()).contiguous();
   const Weights weights(weight_VL.detach(), bias_V.detach());

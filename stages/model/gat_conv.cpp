@@ -1,5 +1,6 @@
 #include "model/gat_conv.h"
 
+#include <ATen/record_function.h>
 #include <torch/autograd.h>
 #include <torch/nn/init.h>
 
@@ -46,6 +47,7 @@ struct Attention : torch::autograd::Function<Attention> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& h, const at::Tensor& att_src,
                             const at::Tensor& att_dst, const at::Tensor& bias,
                             const BatchTensors& batch) {
+    RECORD_FUNCTION("kdgat::attention", std::vector<c10::IValue>{h});
     const at::Tensor out = at::empty_like(h);
     const at::Tensor scores = at::empty({3, h.size(0), att_src.size(-2)}, h.options());
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockNodes);

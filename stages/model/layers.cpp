@@ -39,9 +39,19 @@ struct MeanPool : torch::autograd::Function<MeanPool> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  const torch::autograd::variable_list& grads) {
     const at::Tensor ptr = ctx->get_saved_variables()[0];
-    const at::Tensor count = at::diff(ptr).to(at::kLong);
-    const at::Tensor share = grads[0] / count.clamp_min(1).to(grads[0].scalar_type()).unsqueeze(1);
-    return {at::repeat_interleave(share, count, 0), at::Tensor()};
+    const at::Tensor grad = grads[0].contiguous();
+    const int32_t* node_ptr = ptr.const_data_ptr<int32_t>();
+    const int64_t graphs = grad.size(0), columns = grad.size(1);
+    const at::Tensor grad_x = at::empty({node_ptr[graphs], columns}, grad.options());
+    AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "mean_pool", [&] {
+      const scalar_t* from = grad.const_data_ptr<scalar_t>();
+      scalar_t* to = grad_x.data_ptr<scalar_t>();
+      for_blocks(graphs, grad_x.numel(), [&](int64_t g) {
+        kernel_table<scalar_t>().spread_rows(from + g * columns, node_ptr[g], node_ptr[g + 1],
+                                             columns, to);
+      });
+    });
+    return {grad_x, at::Tensor()};
   }
 };
 

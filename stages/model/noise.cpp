@@ -1,6 +1,7 @@
 #include "model/noise.h"
 
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 #include <torch/autograd.h>
 
 #include <vector>
@@ -47,6 +48,7 @@ struct Rows {
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, double p, uint32_t layer,
                             const BatchTensors& batch, bool of_graphs) {
+    RECORD_FUNCTION("kdgat::relu_dropout", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
     const at::Tensor out = at::empty_like(x);
     const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
@@ -160,12 +162,12 @@ at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer
     const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, 0.0);
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(uniform.scalar_type(), "normal_noise", [&] {
-      for (int64_t g = 0; g < batch.graphs; ++g) {
+      const auto& table = kernel_table<scalar_t>();
+      for_blocks(batch.graphs, uniform.numel(), [&](int64_t g) {
         const kernels::DropKey& key = keys[static_cast<std::size_t>(g)];
-        kernel_table<scalar_t>().uniform(key.low, key.high,
-                                         (node_ptr[g + 1] - node_ptr[g]) * 2 * pairs,
-                                         uniform.data_ptr<scalar_t>() + node_ptr[g] * 2 * pairs);
-      }
+        table.uniform(key.low, key.high, (node_ptr[g + 1] - node_ptr[g]) * 2 * pairs,
+                      uniform.data_ptr<scalar_t>() + node_ptr[g] * 2 * pairs);
+      });
     });
   } else {
     uniform = (hashes(batch, 2 * pairs, layer, false).bitwise_right_shift(7).to(at::kFloat) + 0.5) /

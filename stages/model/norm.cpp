@@ -1,5 +1,6 @@
 #include "model/norm.h"
 
+#include <ATen/record_function.h>
 #include <torch/autograd.h>
 
 #include <cmath>
@@ -43,6 +44,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
                             const at::Tensor& bias, at::Tensor mean, at::Tensor variance,
                             bool training, double eps, double p, uint32_t layer,
                             const BatchTensors& batch) {
+    RECORD_FUNCTION("kdgat::norm", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
     const at::Tensor out = at::empty_like(x);
     const int64_t rows = x.size(0), columns = x.size(1);

@@ -2,27 +2,26 @@
 // fixed by the data, and each writes its own output.
 #pragma once
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "model/batch_tensors.h"
 
 namespace kdgat::model {
 
+/// Calls body(block) for each of `blocks` in up to `threads` threads, at most
+/// at::get_num_threads(); whoever is free takes the next block. Inside of body it runs on the
+/// calling thread.
+void share_blocks(int64_t blocks, int64_t threads, const std::function<void(int64_t)>& body);
+
 /// Calls body(block) for each of `blocks`; `work` is the work of all of them in elements touched.
 /// Little work stays on the calling thread.
 template <class Body>
 void for_blocks(int64_t blocks, int64_t work, const Body& body) {
-  constexpr int64_t kWorkPerThread = 1 << 16;
-  if (blocks == 0) return;
-  const int64_t per_block = std::max<int64_t>(1, work / blocks);
-  at::parallel_for(0, blocks, std::max<int64_t>(1, kWorkPerThread / per_block),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t block = begin; block < end; ++block) body(block);
-                   });
+  constexpr int64_t kWorkPerThread = 1 << 15;
+  share_blocks(blocks, work / kWorkPerThread, std::cref(body));
 }
 
 /// Starts of runs of whole graphs of about `nodes` nodes each; the last entry is batch.graphs.

@@ -20,9 +20,9 @@ inline To bits_as(From from) {
 inline float exp_of(float x) {
   x = x > 88.0f ? 88.0f : x;
   x = x < -87.0f ? -87.0f : x;
-  const float t = x * 1.44269504088896341f;
-  const int32_t n = static_cast<int32_t>(t + (t < 0 ? -0.5f : 0.5f));
-  const auto k = static_cast<float>(n);
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: the sum's low bits are the nearest integer
+  const float rounded = x * 1.44269504088896341f + kRound;
+  const float k = rounded - kRound;
   const float r = (x - k * 0.693359375f) - k * -2.12194440e-4f;
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
@@ -31,25 +31,29 @@ inline float exp_of(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  return p * bits_as<float>((n + 127) << 23);
+  return p * bits_as<float>((bits_as<uint32_t>(rounded) << 23) + 0x3F800000u);
 }
 inline double exp_of(double x) { return __builtin_exp(x); }
 
-/// log(1 + e) for e in [0, 1], from the series of the inverse hyperbolic tangent.
-inline float log1p_of(float e) {
-  const float s = e / (2.0f + e);
-  const float q = s * s;
-  float p = 1.0f / 13;
-  p = p * q + 1.0f / 11;
-  p = p * q + 1.0f / 9;
-  p = p * q + 1.0f / 7;
-  p = p * q + 1.0f / 5;
-  p = p * q + 1.0f / 3;
-  return 2 * s + 2 * s * q * p;
+/// log of a positive number to 2 units in the last place (Cephes logf), without branches.
+inline float log_of(float x) {
+  constexpr uint32_t kHalfRoot = 0x3F3504F3u;  // sqrt(1/2): x = 2^k * m with m in [0.707, 1.414)
+  const uint32_t shifted = bits_as<uint32_t>(x) - kHalfRoot;
+  const auto k = static_cast<float>(static_cast<int32_t>(shifted) >> 23);
+  const float m = bits_as<float>((shifted & 0x007FFFFFu) + kHalfRoot) - 1.0f;
+  const float q = m * m;
+  float p = 7.0376836292e-2f;
+  p = p * m - 1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m - 1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m - 1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m - 2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  p = p * m * q + k * -2.12194440e-4f - 0.5f * q;
+  return m + p + k * 0.693359375f;
 }
-inline double log1p_of(double e) { return __builtin_log1p(e); }
-
-inline float log_of(float x) { return __builtin_logf(x); }
 inline double log_of(double x) { return __builtin_log(x); }
 
 template <class T>
@@ -74,9 +78,23 @@ inline void add_scaled(T* __restrict to, const T* __restrict from, T factor, int
 // Scores are handled in chunks of edges that fit a small buffer, whatever the degree.
 constexpr int64_t kChunk = 256;
 
+/// x[i] = exp(x[i]) for i < count, in whole vectors: x has room up to the next multiple of 16,
+/// which is overwritten.
 template <class T>
-void gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
-  const int64_t heads = a.heads, channels = a.channels, width = heads * channels;
+inline void exp_all(T* x, int64_t count) {
+  const int64_t whole = (count + 15) / 16 * 16;
+  for (int64_t i = count; i < whole; ++i) x[i] = 0;
+  for (int64_t i = 0; i < whole; i += 16) {
+#pragma omp simd
+    for (int64_t j = 0; j < 16; ++j) x[i + j] = exp_of(x[i + j]);
+  }
+}
+
+/// kChannels: channels of a head, known when compiled; 0 = any.
+template <class T, int64_t kChannels>
+void gat_forward_of(const GatArgs<T>& a, int64_t begin, int64_t end) {
+  const int64_t heads = a.heads, channels = kChannels > 0 ? kChannels : a.channels;
+  const int64_t width = heads * channels;
   for (int64_t i = begin; i < end; ++i) {
     for (int64_t k = 0; k < heads; ++k) {
       const T* row = a.h + i * width + k * channels;
@@ -117,8 +135,7 @@ void gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
           weight[j * heads + k] = leaky(src[k] + dst[k], a.slope) - top[k];
         }
       }
-#pragma omp simd
-      for (int64_t j = 0; j < count * heads; ++j) weight[j] = exp_of(weight[j]);
+      exp_all(weight, count * heads);
       for (int64_t j = 0; j < count; ++j) {
         const T* row = a.h + source[j] * width;
         for (int64_t k = 0; k < heads; ++k) {
@@ -133,15 +150,21 @@ void gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
       const T* bias = a.bias + k * channels;
 #pragma omp simd
       for (int64_t c = 0; c < channels; ++c) head[c] = head[c] * inverse + bias[c];
-      a.log_sum[i * heads + k] = top[k] + log_of(sum[k]);
     }
+    for (int64_t k = heads; k % 16 != 0; ++k) sum[k] = 1;
+    for (int64_t k = 0; k < heads; k += 16) {
+#pragma omp simd
+      for (int64_t j = 0; j < 16; ++j) sum[k + j] = log_of(sum[k + j]);
+    }
+    for (int64_t k = 0; k < heads; ++k) a.log_sum[i * heads + k] = top[k] + sum[k];
   }
 }
 
-template <class T>
-void gat_backward(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partial) {
+template <class T, int64_t kChannels>
+void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partial) {
   const GatArgs<T>& a = g.forward;
-  const int64_t heads = a.heads, channels = a.channels, width = heads * channels;
+  const int64_t heads = a.heads, channels = kChannels > 0 ? kChannels : a.channels;
+  const int64_t width = heads * channels;
   for (int64_t i = begin * width; i < end * width; ++i) g.grad_h[i] = 0;
   for (int64_t i = begin * heads; i < end * heads; ++i) g.grad_alpha_src[i] = 0;
   const int64_t chunk = kChunk / heads;
@@ -179,8 +202,7 @@ void gat_backward(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partia
           weight[j * heads + k] = leaky(src[k] + dst[k], a.slope) - log_sum[k];
         }
       }
-#pragma omp simd
-      for (int64_t j = 0; j < count * heads; ++j) weight[j] = exp_of(weight[j]);
+      exp_all(weight, count * heads);
       for (int64_t j = 0; j < count; ++j) {
         const int64_t at = source[j];
         for (int64_t k = 0; k < heads; ++k) {
@@ -221,6 +243,43 @@ void gat_backward(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partia
         grad_bias[shift + c] += grad[c];
       }
     }
+  }
+}
+
+// Loops over the channels of a head are short: where their length is known they need no remainders.
+template <class T>
+void gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
+  switch (a.channels) {
+    case 10:
+      return gat_forward_of<T, 10>(a, begin, end);
+    case 24:
+      return gat_forward_of<T, 24>(a, begin, end);
+    case 48:
+      return gat_forward_of<T, 48>(a, begin, end);
+    case 60:
+      return gat_forward_of<T, 60>(a, begin, end);
+    case 120:
+      return gat_forward_of<T, 120>(a, begin, end);
+    default:
+      return gat_forward_of<T, 0>(a, begin, end);
+  }
+}
+
+template <class T>
+void gat_backward(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partial) {
+  switch (g.forward.channels) {
+    case 10:
+      return gat_backward_of<T, 10>(g, begin, end, partial);
+    case 24:
+      return gat_backward_of<T, 24>(g, begin, end, partial);
+    case 48:
+      return gat_backward_of<T, 48>(g, begin, end, partial);
+    case 60:
+      return gat_backward_of<T, 60>(g, begin, end, partial);
+    case 120:
+      return gat_backward_of<T, 120>(g, begin, end, partial);
+    default:
+      return gat_backward_of<T, 0>(g, begin, end, partial);
   }
 }
 
@@ -332,6 +391,16 @@ void mean_rows(const T* x, int64_t begin, int64_t end, int64_t columns, T* out) 
 }
 
 template <class T>
+void spread_rows(const T* grad, int64_t begin, int64_t end, int64_t columns, T* grad_x) {
+  const T factor = end > begin ? T(1) / static_cast<T>(end - begin) : T(0);
+  for (int64_t r = begin; r < end; ++r) {
+    T* to = grad_x + r * columns;
+#pragma omp simd
+    for (int64_t c = 0; c < columns; ++c) to[c] = grad[c] * factor;
+  }
+}
+
+template <class T>
 void softmax_rows(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum) {
   for (int64_t r = 0; r < rows; ++r) {
     T* row = x + r * columns;
@@ -348,31 +417,56 @@ void softmax_rows(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_su
   }
 }
 
+/// log(1 + exp(v)) = max(v, 0) + log(1 + exp(-|v|)), and the logs of a row are the log of a
+/// product, kept in lanes of factors in [1, 2].
 template <class T>
 void sigmoid_rows(T* x, int64_t rows, int64_t columns, T* softplus_sum) {
+  constexpr int64_t kLanes = kHeadPadding;
+  constexpr int64_t kFactors = 64;  // of one lane before its exponent is taken off: at most 2^64
   for (int64_t r = 0; r < rows; ++r) {
     T* row = x + r * columns;
-    T sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t c = 0; c < columns; ++c) {
-      const T v = row[c];
-      const T small = exp_of(v > 0 ? -v : v);
-      const T inverse = 1 / (1 + small);
-      row[c] = v > 0 ? inverse : small * inverse;
-      sum += (v > 0 ? v : T(0)) + log1p_of(small);
+    T product[kLanes], sum[kLanes];
+    for (int64_t j = 0; j < kLanes; ++j) product[j] = 1, sum[j] = 0;
+    int64_t exponent = 0;
+    for (int64_t first = 0; first < columns; first += kLanes * kFactors) {
+      const int64_t last =
+          first + kLanes * kFactors < columns ? first + kLanes * kFactors : columns;
+      for (int64_t c = first; c < last; c += kLanes) {
+#pragma omp simd
+        for (int64_t j = 0; j < kLanes; ++j) {
+          const T v = row[c + j];
+          const T small = exp_of(v > 0 ? -v : v);
+          const T one = 1 + small;
+          const T inverse = 1 / one;
+          row[c + j] = v > 0 ? inverse : small * inverse;
+          sum[j] += v > 0 ? v : T(0);
+          product[j] *= one;
+        }
+      }
+      for (int64_t j = 0; j < kLanes; ++j) {
+        int taken = 0;
+        product[j] = __builtin_frexp(product[j], &taken);
+        exponent += taken;
+      }
     }
-    softplus_sum[r] = sum;
+    T mantissa = 1, positive = 0;  // 64 mantissas of at least 1/2
+    for (int64_t j = 0; j < kLanes; ++j) {
+      mantissa *= product[j];
+      positive += sum[j];
+    }
+    softplus_sum[r] =
+        positive + (log_of(mantissa) + static_cast<T>(exponent) * T(0.693147180559945309));
   }
 }
 
 #include "model/kernels/head_kernels.h"
 
 template <class T>
-constexpr Table<T> kTable = {gat_forward<T>,        gat_backward<T>,   relu_drop<T>,
-                             relu_drop_backward<T>, norm_relu_drop<T>, column_sums<T>,
-                             norm_grad_sums<T>,     norm_grad<T>,      uniform<T>,
-                             mean_rows<T>,          softmax_rows<T>,   sigmoid_rows<T>,
-                             head_logits<T>,        head_grad_rows<T>, head_grad_weights<T>};
+constexpr Table<T> kTable = {
+    gat_forward<T>,    gat_backward<T>, relu_drop<T>,      relu_drop_backward<T>,
+    norm_relu_drop<T>, column_sums<T>,  norm_grad_sums<T>, norm_grad<T>,
+    uniform<T>,        mean_rows<T>,    spread_rows<T>,    softmax_rows<T>,
+    sigmoid_rows<T>,   head_logits<T>,  head_grad_rows<T>, head_grad_weights<T>};
 
 }  // namespace
 

@@ -127,6 +127,10 @@ void head_grad_weights(const T* cells, const T* z, int64_t rows, int64_t inputs,
                        T* sums) {
   for (int64_t c = 0; c < columns; c += Simd<T>::kSpan) {
     int64_t k = 0;
+    if (inputs % kTile == 1 && inputs > kTile) {  // the bias' row joins another tile
+      weights_tile<T, kTile + 1>(cells + c, z, rows, inputs, columns, sums + c);
+      k = kTile + 1;
+    }
     for (; k + kTile <= inputs; k += kTile) {
       weights_tile<T, kTile>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
     }

@@ -72,10 +72,13 @@ struct Table {
 
   /// Mean of the rows [begin, end) of x.
   void (*mean_rows)(const T* x, int64_t begin, int64_t end, int64_t columns, T* out);
+  /// Backward of mean_rows: rows [begin, end) of grad_x become grad / (end - begin).
+  void (*spread_rows)(const T* grad, int64_t begin, int64_t end, int64_t columns, T* grad_x);
 
   /// Rows become exp(x - max of the row); log_sum and inverse_sum of each row.
   void (*softmax_rows)(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum);
-  /// Cells become sigmoid(x); the sum of log(1 + exp(x)) of each row.
+  /// Cells become sigmoid(x); the sum of log(1 + exp(x)) of each row. columns is a multiple of
+  /// kHeadPadding.
   void (*sigmoid_rows)(T* x, int64_t rows, int64_t columns, T* softplus_sum);
 
   // Products of the wide heads. weight [inputs, columns], columns a multiple of kHeadPadding.

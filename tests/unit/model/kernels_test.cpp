@@ -1,0 +1,235 @@
+#include "model/kernels/kernels.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "graph/random.h"
+#include "model/isa.h"
+
+namespace kdgat::model {
+namespace {
+
+template <class Body>
+void at_every_level(const Body& body) {
+  const std::string before(isa_level());
+  for (const std::string& level : isa_levels_available()) {
+    INFO(level);
+    set_isa_level(level);
+    body();
+  }
+  set_isa_level(before);
+}
+
+template <class T>
+std::vector<T> numbers(std::size_t count, double scale, uint64_t seed) {
+  graph::Random random(seed);
+  std::vector<T> out(count);
+  for (T& value : out) value = static_cast<T>(scale * (2 * random.uniform() - 1));
+  return out;
+}
+
+/// Nodes in one graph; node i has i % 4 incoming edges, node 5 one from itself, node 0 very many.
+struct Edges {
+  std::vector<int32_t> in_ptr{0}, in_source;
+
+  explicit Edges(int32_t nodes) {
+    for (int32_t i = 0; i < nodes; ++i) {
+      const int32_t degree = i == 0 ? 600 : i % 4;
+      for (int32_t e = 0; e < degree; ++e)
+        in_source.push_back(i == 5 ? i : (i * 7 + e * 3) % nodes);
+      in_ptr.push_back(static_cast<int32_t>(in_source.size()));
+    }
+  }
+};
+
+template <class T>
+struct Attention {
+  int64_t nodes, heads, channels;
+  Edges edges{static_cast<int32_t>(nodes)};
+  std::vector<T> h, att_src, att_dst, bias, scores, out;
+
+  Attention(int64_t n, int64_t k, int64_t c) : nodes(n), heads(k), channels(c) {
+    const auto width = static_cast<std::size_t>(k * c), rows = static_cast<std::size_t>(n);
+    h = numbers<T>(rows * width, 1, 1);
+    att_src = numbers<T>(width, 1, 2);
+    att_dst = numbers<T>(width, 1, 3);
+    bias = numbers<T>(width, 1, 4);
+    scores.resize(3 * rows * static_cast<std::size_t>(k));
+    out.resize(rows * width);
+  }
+
+  kernels::GatArgs<T> args() {
+    T* score = scores.data();
+    return {h.data(),
+            att_src.data(),
+            att_dst.data(),
+            bias.data(),
+            edges.in_ptr.data(),
+            edges.in_source.data(),
+            heads,
+            channels,
+            T(0.2),
+            score,
+            score + nodes * heads,
+            score + 2 * nodes * heads,
+            out.data()};
+  }
+
+  /// Softmax over incoming edges and the node itself, in double and one step at a time.
+  double expected(int64_t node, int64_t head, int64_t channel) const {
+    const auto row = [&](int64_t i) { return h.data() + (i * heads + head) * channels; };
+    const auto product = [&](int64_t i, const std::vector<T>& att) {
+      double sum = 0;
+      for (int64_t c = 0; c < channels; ++c) {
+        sum += static_cast<double>(row(i)[c]) *
+               static_cast<double>(att[static_cast<std::size_t>(head * channels + c)]);
+      }
+      return sum;
+    };
+    double weights = 0, sum = 0;
+    const auto add = [&](int64_t source) {
+      const double raw = product(source, att_src) + product(node, att_dst);
+      const double weight = std::exp(raw > 0 ? raw : 0.2 * raw);
+      weights += weight;
+      sum += weight * static_cast<double>(row(source)[channel]);
+    };
+    add(node);
+    const auto at = static_cast<std::size_t>(node);
+    for (int32_t e = edges.in_ptr[at]; e < edges.in_ptr[at + 1]; ++e) {
+      const int32_t source = edges.in_source[static_cast<std::size_t>(e)];
+      if (source != node) add(source);
+    }
+    return sum / weights +
+           static_cast<double>(bias[static_cast<std::size_t>(head * channels + channel)]);
+  }
+};
+
+const std::vector<std::pair<int64_t, int64_t>> kShapes = {
+    {1, 1}, {1, 240}, {4, 10}, {4, 24}, {8, 48}, {4, 60}, {4, 120}, {17, 24}, {64, 3}};
+
+TEST_CASE("attention kernels equal their definition for every number of channels", "[kernels]") {
+  at_every_level([] {
+    for (const auto& [heads, channels] : kShapes) {
+      Attention<float> a(21, heads, channels);
+      kernel_table<float>().gat_forward(a.args(), 0, a.nodes);
+      double worst = 0;
+      for (int64_t i = 0; i < a.nodes; ++i) {
+        for (int64_t k = 0; k < heads; ++k) {
+          const int64_t c = (i + k) % channels;
+          const auto at = static_cast<std::size_t>((i * heads + k) * channels + c);
+          worst = std::max(worst, std::abs(static_cast<double>(a.out[at]) - a.expected(i, k, c)));
+        }
+      }
+      INFO(heads << " heads of " << channels << " channels");
+      CHECK(worst < 1e-5);
+    }
+  });
+}
+
+TEST_CASE("gradients of attention kernels agree with differences of the output", "[kernels]") {
+  at_every_level([] {
+    for (const auto& [heads, channels] : kShapes) {
+      Attention<double> a(21, heads, channels);
+      const auto& table = kernel_table<double>();
+      const auto width = static_cast<std::size_t>(heads * channels);
+      const std::vector<double> probe = numbers<double>(a.out.size(), 1, 5);
+      const auto value = [&] {
+        table.gat_forward(a.args(), 0, a.nodes);
+        double sum = 0;
+        for (std::size_t i = 0; i < probe.size(); ++i) sum += probe[i] * a.out[i];
+        return sum;
+      };
+      value();
+      std::vector<double> grad_h(a.h.size()), workspace(2 * a.scores.size()), partial(3 * width);
+      kernels::GatGradArgs<double> args{a.args(), probe.data(), grad_h.data(), workspace.data(),
+                                        workspace.data() + a.scores.size()};
+      table.gat_backward(args, 0, a.nodes, partial.data());
+      // Along a direction in each input.
+      const auto check = [&](std::vector<double>& input, const double* grad, const char* name) {
+        const std::vector<double> kept = input, step = numbers<double>(input.size(), 1, 6);
+        double expected = 0;
+        for (std::size_t i = 0; i < step.size(); ++i) expected += step[i] * grad[i];
+        constexpr double kStep = 1e-6;
+        double sides[2];
+        for (const int side : {0, 1}) {
+          for (std::size_t i = 0; i < step.size(); ++i) {
+            input[i] = kept[i] + (side == 0 ? kStep : -kStep) * step[i];
+          }
+          sides[side] = value();
+        }
+        input = kept;
+        INFO(name << ", " << heads << " heads of " << channels << " channels");
+        CHECK((sides[0] - sides[1]) / (2 * kStep) == Approx(expected).epsilon(1e-5).margin(1e-6));
+      };
+      check(a.h, grad_h.data(), "h");
+      check(a.att_src, partial.data(), "att_src");
+      check(a.att_dst, partial.data() + width, "att_dst");
+      check(a.bias, partial.data() + 2 * width, "bias");
+    }
+  });
+}
+
+TEST_CASE("rows of sigmoids and softmaxes equal their definition", "[kernels]") {
+  at_every_level([] {
+    for (const int64_t columns : {64, 2112, 9024}) {
+      for (const double scale : {0.01, 3.0, 60.0}) {
+        INFO(columns << " columns up to " << scale);
+        const auto x = numbers<float>(static_cast<std::size_t>(2 * columns), scale, 7);
+        auto cells = x, shares = x;
+        float softplus[2], log_sum[2], inverse[2];
+        kernel_table<float>().sigmoid_rows(cells.data(), 2, columns, softplus);
+        kernel_table<float>().softmax_rows(shares.data(), 2, columns, log_sum, inverse);
+        double worst = 0;
+        for (std::size_t r = 0; r < 2; ++r) {
+          double soft = 0, sum = 0;
+          const auto first = r * static_cast<std::size_t>(columns);
+          for (std::size_t c = first; c < first + static_cast<std::size_t>(columns); ++c) {
+            const auto v = static_cast<double>(x[c]);
+            soft += std::log1p(std::exp(-std::abs(v))) + std::max(v, 0.0);
+            sum += std::exp(v);
+            worst =
+                std::max(worst, std::abs(static_cast<double>(cells[c]) - 1 / (1 + std::exp(-v))));
+          }
+          CHECK(static_cast<double>(softplus[r]) == Approx(soft).epsilon(2e-6));
+          CHECK(static_cast<double>(log_sum[r]) == Approx(std::log(sum)).epsilon(2e-6));
+          for (std::size_t c = first; c < first + static_cast<std::size_t>(columns); ++c) {
+            worst = std::max(worst, std::abs(static_cast<double>(shares[c] * inverse[r]) -
+                                             std::exp(static_cast<double>(x[c])) / sum));
+          }
+        }
+        CHECK(worst < 1e-6);
+      }
+    }
+  });
+}
+
+TEST_CASE("gradients of a head's weights add up for every number of inputs", "[kernels]") {
+  at_every_level([] {
+    constexpr int64_t kColumns = 128, kRows = 7;
+    for (const int64_t inputs : {1, 4, 5, 6, 17, 49}) {
+      const auto z = numbers<double>(static_cast<std::size_t>(kRows * inputs), 1, 8);
+      const auto cells = numbers<double>(kRows * kColumns, 1, 9);
+      std::vector<double> sums(static_cast<std::size_t>(inputs * kColumns), 0.5);
+      kernel_table<double>().head_grad_weights(cells.data(), z.data(), kRows, inputs, kColumns,
+                                               sums.data());
+      double worst = 0;
+      for (int64_t k = 0; k < inputs; ++k) {
+        for (int64_t c = 0; c < kColumns; ++c) {
+          double sum = 0.5;
+          for (int64_t r = 0; r < kRows; ++r) {
+            sum += z[static_cast<std::size_t>(r * inputs + k)] *
+                   cells[static_cast<std::size_t>(r * kColumns + c)];
+          }
+          worst = std::max(worst, std::abs(sum - sums[static_cast<std::size_t>(k * kColumns + c)]));
+        }
+      }
+      INFO(inputs << " inputs");
+      CHECK(worst < 1e-12);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace kdgat::model
