@@ -50,17 +50,13 @@ const PublishedKey* published_key(const std::string& name) {
       {"use_kd", {false}, "distillation is not in this version"},
       {"teacher_path", {""}, "distillation is not in this version"},
       {"log_teacher_student_comparison", {}, ""},
-      {"max_val_samples", {}, ""},
-      {"episode_sample_size", {}, ""},
-      {"training_step_interval", {}, ""},
-      {"gpu_training_steps", {}, ""},
-      {"alpha_steps", {}, ""},
+      {"training_step_interval", {}, "no effect: gpu_training_steps are the steps of an episode"},
   };
   for (const PublishedKey& key : keys) {
     if (key.name == name) return &key;
   }
   static const PublishedKey other_model;
-  for (const char* prefix : {"dqn_", "fusion_", "kd_"}) {
+  for (const char* prefix : {"kd_"}) {
     if (name.rfind(prefix, 0) == 0) return &other_model;
   }
   return nullptr;

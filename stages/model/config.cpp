@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kdgat/error.h"
+#include "model/fusion_config.h"
 
 namespace kdgat::model {
 
@@ -24,10 +25,19 @@ void walk(Config& c, const Visit& visit) {
   } else {
     visit("hidden", c.hidden);
     visit("layers", c.layers);
+  }
+  if constexpr (std::is_same_v<std::remove_const_t<Config>, FusionConfig>) {
+    visit("method", c.method);
+    visit("alpha_steps", c.alpha_steps);
+    visit("autoencoder", c.autoencoder);
+    visit("classifier", c.classifier);
+  } else {
+    visit("heads", c.heads);
+    visit("embedding_dim", c.embedding_dim);
+  }
+  if constexpr (std::is_same_v<std::remove_const_t<Config>, GatConfig>) {
     visit("fc_layers", c.fc_layers);
   }
-  visit("heads", c.heads);
-  visit("embedding_dim", c.embedding_dim);
   visit("dropout", c.dropout);
 }
 
@@ -59,6 +69,8 @@ void load(const json& in, Config& config) {
       if (!found->is_number() || *found < 0 || *found >= 1) return report(name, "is not in [0, 1)");
     } else if constexpr (std::is_same_v<T, int64_t>) {
       if (!is_count(*found)) return report(name, "is not a positive integer");
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (!found->is_string()) return report(name, "is not a text");
     } else {
       bool sound = found->is_array() && !found->empty();
       if (sound) {
@@ -116,5 +128,7 @@ void to_json(json& out, const VgaeConfig& config) { out = dump(config); }
 void from_json(const json& in, VgaeConfig& config) { load(in, config); }
 void to_json(json& out, const GatConfig& config) { out = dump(config); }
 void from_json(const json& in, GatConfig& config) { load(in, config); }
+void to_json(json& out, const FusionConfig& config) { out = dump(config); }
+void from_json(const json& in, FusionConfig& config) { load(in, config); }
 
 }  // namespace kdgat::model

@@ -3,23 +3,27 @@
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"
+#include "objective/fusion_scorer.h"
 
 namespace kdgat::objective {
 
 namespace {
 
-template <class Config, class Loaded>
-std::unique_ptr<Scorer> rebuild(const model::ModelHeader& header,
-                                const graph::SafetensorsFile& file, torch::Device device) {
-  Config config;
+template <class Config>
+Config config_of(const model::ModelHeader& header, const graph::SafetensorsFile& file) {
   try {
-    config = header.config.get<Config>();
+    return header.config.get<Config>();
   } catch (const Error& error) {
     std::vector<Diagnostic> diagnostics = error.diagnostics();
     for (Diagnostic& d : diagnostics) d.where = file.path().string();
     throw Error(error.code(), std::move(diagnostics));
   }
-  auto built = model::make_model(config);
+}
+
+template <class Config, class Loaded>
+std::unique_ptr<Scorer> rebuild(const model::ModelHeader& header,
+                                const graph::SafetensorsFile& file, torch::Device device) {
+  auto built = model::make_model(config_of<Config>(header, file));
   model::load_weights(*built, file);
   built->to(device);
   built->eval();
@@ -41,8 +45,11 @@ std::unique_ptr<Scorer> load_scorer(const std::filesystem::path& model_file, tor
   if (header.name == "gat") {
     return rebuild<model::GatConfig, ClassifierObjective>(header, file, device);
   }
+  if (header.name == "fusion") {
+    return load_fusion(file, config_of<model::FusionConfig>(header, file), device);
+  }
   throw Error(ExitCode::kData, model_file.string() + ": unknown model '" + header.name + "'",
-              "known are vgae and gat");
+              "known are vgae, gat and fusion");
 }
 
 }  // namespace kdgat::objective

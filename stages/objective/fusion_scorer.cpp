@@ -1,0 +1,74 @@
+#include "objective/fusion_scorer.h"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "kdgat/error.h"
+#include "model/model_file.h"
+#include "objective/fusion_state.h"
+#include "objective/load_scorer.h"
+
+namespace kdgat::objective {
+
+namespace {
+
+template <class Wanted>
+std::unique_ptr<Wanted> load_as(const std::filesystem::path& file, torch::Device device,
+                                const char* what) {
+  std::unique_ptr<Scorer> scorer = load_scorer(file, device);
+  auto* wanted = dynamic_cast<Wanted*>(scorer.get());
+  if (wanted == nullptr) {
+    throw Error(ExitCode::kData, file.string() + ": not " + what,
+                "a fusion joins an autoencoder and a classifier");
+  }
+  scorer.release();  // NOLINT: the same object, owned by the result
+  return std::unique_ptr<Wanted>(wanted);
+}
+
+void check_hash(const std::filesystem::path& file, const std::string& wanted) {
+  const std::string bytes = bytes_of(file);
+  if (graph::hash_bytes(bytes.data(), bytes.size()) == wanted) return;
+  throw Error(ExitCode::kData, file.string() + ": not the model that the fusion was made with",
+              "copy the three files of the step together, or run the fusion again");
+}
+
+}  // namespace
+
+FusionInputs load_fusion_inputs(const std::filesystem::path& autoencoder,
+                                const std::filesystem::path& classifier, torch::Device device) {
+  return {load_as<AutoencoderObjective>(autoencoder, device, "an autoencoder"),
+          load_as<ClassifierObjective>(classifier, device, "a classifier")};
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string out{std::istreambuf_iterator<char>(in), {}};
+  if (in && !out.empty()) return out;
+  throw Error(ExitCode::kData, "cannot read " + file.string(),
+              "a fusion needs the files of its autoencoder and its classifier beside its own");
+}
+
+FusionScorer::FusionScorer(FusionInputs inputs, model::FusionNet net)
+    : inputs_(std::move(inputs)), net_(std::move(net)) {}
+
+torch::Tensor FusionScorer::score(const graph::GraphBatch& batch) {
+  const torch::NoGradGuard no_grad;
+  const EvalGuard eval(*net_);
+  return net_->score(fusion_states(*inputs_.autoencoder, *inputs_.classifier, batch)).contiguous();
+}
+
+std::unique_ptr<Scorer> load_fusion(const graph::SafetensorsFile& file,
+                                    const model::FusionConfig& config, torch::Device device) {
+  const std::filesystem::path folder = file.path().parent_path();
+  check_hash(folder / kFusionAutoencoder, config.autoencoder);
+  check_hash(folder / kFusionClassifier, config.classifier);
+  model::FusionNet net = model::make_model(config);
+  model::load_weights(*net, file);
+  net->eval();
+  return std::make_unique<FusionScorer>(
+      load_fusion_inputs(folder / kFusionAutoencoder, folder / kFusionClassifier, device),
+      std::move(net));
+}
+
+}  // namespace kdgat::objective
