@@ -20,11 +20,13 @@ model::VgaeConfig make_config(const AutoencoderOptions& o, int64_t num_ids, int6
   c.heads = o.heads;
   c.embedding_dim = o.embedding_dim;
   c.dropout = o.dropout;
+  static_cast<model::VgaeForm&>(c) = o;
   return c;
 }
 
 std::string size_of(model::VgaeConfig config) {
   const auto is = [&config](const model::VgaeConfig& known) {
+    static_cast<model::VgaeForm&>(config) = known;
     config.dropout = known.dropout;
     config.node_features = known.node_features;
     return config == known;
@@ -104,6 +106,8 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
   const model::VgaeConfig config =
       make_config(options, data.store.num_ids(), data.store.node_features());
   objective::AutoencoderObjective objective(model::make_model(config));
+  const std::vector<int64_t> benign = data.with_label(parts.train, 0);
+  objective.model()->input->fit(data.store, benign.empty() ? parts.train : benign);
   objective.module().to(device);
   objective.model()->checkpointing = options.gradient_checkpointing;
   objective.feature_weight = options.feature_weight;

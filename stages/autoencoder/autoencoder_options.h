@@ -6,11 +6,12 @@
 #include <tuple>
 #include <vector>
 
+#include "model/form.h"
 #include "train/train_options.h"
 
 namespace kdgat::autoencoder {
 
-struct AutoencoderOptions : train::TrainOptions {
+struct AutoencoderOptions : train::TrainOptions, model::VgaeForm {
   std::vector<int64_t> hidden_dims = {480, 240, 48};
   int64_t latent_dim = 48;
   int64_t heads = 4;
@@ -53,7 +54,7 @@ struct AutoencoderOptions : train::TrainOptions {
             field("train_on", &O::train_on,
                   "benign: windows labelled benign; all: every window, attacks too, as published.")
                 .choices({"benign", "all"})},
-        train::TrainOptions::table());
+        model::VgaeForm::table(), train::TrainOptions::table());
   }
 };
 

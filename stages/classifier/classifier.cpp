@@ -23,6 +23,7 @@ model::GatConfig make_config(const ClassifierOptions& o, int64_t num_ids, int64_
   c.embedding_dim = o.embedding_dim;
   c.fc_layers = o.fc_layers;
   c.dropout = o.dropout;
+  static_cast<model::GatForm&>(c) = o;
   return c;
 }
 
@@ -37,10 +38,17 @@ std::string size_of(const model::GatConfig& config) {
   return "custom";
 }
 
-/// Each width is held about four times (product, attention, activation, joined), with gradients.
+/// Each width is held about four times (product, attention, activation, joined), with gradients;
+/// once more with a second product or a norm. The LSTM holds gates and states of layers * width / 2
+/// units, two ways, for each layer. About two edges a node.
 double bytes_per_node(const model::GatConfig& c) {
-  return 32.0 *
-         static_cast<double>(c.embedding_dim + c.node_features + c.layers * c.hidden * c.heads);
+  const bool second = c.conv == "gatv2";
+  const int64_t width = c.layers * c.hidden * c.heads;
+  const int64_t held = 4 + (second ? 1 : 0) + (c.norm == "graph" ? 1 : 0);
+  const int64_t lstm = c.jk == "lstm" ? 6 * c.layers * width : 0;
+  const int64_t edges = second ? 2 * (c.edge_features + c.layers * c.heads) : 0;
+  return 8.0 *
+         static_cast<double>(4 * (c.embedding_dim + c.node_features) + held * width + lstm + edges);
 }
 
 nlohmann::json facts_of(const model::GatConfig& config, torch::nn::Module& module,
@@ -111,6 +119,8 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   const model::GatConfig config =
       make_config(options, data.store.num_ids(), data.store.node_features());
   objective::ClassifierObjective objective(model::make_model(config));
+  objective.model()->input->fit(data.store, data.with_label(parts.train, 0));
+  objective.criterion = {options.loss == "focal", options.focal_gamma, options.focal_alpha};
   objective.module().to(device);
   objective.model()->checkpointing = options.gradient_checkpointing;
 

@@ -2,20 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
 
+#include "model/form.h"
 #include "train/sampling_options.h"
 #include "train/train_options.h"
 
 namespace kdgat::classifier {
 
-struct ClassifierOptions : train::TrainOptions, train::SamplingOptions {
+struct ClassifierOptions : train::TrainOptions, train::SamplingOptions, model::GatForm {
   int64_t hidden = 48;
   int64_t layers = 3;
   int64_t heads = 8;
   int64_t embedding_dim = 16;
   int64_t fc_layers = 3;
   double dropout = 0.2;
+  std::string loss = "cross_entropy";
+  double focal_gamma = 2;
+  double focal_alpha = 0;
 
   static auto table() {
     using O = ClassifierOptions;
@@ -36,8 +41,16 @@ struct ClassifierOptions : train::TrainOptions, train::SamplingOptions {
             field("fc_layers", &O::fc_layers, "Layers of the perceptron after pooling.")
                 .alias("gat_fc_layers")
                 .range(1, 64),
-            field("dropout", &O::dropout, "Dropout rate.").alias("gat_dropout").range(0, 0.99)},
-        train::SamplingOptions::table(), train::TrainOptions::table());
+            field("dropout", &O::dropout, "Dropout rate.").alias("gat_dropout").range(0, 0.99),
+            field("loss", &O::loss,
+                  "What is minimised; focal weighs graphs already classified well less.")
+                .choices({"cross_entropy", "focal"}),
+            field("focal_gamma", &O::focal_gamma, "Exponent of the focal loss; 0 is cross entropy.")
+                .range(0, 10),
+            field("focal_alpha", &O::focal_alpha,
+                  "Weight of attacks in the focal loss, benign ones have the rest; 0: no weights.")
+                .range(0, 1)},
+        model::GatForm::table(), train::SamplingOptions::table(), train::TrainOptions::table());
   }
 };
 

@@ -21,6 +21,9 @@ BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device) {
   out.node_ptr_G1 = view(batch.node_ptr, {batch.graphs + 1}, at::kInt);
   out.in_ptr_N1 = view(batch.in_ptr, {batch.nodes + 1}, at::kInt);
   out.in_source_E = view(batch.in_source, {batch.edges}, at::kInt);
+  if (batch.edge_features > 0 && batch.edge_attr.size() == batch.edges * batch.edge_features) {
+    out.edge_attr_ED = view(batch.edge_attr, {batch.edges, batch.edge_features}, at::kFloat);
+  }
   out.y_G = view(batch.y, {batch.graphs}, at::kLong);
   out.graph_id_G = view(batch.graph_id, {batch.graphs}, at::kLong);
   if (!device.is_cpu()) {
@@ -28,6 +31,7 @@ BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device) {
                           &out.graph_id_G}) {
       *t = t->to(device);
     }
+    if (out.edge_attr_ED.defined()) out.edge_attr_ED = out.edge_attr_ED.to(device);
   }
   out.id_N = out.x_NF.select(1, 0).to(at::kInt);
   return out;

@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -14,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Calls visit(name, member) for each entry.
+/// Calls visit(name, member) for each entry of the first version.
 template <class Config, class Visit>
 void walk(Config& c, const Visit& visit) {
   visit("num_ids", c.num_ids);
@@ -45,11 +46,22 @@ template <class Config>
 json dump(const Config& config) {
   json out = json::object();
   walk(config, [&out](const char* name, const auto& value) { out[name] = value; });
+  if constexpr (std::is_same_v<Config, GatConfig>) out["edge_features"] = config.edge_features;
+  std::apply([&](const auto&... f) { ((out[f.name] = config.*(f.member)), ...); }, Config::table());
   return out;
 }
 
 bool is_count(const json& value) {
   return value.is_number_integer() && value >= 1 && value <= int64_t{1} << 31;
+}
+
+/// Whether the value is one the option's row allows.
+template <class Struct, class T>
+bool is_allowed(const json& value, const Field<Struct, T>& f) {
+  if (!detail::matches<T>(value)) return false;
+  if (f.low && (value < *f.low || value > *f.high)) return false;
+  return f.choices_.empty() ||
+         std::find(f.choices_.begin(), f.choices_.end(), value) != f.choices_.end();
 }
 
 template <class Config>
@@ -80,6 +92,17 @@ void load(const json& in, Config& config) {
     }
     member = found->template get<T>();
   });
+  const auto read = [&](const auto& f) {
+    known.insert(f.name);
+    const auto found = in.find(f.name);
+    if (found == in.end()) return;
+    if (!is_allowed(*found, f)) return report(f.name, "cannot be " + found->dump());
+    found->get_to(config.*(f.member));
+  };
+  std::apply([&](const auto&... f) { (read(f), ...); }, Config::table());
+  if constexpr (std::is_same_v<Config, GatConfig>) {
+    read(field("edge_features", &GatConfig::edge_features, "").range(1, 65536));
+  }
   for (const auto& [name, value] : in.items()) {
     if (!known.contains(name)) report(name, "is unknown");
   }

@@ -5,11 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "model/form.h"
+
 namespace kdgat::model {
 
 /// Graph autoencoder with neighbourhood reconstruction. hidden_dims name the encoder's widths; a
 /// last one equal to latent_dim stands for the latent layer itself.
-struct VgaeConfig {
+struct VgaeConfig : VgaeForm {
   int64_t num_ids = 0;  ///< vocabulary with the entry for unknown ids
   int64_t node_features = 11;
   std::vector<int64_t> hidden_dims{480, 240, 48};
@@ -23,11 +25,12 @@ struct VgaeConfig {
   bool operator==(const VgaeConfig&) const = default;
 };
 
-/// Graph classifier: attention layers, jumping knowledge by concatenation, mean pool, perceptron.
-struct GatConfig {
+/// Graph classifier: attention layers, jumping knowledge, mean pool, perceptron.
+struct GatConfig : GatForm {
   int64_t num_ids = 0;
   int64_t node_features = 11;
-  int64_t hidden = 48;  ///< channels of each head
+  int64_t edge_features = 11;  ///< read by conv gatv2 alone
+  int64_t hidden = 48;         ///< channels of each head
   int64_t layers = 3;
   int64_t heads = 8;
   int64_t embedding_dim = 16;
@@ -39,7 +42,8 @@ struct GatConfig {
   bool operator==(const GatConfig&) const = default;
 };
 
-/// from_json throws Error(kData) naming each missing, unknown, malformed or impossible entry.
+/// from_json throws Error(kData) naming each missing, unknown, malformed or impossible entry. What
+/// later versions added may be missing: such a file means the published form.
 void to_json(nlohmann::json& out, const VgaeConfig& config);
 void from_json(const nlohmann::json& in, VgaeConfig& config);
 void to_json(nlohmann::json& out, const GatConfig& config);

@@ -7,6 +7,10 @@
 #include <torch/nn/pimpl.h>
 
 #include "model/config.h"
+#include "model/gatv2_conv.h"
+#include "model/graph_norm.h"
+#include "model/input.h"
+#include "model/jumping.h"
 #include "model/layers.h"
 
 namespace kdgat::model {
@@ -17,16 +21,21 @@ class GraphClassifierImpl : public torch::nn::Module {
 
   /// Logits [G, 2]; class 1 is attack. No layer mixes graphs.
   at::Tensor forward(const BatchTensors& batch) { return classify(pooled(batch), batch); }
-  /// The states of all layers side by side, averaged over each graph, [G, hidden*heads*layers].
+  /// The states of all layers joined by jumping knowledge, averaged over each graph: [G,
+  /// hidden*heads*layers], with jk lstm [G, hidden*heads].
   at::Tensor pooled(const BatchTensors& batch);
   at::Tensor classify(const at::Tensor& pooled_GF, const BatchTensors& batch);
 
   const GatConfig& config() const { return config_; }
+  /// Whether batches must carry edge features.
+  bool reads_edges() const { return config_.conv == "gatv2"; }
 
   bool checkpointing = false;  ///< compute each layer again in backward; changes no result
 
   Input input{nullptr};
-  torch::nn::ModuleList convs;
+  torch::nn::ModuleList convs;  ///< GatConv or GatV2Conv
+  torch::nn::ModuleList norms;  ///< GraphNorm; empty without
+  JumpingLstm jk{nullptr};      ///< null if states are concatenated
   Perceptron head{nullptr};
 
  private:

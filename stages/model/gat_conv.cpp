@@ -2,10 +2,10 @@
 
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
-#include <torch/nn/init.h>
 
 #include "kdgat/error.h"
 #include "model/gat_reference.h"
+#include "model/init.h"
 #include "model/isa.h"
 #include "model/kernels/kernels.h"
 #include "model/parallel.h"
@@ -114,11 +114,6 @@ GatConvImpl::GatConvImpl(int64_t inputs, int64_t channels, int64_t heads)
   att_src = register_parameter("att_src", torch::empty({1, heads, channels}));
   att_dst = register_parameter("att_dst", torch::empty({1, heads, channels}));
   bias = register_parameter("bias", torch::zeros({heads * channels}));
-  // Glorot, as PyTorch Geometric does it: over the last two dimensions.
-  const auto glorot = [](at::Tensor& weight) {
-    const double bound = std::sqrt(6.0 / static_cast<double>(weight.size(-2) + weight.size(-1)));
-    torch::nn::init::uniform_(weight, -bound, bound);
-  };
   glorot(lin->weight);
   glorot(att_src);
   glorot(att_dst);

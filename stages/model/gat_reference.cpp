@@ -19,6 +19,17 @@ at::Tensor node_graphs(const BatchTensors& batch) {
   return expand_ptr(batch.node_ptr_G1, batch.nodes);
 }
 
+at::Tensor softmax_by_target(const at::Tensor& score_EH, const at::Tensor& target_E,
+                             int64_t nodes) {
+  const at::Tensor index_EH = target_E.unsqueeze(1).expand_as(score_EH);
+  const at::Tensor top_NH = at::full({nodes, score_EH.size(1)},
+                                     -std::numeric_limits<double>::infinity(), score_EH.options())
+                                .scatter_reduce(0, index_EH, score_EH.detach(), "amax");
+  const at::Tensor weight_EH = (score_EH - top_NH.index_select(0, target_E)).exp();
+  const at::Tensor sum_NH = at::zeros_like(top_NH).index_add(0, target_E, weight_EH);
+  return weight_EH / sum_NH.index_select(0, target_E);
+}
+
 at::Tensor gat_attention_reference(const at::Tensor& h_NC, const at::Tensor& att_src,
                                    const at::Tensor& att_dst, const at::Tensor& bias,
                                    const BatchTensors& batch) {
@@ -34,13 +45,8 @@ at::Tensor gat_attention_reference(const at::Tensor& h_NC, const at::Tensor& att
   const at::Tensor src_NH = (h_NHC * att_src).sum(-1), dst_NH = (h_NHC * att_dst).sum(-1);
   const at::Tensor score_EH =
       at::leaky_relu(src_NH.index_select(0, source_E) + dst_NH.index_select(0, target_E), kSlope);
-  const at::Tensor index_EH = target_E.unsqueeze(1).expand_as(score_EH);
-  const at::Tensor top_NH = at::full_like(src_NH, -std::numeric_limits<double>::infinity())
-                                .scatter_reduce(0, index_EH, score_EH.detach(), "amax");
-  const at::Tensor weight_EH = (score_EH - top_NH.index_select(0, target_E)).exp();
-  const at::Tensor sum_NH = at::zeros_like(src_NH).index_add(0, target_E, weight_EH);
-  const at::Tensor message_EHC = h_NHC.index_select(0, source_E) *
-                                 (weight_EH / sum_NH.index_select(0, target_E)).unsqueeze(-1);
+  const at::Tensor message_EHC =
+      h_NHC.index_select(0, source_E) * softmax_by_target(score_EH, target_E, nodes).unsqueeze(-1);
   return at::zeros_like(h_NHC).index_add(0, target_E, message_EHC).view({nodes, heads * channels}) +
          bias;
 }

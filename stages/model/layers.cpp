@@ -3,10 +3,8 @@
 #include <torch/autograd.h>
 #include <torch/nn/functional/linear.h>
 
-#include <algorithm>
 #include <string>
 
-#include "kdgat/error.h"
 #include "model/checkpoint.h"
 #include "model/gat_reference.h"
 #include "model/isa.h"
@@ -57,45 +55,25 @@ struct MeanPool : torch::autograd::Function<MeanPool> {
 
 }  // namespace
 
-InputImpl::InputImpl(int64_t num_ids, int64_t node_features, int64_t width)
-    : node_features_(node_features) {
-  embedding = register_module("embedding", torch::nn::Embedding(num_ids, width));
-}
-
-int64_t InputImpl::width() const { return embedding->options.embedding_dim() + node_features_ - 1; }
-
-at::Tensor InputImpl::forward(const BatchTensors& batch) {
-  if (batch.x_NF.size(1) != node_features_) {
-    throw Error(ExitCode::kData, "the graphs have " + std::to_string(batch.x_NF.size(1)) +
-                                     " node features, the model takes " +
-                                     std::to_string(node_features_));
-  }
-  if (batch.is_cpu() && batch.nodes > 0) {  // elsewhere the check would wait for the device
-    const int32_t* id = batch.id_N.const_data_ptr<int32_t>();
-    const auto [low, high] = std::minmax_element(id, id + batch.nodes);
-    const int64_t num_ids = embedding->options.num_embeddings();
-    if (*low < 0 || *high >= num_ids) {
-      throw Error(ExitCode::kData,
-                  "the graphs hold vocabulary index " + std::to_string(*low < 0 ? *low : *high) +
-                      ", the model knows " + std::to_string(num_ids),
-                  "import the data with the vocabulary the model was trained with");
-    }
-  }
-  return at::cat({embedding->forward(batch.id_N), batch.x_NF.slice(1, 1)}, 1);
-}
-
-BlockImpl::BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropout)
+BlockImpl::BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropout,
+                     const std::string& norm_kind)
     : dropout_(dropout) {
   conv = register_module(
       "conv", GatConv(inputs, heads > 0 && width % heads == 0 ? width / heads : width, heads));
-  norm = register_module("norm", torch::nn::BatchNorm1d(conv->width()));
+  if (norm_kind == "graph") {
+    graph_norm = register_module("norm", GraphNorm(conv->width()));
+  } else {
+    norm = register_module("norm", torch::nn::BatchNorm1d(conv->width()));
+  }
 }
 
 at::Tensor BlockImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch, uint32_t layer,
                               bool checkpointing) {
   const auto body = [this, batch, layer](const at::Tensor& x, bool first) {
-    return norm_relu_dropout(conv->forward(x, batch), *norm, is_training() ? dropout_ : 0.0, layer,
-                             batch, first);
+    const double p = is_training() ? dropout_ : 0.0;
+    const at::Tensor h = conv->forward(x, batch);
+    return graph_norm ? graph_norm_relu_dropout(h, *graph_norm, p, layer, batch)
+                      : norm_relu_dropout(h, *norm, p, layer, batch, first);
   };
   if (!checkpointing || !is_training()) return body(x_NF, true);
   return checkpoint(x_NF, parameters(), body);

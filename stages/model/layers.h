@@ -1,45 +1,34 @@
-// Layers shared by the models: input with a vocabulary embedding, convolution block, pooling.
+// Layers shared by the models: convolution block, perceptron, pooling.
 #pragma once
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 
+#include <string>
 #include <vector>
 
 #include "model/batch_tensors.h"
 #include "model/gat_conv.h"
+#include "model/graph_norm.h"
 
 namespace kdgat::model {
 
-/// Embedding of column 0 beside the other columns: [N, embedding + node_features - 1].
-class InputImpl : public torch::nn::Module {
- public:
-  InputImpl(int64_t num_ids, int64_t node_features, int64_t embedding);
-  /// Throws Error(kData) if the batch has other features or ids outside the vocabulary.
-  at::Tensor forward(const BatchTensors& batch);
-  int64_t width() const;
-
-  torch::nn::Embedding embedding{nullptr};
-
- private:
-  int64_t node_features_;
-};
-TORCH_MODULE(Input);
-
-/// GatConv, batch norm, ReLU, dropout. Heads share `width` where they divide it, else each has it.
+/// GatConv, norm ("batch" or "graph"), ReLU, dropout. Heads share `width` where they divide it,
+/// else each has it.
 class BlockImpl : public torch::nn::Module {
  public:
-  BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropout);
+  BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropout,
+            const std::string& norm_kind = "batch");
   /// `layer` names the block for noise; `checkpointing` trades memory for computing twice.
   at::Tensor forward(const at::Tensor& x_NF, const BatchTensors& batch, uint32_t layer,
                      bool checkpointing);
   int64_t width() const { return conv->width(); }
 
   GatConv conv{nullptr};
-  torch::nn::BatchNorm1d norm{nullptr};
+  torch::nn::BatchNorm1d norm{nullptr};  ///< this or graph_norm is null
+  GraphNorm graph_norm{nullptr};
 
  private:
   double dropout_;

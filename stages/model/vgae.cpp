@@ -11,21 +11,21 @@ constexpr int64_t kDecoderHeads = 4;
 }  // namespace
 
 GraphAutoencoderImpl::GraphAutoencoderImpl(const VgaeConfig& config) : config_(config) {
-  input =
-      register_module("input", Input(config.num_ids, config.node_features, config.embedding_dim));
+  input = register_module(
+      "input", Input(config.num_ids, config.node_features, config.embedding_dim, config));
   register_module("encoder", encoder);
   std::vector<int64_t> widths = config.hidden_dims;
   if (widths.size() > 1 && widths.back() == config.latent_dim) widths.pop_back();
   int64_t width = input->width();
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    const Block block(width, widths[i], i == 0 ? config.heads : 1, config.dropout);
+    const Block block(width, widths[i], i == 0 ? config.heads : 1, config.dropout, config.norm);
     encoder->push_back(block);
     width = block->width();
   }
   mean = register_module("mean", torch::nn::Linear(width, config.latent_dim));
   logvar = register_module("logvar", torch::nn::Linear(width, config.latent_dim));
-  decoder = register_module("decoder",
-                            Block(config.latent_dim, widths.back(), kDecoderHeads, config.dropout));
+  decoder = register_module("decoder", Block(config.latent_dim, widths.back(), kDecoderHeads,
+                                             config.dropout, config.norm));
   output = register_module("output", GatConv(decoder->width(), config.node_features - 1, 1));
   ids = register_module("ids", torch::nn::Linear(config.latent_dim, config.num_ids));
   neighbours = register_module("neighbours",

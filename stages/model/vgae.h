@@ -8,6 +8,7 @@
 #include <torch/nn/pimpl.h>
 
 #include "model/config.h"
+#include "model/input.h"
 #include "model/layers.h"
 
 namespace kdgat::model {

@@ -26,8 +26,7 @@ torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch, const St
   const torch::Tensor y_G =
       torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong)
           .to(logits_G2.device(), torch::kLong, false, true);
-  return torch::cross_entropy_loss(logits_G2.to(torch::kFloat), y_G, {}, at::Reduction::Sum) /
-         static_cast<double>(totals.graphs);
+  return criterion.sum(logits_G2.to(torch::kFloat), y_G) / static_cast<double>(totals.graphs);
 }
 
 torch::Tensor ClassifierObjective::score(const graph::GraphBatch& batch) {

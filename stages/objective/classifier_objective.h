@@ -2,12 +2,13 @@
 #pragma once
 
 #include "model/gat.h"
+#include "objective/classification_loss.h"
 #include "objective/objective.h"
 
 namespace kdgat::objective {
 
-/// Cross entropy of benign against attack, a mean over the graphs of the step. Throws Error(kData)
-/// if a graph has no label.
+/// Cross entropy (or focal loss) of benign against attack, a mean over the graphs of the step.
+/// Throws Error(kData) if a graph has no label.
 class ClassifierObjective : public Objective {
  public:
   explicit ClassifierObjective(model::GraphClassifier model) : model_(std::move(model)) {}
@@ -20,12 +21,15 @@ class ClassifierObjective : public Objective {
   torch::Tensor raw_score(const graph::GraphBatch& batch) override;
   double score_of(double raw_score) const override;
   torch::nn::Module& module() override { return *model_; }
+  bool with_edge_attr() const override { return model_->reads_edges(); }
 
   /// Logits [G, 2] on the model's device, in the module's mode and with gradients if enabled.
   torch::Tensor logits(const graph::GraphBatch& batch, model::NoiseKey noise);
 
   model::GraphClassifier& model() { return model_; }
   torch::Device device() const { return model_->input->embedding->weight.device(); }
+
+  ClassificationLoss criterion;
 
  private:
   model::GraphClassifier model_;

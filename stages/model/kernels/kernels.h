@@ -39,6 +39,32 @@ struct GatGradArgs {
   T* grad_alpha_dst;
 };
 
+/// Attention of the second kind over incoming edges with features and one self-loop a node, whose
+/// features are the mean of the node's incoming ones.
+template <class T>
+struct Gatv2Args {
+  const T* l;                ///< [N, heads*channels] nodes as sources
+  const T* r;                ///< the same as targets
+  const T* edge_attr;        ///< [E, features], by target
+  const T* lin_edge;         ///< [features, heads*channels]
+  const T* att;              ///< [heads*channels]
+  const T* bias;             ///< [heads*channels]
+  const int32_t* in_ptr;     ///< [N+1]
+  const int32_t* in_source;  ///< [E]; edges from a node to itself are skipped
+  int64_t heads, channels, features, edges;
+  T slope;   ///< of the leaky ReLU on sums
+  T* alpha;  ///< [E + N, heads] softmax of the scores, self-loops last; written by forward
+  T* out;    ///< [N, heads*channels]
+};
+
+template <class T>
+struct Gatv2GradArgs {
+  Gatv2Args<T> forward;
+  const T* grad_out;  ///< [N, heads*channels]
+  T* grad_l;
+  T* grad_r;
+};
+
 /// How a graph's elements are dropped: kept where hash(counter, key) >= threshold (of 2^31).
 struct DropKey {
   uint32_t low, high;
@@ -51,6 +77,11 @@ struct Table {
   void (*gat_forward)(const GatArgs<T>&, int64_t begin, int64_t end);
   /// As above; `partial` [3, heads*channels] receives the gradients of att_src, att_dst and bias.
   void (*gat_backward)(const GatGradArgs<T>&, int64_t begin, int64_t end, T* partial);
+
+  /// As above; `row` [heads*channels + features] is workspace.
+  void (*gatv2_forward)(const Gatv2Args<T>&, int64_t begin, int64_t end, T* row);
+  /// `partial` [2 + features, heads*channels] receives the gradients of att, bias and lin_edge.
+  void (*gatv2_backward)(const Gatv2GradArgs<T>&, int64_t begin, int64_t end, T* row, T* partial);
 
   /// out[i] = x[i] > 0 and kept ? x[i] * scale : 0, for the `count` elements of one graph.
   void (*relu_drop)(const T* x, int64_t count, DropKey key, T scale, T* out);

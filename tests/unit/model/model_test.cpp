@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "support/batches.h"
+#include "support/gradients.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
 #include "model/blocked_heads.h"
@@ -16,6 +17,7 @@ namespace {
 
 using test::at_every_isa;
 using test::check_close;
+using test::check_gradients;
 using test::fixture;
 using test::make_batch;
 using test::random_small_graphs;
@@ -27,31 +29,6 @@ int64_t count_parameters(const torch::nn::Module& module) {
   int64_t count = 0;
   for (const at::Tensor& p : module.parameters()) count += p.numel();
   return count;
-}
-
-/// Central differences of sum(f * probe) against the gradients of autograd, in float64.
-template <class Call>
-void check_gradients(std::vector<at::Tensor> inputs, const Call& call) {
-  for (at::Tensor& input : inputs) input.set_requires_grad(true);
-  const at::Tensor out = call(inputs);
-  const at::Tensor probe = torch::sin(torch::arange(out.numel(), out.options())).view_as(out);
-  const auto grads = torch::autograd::grad({(out * probe).sum()}, inputs);
-  const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    at::Tensor numeric = at::empty_like(inputs[i]);
-    double* value = inputs[i].data_ptr<double>();
-    for (int64_t k = 0; k < inputs[i].numel(); ++k) {
-      constexpr double kStep = 1e-6;
-      const double kept = value[k];
-      value[k] = kept + kStep;
-      const double high = (call(inputs) * probe).sum().template item<double>();
-      value[k] = kept - kStep;
-      const double low = (call(inputs) * probe).sum().template item<double>();
-      value[k] = kept;
-      numeric.data_ptr<double>()[k] = (high - low) / (2 * kStep);
-    }
-    check_close(grads[i], numeric, "input " + std::to_string(i), 1e-6, 1e-6);
-  }
 }
 
 TEST_CASE("attention equals PyTorch Geometric's at every instruction set", "[gat_conv][golden]") {

@@ -1,0 +1,20 @@
+// Losses of a classifier over logits.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace kdgat::objective {
+
+/// Focal loss (Lin et al., arXiv 1708.02002): sum over graphs of a (1 - p)^gamma (-log p) with p the
+/// probability of the true class; a = alpha for class 1 and 1 - alpha for class 0, or 1 if alpha is
+/// 0. Without `focal` cross entropy.
+struct ClassificationLoss {
+  bool focal = false;
+  double gamma = 2;
+  double alpha = 0;
+
+  /// Over all graphs: logits [G, 2], labels int64 [G] of 0 and 1.
+  torch::Tensor sum(const torch::Tensor& logits_G2, const torch::Tensor& y_G) const;
+};
+
+}  // namespace kdgat::objective
