@@ -21,9 +21,10 @@ struct InputForm {
   static auto table() {
     using F = InputForm;
     return std::tuple{
-        field("id_embedding", &F::id_embedding,
-              "table: a row for each identifier, as published; unknown: the row for unknown ones is "
-              "trained too (id_dropout); hashed: two rows of a table of id_buckets, added.")
+        field(
+            "id_embedding", &F::id_embedding,
+            "table: a row for each identifier, as published; unknown: the row for unknown ones is "
+            "trained too (id_dropout); hashed: two rows of a table of id_buckets, added.")
             .choices({"table", "unknown", "hashed"}),
         field("id_buckets", &F::id_buckets, "Rows of the hashed embedding table.")
             .range(1, 1 << 24),

@@ -109,8 +109,7 @@ struct Attention : torch::autograd::Function<Attention> {
       });
     });
     const at::Tensor sums = partials.sum(0);
-    return {grad_l,  grad_r,      sums.slice(0, 2).t(), sums[0].view_as(o.att),
-            sums[1], at::Tensor()};
+    return {grad_l, grad_r, sums.slice(0, 2).t(), sums[0].view_as(o.att), sums[1], at::Tensor()};
   }
 };
 
@@ -160,18 +159,19 @@ at::Tensor gatv2_attention_reference(const at::Tensor& l_NC, const at::Tensor& r
   source_E = source_E.index_select(0, kept);
   target_E = target_E.index_select(0, kept);
   at::Tensor attr_ED = batch.edge_attr_ED.to(l_NC.scalar_type()).index_select(0, kept);
-  const at::Tensor count_N =
-      at::zeros({nodes}, l_NC.options()).index_add(0, target_E, at::ones_like(attr_ED.select(1, 0)));
-  const at::Tensor loop_ND = at::zeros({nodes, attr_ED.size(1)}, l_NC.options())
-                                 .index_add(0, target_E, attr_ED) /
-                             count_N.clamp_min(1).unsqueeze(1);
+  const at::Tensor count_N = at::zeros({nodes}, l_NC.options())
+                                 .index_add(0, target_E, at::ones_like(attr_ED.select(1, 0)));
+  const at::Tensor loop_ND =
+      at::zeros({nodes, attr_ED.size(1)}, l_NC.options()).index_add(0, target_E, attr_ED) /
+      count_N.clamp_min(1).unsqueeze(1);
   source_E = at::cat({source_E, all});
   target_E = at::cat({target_E, all});
   attr_ED = at::cat({attr_ED, loop_ND});
 
   const at::Tensor l_EHC = l_NC.index_select(0, source_E).view({-1, heads, channels});
-  const at::Tensor sum_EHC = l_EHC + (r_NC.index_select(0, target_E) + at::linear(attr_ED, lin_edge))
-                                         .view({-1, heads, channels});
+  const at::Tensor sum_EHC =
+      l_EHC +
+      (r_NC.index_select(0, target_E) + at::linear(attr_ED, lin_edge)).view({-1, heads, channels});
   const at::Tensor score_EH = (at::leaky_relu(sum_EHC, kSlope) * att).sum(-1);
   const at::Tensor alpha_EH = softmax_by_target(score_EH, target_E, nodes);
   return at::zeros({nodes, heads, channels}, l_NC.options())

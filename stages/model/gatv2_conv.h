@@ -11,10 +11,10 @@
 
 namespace kdgat::model {
 
-/// out_i = bias + sum_j softmax_j(<att, leaky_relu(l_j + r_i + lin_edge a_ji)>) l_j over the incoming
-/// edges of i and one self-loop, l = lin_l(x), r = lin_r(x), a the features of the edge. A self-loop
-/// has the mean of the features of i's incoming edges, zero if there are none; edges from a node to
-/// itself are left out. The heads stand side by side: [N, heads*channels].
+/// out_i = bias + sum_j softmax_j(<att, leaky_relu(l_j + r_i + lin_edge a_ji)>) l_j over the
+/// incoming edges of i and one self-loop, l = lin_l(x), r = lin_r(x), a the features of the edge. A
+/// self-loop has the mean of the features of i's incoming edges, zero if there are none; edges from
+/// a node to itself are left out. The heads stand side by side: [N, heads*channels].
 class GatV2ConvImpl : public torch::nn::Module {
  public:
   GatV2ConvImpl(int64_t inputs, int64_t channels, int64_t heads, int64_t edge_features);

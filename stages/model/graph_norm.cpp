@@ -108,8 +108,7 @@ struct GraphNormReluDropout : torch::autograd::Function<GraphNormReluDropout> {
             gain[c] = w[c] * inv[c];
             square[c] = gain[c] * inv[c] * inv[c] * sum_go[c] / n;
             // The sum of the gradients of o over the graph's nodes.
-            const scalar_t total =
-                gain[c] * sum_g[c] - square[c] * n * (mean[c] - mid[c]);
+            const scalar_t total = gain[c] * sum_g[c] - square[c] * n * (mean[c] - mid[c]);
             shift[c] = share[c] * total / n;
             grad_weight[c] += sum_go[c] * inv[c];
             grad_bias[c] += sum_g[c];
@@ -121,8 +120,7 @@ struct GraphNormReluDropout : torch::autograd::Function<GraphNormReluDropout> {
       });
     });
     const at::Tensor sums = partials.sum(0);
-    return {grad_x,       sums[0],      sums[1],     sums[2],
-            at::Tensor(), at::Tensor(), at::Tensor()};
+    return {grad_x, sums[0], sums[1], sums[2], at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 

@@ -85,11 +85,10 @@ void InputImpl::set_vocabulary(std::span<const int64_t> raw_ids) {
 at::Tensor InputImpl::identify(const BatchTensors& batch) {
   at::Tensor id_N = batch.id_N;
   if (form_.id_embedding == "unknown" && is_training()) {
-    const at::Tensor known_N =
-        relu_dropout(at::ones({batch.nodes, 1}, batch.x_NF.options()), form_.id_dropout, kIdNoise,
-                     batch)
-            .squeeze(1)
-            .gt(0);
+    const at::Tensor known_N = relu_dropout(at::ones({batch.nodes, 1}, batch.x_NF.options()),
+                                            form_.id_dropout, kIdNoise, batch)
+                                   .squeeze(1)
+                                   .gt(0);
     id_N = at::where(known_N, id_N, num_ids_ - 1).to(at::kInt);
   }
   if (!bucket.defined()) return embedding->forward(id_N);

@@ -26,9 +26,9 @@ class InputImpl : public torch::nn::Module {
   at::Tensor edges(const BatchTensors& batch);
   int64_t width() const;
 
-  /// Takes from the data what the form needs: for standardise the mean and deviation of the features
-  /// of the graphs `benign` (none: as they are), for id_embedding hashed the raw identifiers behind
-  /// the vocabulary, which must be of num_ids.
+  /// Takes from the data what the form needs: for standardise the mean and deviation of the
+  /// features of the graphs `benign` (none: as they are), for id_embedding hashed the raw
+  /// identifiers behind the vocabulary, which must be of num_ids.
   void fit(const graph::GraphStore& store, std::span<const int64_t> benign);
 
   torch::nn::Embedding embedding{nullptr};

@@ -19,7 +19,7 @@ class JumpingLstmImpl : public torch::nn::Module {
   /// `states`: of each layer, [N, channels].
   at::Tensor forward(const std::vector<at::Tensor>& states);
 
-  torch::nn::LSTM lstm{nullptr};    ///< of layers * channels / 2 units each way
+  torch::nn::LSTM lstm{nullptr};  ///< of layers * channels / 2 units each way
   torch::nn::Linear att{nullptr};
 };
 TORCH_MODULE(JumpingLstm);

@@ -5,9 +5,9 @@
 
 namespace kdgat::objective {
 
-/// Focal loss (Lin et al., arXiv 1708.02002): sum over graphs of a (1 - p)^gamma (-log p) with p the
-/// probability of the true class; a = alpha for class 1 and 1 - alpha for class 0, or 1 if alpha is
-/// 0. Without `focal` cross entropy.
+/// Focal loss (Lin et al., arXiv 1708.02002): sum over graphs of a (1 - p)^gamma (-log p) with p
+/// the probability of the true class; a = alpha for class 1 and 1 - alpha for class 0, or 1 if
+/// alpha is 0. Without `focal` cross entropy.
 struct ClassificationLoss {
   bool focal = false;
   double gamma = 2;

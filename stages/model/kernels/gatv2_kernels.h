@@ -36,8 +36,8 @@ inline void gatv2_loop_features(const Gatv2Args<T>& f, int64_t i, T* mean) {
   for (int64_t d = 0; d < f.features; ++d) mean[d] *= inverse;
 }
 
-/// Calls visit(source, features, weights of the heads) for each edge into i but those from i itself,
-/// then for its own loop.
+/// Calls visit(source, features, weights of the heads) for each edge into i but those from i
+/// itself, then for its own loop.
 template <class T, class Visit>
 inline void gatv2_edges(const Gatv2Args<T>& f, int64_t i, const T* loop, const Visit& visit) {
   for (int64_t e = f.in_ptr[i]; e < f.in_ptr[i + 1]; ++e) {

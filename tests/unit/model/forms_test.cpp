@@ -103,13 +103,17 @@ TEST_CASE("edges from a node to itself are replaced as PyTorch Geometric does", 
   GatV2Conv conv(3, 2, 2, 2);
   conv->to(torch::kDouble);
   int k = 0;
-  for (const char* name :
-       {"att", "bias", "lin_edge.weight", "lin_l.bias", "lin_l.weight", "lin_r.bias",
-        "lin_r.weight"}) {
+  for (const char* name : {"att", "bias", "lin_edge.weight", "lin_l.bias", "lin_l.weight",
+                           "lin_r.bias", "lin_r.weight"}) {
     at::Tensor p = conv->named_parameters()[name];
     p.set_data(torch::sin(counting(p.numel()) + k++).view_as(p));
   }
-  const at::Tensor expected = torch::tensor({0.35603381, 0.69574883, -0.64640808, -1.2007048, 2.27935491, -1.02770215, 0.22220432, -1.91522232, -0.42634848, 1.4692301, -2.01598067, 0.01941813, 1.40389273, -0.2634127, 0.03614502, -1.8139576}, torch::kDouble).view({4, 4});
+  const at::Tensor expected =
+      torch::tensor({0.35603381, 0.69574883, -0.64640808, -1.2007048, 2.27935491, -1.02770215,
+                     0.22220432, -1.91522232, -0.42634848, 1.4692301, -2.01598067, 0.01941813,
+                     1.40389273, -0.2634127, 0.03614502, -1.8139576},
+                    torch::kDouble)
+          .view({4, 4});
   const at::Tensor x = torch::cos(counting(12)).view({4, 3});
   at_every_isa([&] { check_close(conv->forward(x, batch), expected, "output", 1e-7, 1e-7); });
   batch.edge_attr_ED.requires_grad_();  // takes the plain way
@@ -125,11 +129,10 @@ TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]
       for (const auto& [heads, channels] : {std::pair{1, 1}, {3, 5}, {8, 24}}) {
         torch::manual_seed(1);
         const int64_t width = heads * channels;
-        std::vector<at::Tensor> a{normal({batch.nodes, width}, torch::kFloat),
-                                  normal({batch.nodes, width}, torch::kFloat),
-                                  normal({width, features}, torch::kFloat),
-                                  normal({1, heads, channels}, torch::kFloat),
-                                  normal({width}, torch::kFloat)};
+        std::vector<at::Tensor> a{
+            normal({batch.nodes, width}, torch::kFloat),
+            normal({batch.nodes, width}, torch::kFloat), normal({width, features}, torch::kFloat),
+            normal({1, heads, channels}, torch::kFloat), normal({width}, torch::kFloat)};
         std::vector<at::Tensor> b;
         for (at::Tensor& t : a) {
           b.push_back(t.clone().requires_grad_());
@@ -154,12 +157,11 @@ TEST_CASE("gradients of the forms agree with finite differences", "[gatv2][graph
   torch::manual_seed(2);
   batch.edge_attr_ED = normal({batch.edges, 3});
   at_every_isa([&] {
-    check_gradients(
-        {normal({batch.nodes, 6}), normal({batch.nodes, 6}), normal({6, 3}), normal({1, 2, 3}),
-         normal({6})},
-        [&](const std::vector<at::Tensor>& in) {
-          return gatv2_attention(in[0], in[1], in[2], in[3], in[4], batch);
-        });
+    check_gradients({normal({batch.nodes, 6}), normal({batch.nodes, 6}), normal({6, 3}),
+                     normal({1, 2, 3}), normal({6})},
+                    [&](const std::vector<at::Tensor>& in) {
+                      return gatv2_attention(in[0], in[1], in[2], in[3], in[4], batch);
+                    });
     GraphNorm norm(3);
     check_gradients({normal({batch.nodes, 3}), normal({3}), normal({3}), normal({3})},
                     [&](const std::vector<at::Tensor>& in) {

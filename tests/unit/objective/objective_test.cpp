@@ -1,8 +1,10 @@
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "support/batches.h"
+#include "support/gradients.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
 #include "model/model_file.h"
@@ -15,6 +17,7 @@ namespace {
 
 using test::at_every_isa;
 using test::check_close;
+using test::check_gradients;
 using test::fixture;
 using test::graphs_of;
 using test::make_batch;
@@ -41,6 +44,24 @@ int64_t check_golden_gradients(const torch::nn::Module& module,
     ++compared;
   }
   return compared;
+}
+
+/// The batch with edge features that depend on the ends of the edge within its graph.
+graph::GraphBatch with_edge_features(graph::GraphBatch batch, int64_t features) {
+  batch.edge_features = features;
+  batch.edge_attr.resize(batch.edges * features);
+  for (int64_t g = 0; g < batch.graphs; ++g) {
+    for (int32_t n = batch.node_ptr[g]; n < batch.node_ptr[g + 1]; ++n) {
+      for (int32_t e = batch.in_ptr[n]; e < batch.in_ptr[n + 1]; ++e) {
+        for (int64_t d = 0; d < features; ++d) {
+          const int32_t to = n - batch.node_ptr[g], from = batch.in_source[e] - batch.node_ptr[g];
+          batch.edge_attr[e * features + d] =
+              static_cast<float>(std::sin(7 * to + from + static_cast<double>(d)));
+        }
+      }
+    }
+  }
+  return batch;
 }
 
 TEST_CASE("the autoencoder equals PyTorch Geometric's", "[objective][golden]") {
@@ -126,6 +147,67 @@ TEST_CASE("the parts of a step add up to the step, with dropout", "[objective]")
   compare(autoencoder);
 }
 
+TEST_CASE("the parts of a step are the same step with every form", "[objective][forms]") {
+  model::GatConfig config = model::GatConfig::student(20);
+  config.conv = "gatv2";
+  config.norm = "graph";
+  config.jk = "lstm";
+  config.standardise = true;
+  config.id_embedding = "unknown";
+  config.edge_features = 3;
+  auto graphs = random_small_graphs(8, 21);
+  const graph::GraphBatch whole = with_edge_features(make_batch(graphs), 3);
+  ClassifierObjective classifier(model::make_model(config));
+  classifier.criterion = {true, 2, 0.25};
+  CHECK(classifier.with_edge_attr());
+  model::VgaeConfig vgae = model::VgaeConfig::student(20);
+  vgae.norm = "graph";
+  AutoencoderObjective autoencoder(model::make_model(vgae));
+  const auto compare = [&](auto& objective) {
+    const StepTotals totals = totals_of(whole);
+    objective.loss(whole, totals, {7, 3}).backward();
+    std::vector<torch::Tensor> grads;
+    for (auto& p : objective.module().parameters()) {
+      grads.push_back(p.grad().clone());
+      p.mutable_grad().zero_();
+    }
+    for (const auto& graph : graphs) {
+      const graph::GraphBatch one = with_edge_features(make_batch({graph}), 3);
+      objective.loss(one, totals, {7, 3}).backward();
+    }
+    const auto parameters = objective.module().parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      check_close(parameters[i].grad(), grads[i], "gradient", 2e-6, 2e-4);
+    }
+  };
+  compare(classifier);
+  compare(autoencoder);  // in training mode: no statistic is of the batch
+}
+
+TEST_CASE("focal loss follows its formula", "[objective][forms]") {
+  const torch::Tensor logits = torch::randn({9, 2}, torch::kDouble);
+  const torch::Tensor y = torch::tensor({0, 1, 1, 0, 1, 0, 0, 1, 1}, torch::kLong);
+  for (const auto& [gamma, alpha] : {std::pair{2.0, 0.0}, {0.5, 0.25}, {0.0, 0.0}}) {
+    const ClassificationLoss criterion{true, gamma, alpha};
+    double expected = 0;
+    for (int64_t g = 0; g < 9; ++g) {
+      const double other = logits[g][1 - y[g].item<int64_t>()].item<double>();
+      const double p = 1 / (1 + std::exp(other - logits[g][y[g].item<int64_t>()].item<double>()));
+      const double weight = alpha == 0 ? 1 : (y[g].item<int64_t>() == 1 ? alpha : 1 - alpha);
+      expected -= weight * std::pow(1 - p, gamma) * std::log(p);
+    }
+    CHECK(criterion.sum(logits, y).item<double>() == Approx(expected).epsilon(1e-12));
+    check_gradients({logits.clone()},
+                    [&](const std::vector<torch::Tensor>& in) { return criterion.sum(in[0], y); });
+  }
+  CHECK(ClassificationLoss{true, 0, 0}.sum(logits, y).item<double>() ==
+        Approx(ClassificationLoss{}.sum(logits, y).item<double>()));
+  // Neither overflows nor loses its gradient where a graph is far on the wrong side.
+  torch::Tensor far = torch::tensor({{200.0, -200.0}}).requires_grad_();
+  ClassificationLoss{true, 2, 0}.sum(far, torch::tensor({1}, torch::kLong)).backward();
+  CHECK(far.grad()[0][0].item<double>() == Approx(1));
+}
+
 TEST_CASE("scores are per graph, without noise, and leave the mode as it was", "[objective]") {
   const auto graphs = random_small_graphs(6, 22);
   const graph::GraphBatch whole = make_batch(graphs), third = make_batch({graphs[2]});
@@ -207,6 +289,21 @@ TEST_CASE("a saved model scores as before, from its frozen configuration", "[mod
   ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
   model::save_model(file.path, classifier.module(), {"gat", classifier.model()->config(), {}, {}});
   CHECK(torch::equal(load_scorer(file.path, torch::kCPU)->score(batch), classifier.score(batch)));
+
+  model::GatConfig config = model::GatConfig::student(20);
+  config.conv = "gatv2";
+  config.standardise = true;
+  config.id_embedding = "hashed";
+  ClassifierObjective second(model::make_model(config));
+  second.model()->input->node_mean.uniform_();  // buffers are part of the file
+  second.model()->input->edge_scale.uniform_();
+  second.model()->input->bucket.fill_(5);
+  model::save_model(file.path, second.module(), {"gat", config, {}, {}});
+  const graph::GraphBatch edges = with_edge_features(make_batch(random_small_graphs(5, 25)), 11);
+  const auto loaded = load_scorer(file.path, torch::kCPU);
+  CHECK(loaded->with_edge_attr());
+  CHECK(torch::equal(loaded->score(edges), second.score(edges)));
+  CHECK_THROWS_WITH(loaded->score(batch), Catch::Contains("0 edge features, the model takes 11"));
 }
 
 TEST_CASE("a model whose weights were damaged is refused", "[model_file]") {
@@ -256,14 +353,29 @@ TEST_CASE("configurations round-trip and name each wrong entry", "[config]") {
   for (const auto& config : {model::GatConfig::teacher(53), model::GatConfig::student(9)}) {
     CHECK(nlohmann::json(config).get<model::GatConfig>() == config);
   }
+  model::GatConfig other = model::GatConfig::student(9);
+  other.conv = "gatv2";
+  other.norm = "graph";
+  other.standardise = true;
+  other.id_buckets = 31;
+  CHECK(nlohmann::json(other).get<model::GatConfig>() == other);
+  nlohmann::json first = model::GatConfig::student(9);
+  for (const char* later : {"conv", "norm", "jk", "standardise", "id_embedding", "id_buckets",
+                            "id_dropout", "edge_features"}) {
+    CHECK(first.erase(later) == 1);
+  }
+  CHECK(first.get<model::GatConfig>() == model::GatConfig::student(9));
   nlohmann::json wrong = model::GatConfig::student(9);
+  wrong["conv"] = "gcn";
+  wrong["id_dropout"] = 2;
   wrong.erase("heads");
   wrong["dropout"] = 1;
   wrong["hiden"] = 3;
-  CHECK_THROWS_WITH(wrong.get<model::GatConfig>(),
-                    Catch::Contains("heads is missing") &&
-                        Catch::Contains("dropout is not in [0, 1)") &&
-                        Catch::Contains("hiden is unknown"));
+  CHECK_THROWS_WITH(
+      wrong.get<model::GatConfig>(),
+      Catch::Contains("heads is missing") && Catch::Contains("dropout is not in [0, 1)") &&
+          Catch::Contains("conv cannot be \"gcn\"") && Catch::Contains("id_dropout cannot be 2") &&
+          Catch::Contains("hiden is unknown"));
 }
 
 }  // namespace
