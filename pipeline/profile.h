@@ -40,6 +40,8 @@ struct StepSpec {
   std::vector<std::string> needs;  ///< explicit; empty = by the kinds of the plugin's inputs
   Settings options;   ///< every option of the stage, canonical names, defaults filled in
   std::string where;  ///< file:line that declared the step
+  /// Of each option that names a file or folder (see path_options.h), the hash of its content.
+  std::map<std::string, std::string> contents{};
 };
 
 struct DataSpec {

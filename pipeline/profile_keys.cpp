@@ -47,17 +47,11 @@ const PublishedKey* published_key(const std::string& name) {
       {"model_size", {}, "only a label: the presets teacher and student set the sizes"},
       {"modality", {"automotive"}, "only CAN traffic of cars (automotive) can be read"},
       {"run_test", {true}, "tests belong to the step evaluate: leave that step out instead"},
-      {"use_kd", {false}, "distillation is not in this version"},
-      {"teacher_path", {""}, "distillation is not in this version"},
       {"log_teacher_student_comparison", {}, ""},
       {"training_step_interval", {}, "no effect: gpu_training_steps are the steps of an episode"},
   };
   for (const PublishedKey& key : keys) {
     if (key.name == name) return &key;
-  }
-  static const PublishedKey other_model;
-  for (const char* prefix : {"kd_"}) {
-    if (name.rfind(prefix, 0) == 0) return &other_model;
   }
   return nullptr;
 }

@@ -10,6 +10,7 @@
 #include "pipeline/artifacts.h"
 #include "pipeline/cli.h"
 #include "pipeline/data.h"
+#include "pipeline/path_options.h"
 #include "pipeline/plugin_host.h"
 #include "pipeline/run_options.h"
 #include "pipeline/runner.h"
@@ -138,6 +139,7 @@ class RunCommand {
     options_ = parse_run_options(context, words);
     profile_ = resolve_profile(options_.profile, context.catalog, data_schemas());
     options_.plan.only = profile_.only;
+    resolve_path_options(profile_);
     dataset_root_ = profile_.root / profile_.dataset;
     // Finds every mistake in the profile before any work begins.
     const Plan sketch = make_plan(profile_, context.catalog, kUnknownData, {}, options_.plan);

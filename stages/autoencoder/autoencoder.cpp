@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "model/model_file.h"
-#include "objective/autoencoder_objective.h"
+#include "objective/distillation.h"
+#include "objective/teacher_cache.h"
 #include "train/fit.h"
 
 namespace kdgat::autoencoder {
@@ -79,13 +80,35 @@ train::Parts choose_parts(const AutoencoderOptions& options, const train::Data& 
   return parts;
 }
 
+/// Of the task alone, or distilling from `teacher`.
+std::unique_ptr<objective::AutoencoderObjective> make_objective(
+    const AutoencoderOptions& options, const model::GraphAutoencoder& student,
+    std::unique_ptr<objective::Teacher> teacher) {
+  std::unique_ptr<objective::AutoencoderObjective> out;
+  if (teacher) {
+    auto distillation =
+        std::make_unique<objective::AutoencoderDistillation>(student, std::move(teacher));
+    distillation->alpha = options.kd_alpha;
+    distillation->latent_weight = options.kd_latent_weight;
+    distillation->reconstruction_weight = options.kd_reconstruction_weight;
+    out = std::move(distillation);
+  } else {
+    out = std::make_unique<objective::AutoencoderObjective>(student);
+  }
+  out->feature_weight = options.feature_weight;
+  out->identifier_weight = options.identifier_weight;
+  out->neighbour_weight = options.neighbour_weight;
+  out->kl_weight = options.kl_weight;
+  return out;
+}
+
 }  // namespace
 
 StageInfo Autoencoder::info() {
   StageInfo out;
   out.name = "autoencoder";
   out.summary = "Train a graph autoencoder; its reconstruction error scores anomalies.";
-  out.inputs = {{"graphs", "graphs"}};
+  out.inputs = {{"graphs", "graphs"}, {"teacher", "autoencoder", false}};
   out.outputs = {{"model", "model"}, {"autoencoder", "autoencoder"}};
   out.refused = train::refused_training_options();
   return out;
@@ -105,24 +128,33 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
   const torch::Device device = train::prepare(options, request);
   const model::VgaeConfig config =
       make_config(options, data.store.num_ids(), data.store.node_features());
-  objective::AutoencoderObjective objective(model::make_model(config));
+  model::GraphAutoencoder model = model::make_model(config);
   const std::vector<int64_t> benign = data.with_label(parts.train, 0);
-  objective.model()->input->fit(data.store, benign.empty() ? parts.train : benign);
-  objective.module().to(device);
-  objective.model()->checkpointing = options.gradient_checkpointing;
-  objective.feature_weight = options.feature_weight;
-  objective.identifier_weight = options.identifier_weight;
-  objective.neighbour_weight = options.neighbour_weight;
-  objective.kl_weight = options.kl_weight;
+  model->input->fit(data.store, benign.empty() ? parts.train : benign);
+  model->checkpointing = options.gradient_checkpointing;
+  nlohmann::json identity = train::result_options(options);
+  double bytes = bytes_per_node(config);
+  std::unique_ptr<objective::Teacher> teacher;
+  if (auto loaded = objective::load_teacher(train::teacher_source(options, request, host), "vgae",
+                                            train::layout_of(data.store))) {
+    identity["teacher_path"] = loaded->content_hash();  // what it is, not where it lies
+    // No gradients, one layer after another. Counted for a cached teacher too: how it is kept must
+    // not change the packs.
+    bytes += bytes_per_node(loaded->config().get<model::VgaeConfig>()) / 4;
+    teacher = objective::keep_teacher(std::move(loaded), data.store, parts.with_loss(),
+                                      objective::teacher_use(options, request, host));
+  }
+  const auto objective = make_objective(options, model, std::move(teacher));
+  objective->module().to(device);
 
   const train::Learner learner =
-      train::make_learner(objective, request.seed, bytes_per_node(config), size_of(config));
-  nlohmann::json result =
-      train::fit(options, learner, data, parts, train::result_options(options), request, host);
-  model::save_model(request.run_dir / "model.safetensors", objective.module(),
+      train::make_learner(*objective, request.seed, bytes, size_of(config));
+  nlohmann::json result = train::fit(options, learner, data, parts, identity, request, host);
+  model::save_model(request.run_dir / "model.safetensors", *model,
                     {"vgae", config, train::layout_of(data.store), train::decision_of(result)});
   train::clear_checkpoint(request);
-  result["facts"] = facts_of(config, objective.module(), data.store.facts());
+  objective::clear_teacher_cache(request.run_dir);
+  result["facts"] = facts_of(config, *model, data.store.facts());
   return result;
 }
 

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "model/form.h"
+#include "train/kd_options.h"
 #include "train/train_options.h"
 
 namespace kdgat::autoencoder {
 
-struct AutoencoderOptions : train::TrainOptions, model::VgaeForm {
+struct AutoencoderOptions : train::TrainOptions, train::KdOptions, model::VgaeForm {
   std::vector<int64_t> hidden_dims = {480, 240, 48};
   int64_t latent_dim = 48;
   int64_t heads = 4;
@@ -22,6 +23,8 @@ struct AutoencoderOptions : train::TrainOptions, model::VgaeForm {
   double neighbour_weight = 0.05;
   double kl_weight = 0.01;
   std::string train_on = "benign";
+  double kd_latent_weight = 0.5;
+  double kd_reconstruction_weight = 0.5;
 
   static auto table() {
     using O = AutoencoderOptions;
@@ -53,8 +56,16 @@ struct AutoencoderOptions : train::TrainOptions, model::VgaeForm {
                 .range(0, 1e6),
             field("train_on", &O::train_on,
                   "benign: windows labelled benign; all: every window, attacks too, as published.")
-                .choices({"benign", "all"})},
-        model::VgaeForm::table(), train::TrainOptions::table());
+                .choices({"benign", "all"}),
+            field("kd_latent_weight", &O::kd_latent_weight,
+                  "Weight of the teacher's latent layer within its part of the loss.")
+                .alias("kd_vgae_latent_weight")
+                .range(0, 1e6),
+            field("kd_reconstruction_weight", &O::kd_reconstruction_weight,
+                  "Weight of the teacher's reconstruction within its part of the loss.")
+                .alias("kd_vgae_recon_weight")
+                .range(0, 1e6)},
+        model::VgaeForm::table(), train::KdOptions::table(), train::TrainOptions::table());
   }
 };
 

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "model/model_file.h"
-#include "objective/classifier_objective.h"
+#include "objective/distillation.h"
+#include "objective/teacher_cache.h"
 #include "train/fit.h"
 #include "train/sampling.h"
 
@@ -90,13 +91,31 @@ train::Parts choose_parts(const train::Data& data, const Host& host) {
   return parts;
 }
 
+/// Of the task alone, or distilling from `teacher`.
+std::unique_ptr<objective::ClassifierObjective> make_objective(
+    const ClassifierOptions& options, const model::GraphClassifier& student,
+    std::unique_ptr<objective::Teacher> teacher) {
+  std::unique_ptr<objective::ClassifierObjective> out;
+  if (teacher) {
+    auto distillation =
+        std::make_unique<objective::ClassifierDistillation>(student, std::move(teacher));
+    distillation->temperature = options.temperature;
+    distillation->alpha = options.kd_alpha;
+    out = std::move(distillation);
+  } else {
+    out = std::make_unique<objective::ClassifierObjective>(student);
+  }
+  out->criterion = {options.loss == "focal", options.focal_gamma, options.focal_alpha};
+  return out;
+}
+
 }  // namespace
 
 StageInfo Classifier::info() {
   StageInfo out;
   out.name = "classifier";
   out.summary = "Train a graph-attention classifier of benign against attack windows.";
-  out.inputs = {{"graphs", "graphs"}, train::difficulty_port()};
+  out.inputs = {{"graphs", "graphs"}, train::difficulty_port(), {"teacher", "classifier", false}};
   out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
   out.refused = train::refused_training_options();
   return out;
@@ -118,14 +137,25 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   const torch::Device device = train::prepare(options, request);
   const model::GatConfig config =
       make_config(options, data.store.num_ids(), data.store.node_features());
-  objective::ClassifierObjective objective(model::make_model(config));
-  objective.model()->input->fit(data.store, data.with_label(parts.train, 0));
-  objective.criterion = {options.loss == "focal", options.focal_gamma, options.focal_alpha};
-  objective.module().to(device);
-  objective.model()->checkpointing = options.gradient_checkpointing;
+  model::GraphClassifier model = model::make_model(config);
+  model->input->fit(data.store, data.with_label(parts.train, 0));
+  model->checkpointing = options.gradient_checkpointing;
+  nlohmann::json identity = train::result_options(options);
+  double bytes = bytes_per_node(config);
+  std::unique_ptr<objective::Teacher> teacher;
+  if (auto loaded = objective::load_teacher(train::teacher_source(options, request, host), "gat",
+                                            train::layout_of(data.store))) {
+    identity["teacher_path"] = loaded->content_hash();  // what it is, not where it lies
+    // No gradients, one layer after another. Counted for a cached teacher too: how it is kept must
+    // not change the packs.
+    bytes += bytes_per_node(loaded->config().get<model::GatConfig>()) / 4;
+    teacher = objective::keep_teacher(std::move(loaded), data.store, parts.with_loss(),
+                                      objective::teacher_use(options, request, host));
+  }
+  const auto objective = make_objective(options, model, std::move(teacher));
+  objective->module().to(device);
 
-  train::Learner learner =
-      train::make_learner(objective, request.seed, bytes_per_node(config), size_of(config));
+  train::Learner learner = train::make_learner(*objective, request.seed, bytes, size_of(config));
   learner.threshold = 0.5;
   const std::unique_ptr<train::Sampler> sampler = train::make_sampler(
       options, options.max_epochs, data, parts.train,
@@ -136,12 +166,12 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   parts.sampler = sampler.get();
   train::TrainOptions training = options;
   training.batch_size = train::sampled_batch_size(options, options.batch_size);
-  nlohmann::json result =
-      train::fit(training, learner, data, parts, train::result_options(options), request, host);
-  model::save_model(request.run_dir / "model.safetensors", objective.module(),
+  nlohmann::json result = train::fit(training, learner, data, parts, identity, request, host);
+  model::save_model(request.run_dir / "model.safetensors", *model,
                     {"gat", config, train::layout_of(data.store), train::decision_of(result)});
   train::clear_checkpoint(request);
-  result["facts"] = facts_of(config, objective.module(), data.store.facts());
+  objective::clear_teacher_cache(request.run_dir);
+  result["facts"] = facts_of(config, *model, data.store.facts());
   return result;
 }
 

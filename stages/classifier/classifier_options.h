@@ -6,12 +6,16 @@
 #include <tuple>
 
 #include "model/form.h"
+#include "train/kd_options.h"
 #include "train/sampling_options.h"
 #include "train/train_options.h"
 
 namespace kdgat::classifier {
 
-struct ClassifierOptions : train::TrainOptions, train::SamplingOptions, model::GatForm {
+struct ClassifierOptions : train::TrainOptions,
+                           train::SamplingOptions,
+                           train::KdOptions,
+                           model::GatForm {
   int64_t hidden = 48;
   int64_t layers = 3;
   int64_t heads = 8;
@@ -50,7 +54,8 @@ struct ClassifierOptions : train::TrainOptions, train::SamplingOptions, model::G
             field("focal_alpha", &O::focal_alpha,
                   "Weight of attacks in the focal loss, benign ones have the rest; 0: no weights.")
                 .range(0, 1)},
-        model::GatForm::table(), train::SamplingOptions::table(), train::TrainOptions::table());
+        model::GatForm::table(), train::SamplingOptions::table(), train::KdOptions::table(),
+        train::TrainOptions::table());
   }
 };
 

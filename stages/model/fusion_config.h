@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 
 namespace kdgat::model {
 
@@ -18,6 +19,8 @@ struct FusionConfig {
   double dropout = 0.2;
   std::string autoencoder;  ///< xxh3-128 of the autoencoder's file
   std::string classifier;
+
+  static auto table() { return std::tuple<>(); }  ///< no entries that may be missing
 
   bool operator==(const FusionConfig&) const = default;
 };

@@ -15,13 +15,18 @@ torch::Tensor ClassifierObjective::logits(const graph::GraphBatch& batch, model:
 
 torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch, const StepTotals& totals,
                                         model::NoiseKey noise) {
+  return loss_of(logits(batch, noise), batch, totals);
+}
+
+torch::Tensor ClassifierObjective::loss_of(const torch::Tensor& logits_G2,
+                                           const graph::GraphBatch& batch,
+                                           const StepTotals& totals) {
   for (int64_t g = 0; g < batch.graphs; ++g) {
     if (batch.y[g] != 0 && batch.y[g] != 1) {
       throw Error(ExitCode::kData, "graph " + std::to_string(batch.graph_id[g]) + " has no label",
                   "a classifier is trained on labelled data: import files with an attack column");
     }
   }
-  const torch::Tensor logits_G2 = logits(batch, noise);
   // The labels are copied: the loss may outlive the batch.
   const torch::Tensor y_G =
       torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong)

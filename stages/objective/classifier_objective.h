@@ -26,6 +26,10 @@ class ClassifierObjective : public Objective {
   /// Logits [G, 2] on the model's device, in the module's mode and with gradients if enabled.
   torch::Tensor logits(const graph::GraphBatch& batch, model::NoiseKey noise);
 
+  /// The loss of logits [G, 2] already computed, for objectives that add terms to it.
+  torch::Tensor loss_of(const torch::Tensor& logits_G2, const graph::GraphBatch& batch,
+                        const StepTotals& totals);
+
   model::GraphClassifier& model() { return model_; }
   torch::Device device() const { return model_->input->embedding->weight.device(); }
 

@@ -58,6 +58,13 @@ struct Parts {
   std::vector<int64_t> val_loss;   ///< for the validation loss
   std::vector<int64_t> val_score;  ///< for AUC and F1; labels 0 and 1
   Sampler* sampler = nullptr;      ///< chooses among `train` for each epoch; null = all
+
+  /// Of which a loss is taken: `train` and `val_loss`.
+  std::vector<int64_t> with_loss() const {
+    std::vector<int64_t> out = train;
+    out.insert(out.end(), val_loss.begin(), val_loss.end());
+    return out;
+  }
 };
 
 /// Sets threads, seed and determinism of this process; the device of `request`. Throws

@@ -134,12 +134,6 @@ inline std::vector<RefusedOption> refused_training_options() {
       {"mp_start_method",
        {"spawn", "fork", "forkserver"},
        "there are no worker processes to start"},
-      {"use_kd", {false}, "distillation is not in this version"},
-      {"teacher_path", {""}, "distillation is not in this version"},
-      {"offload_teacher_to_cpu",
-       {false},
-       "there is no teacher: distillation is not in this version"},
-      {"use_teacher_cache", {true, false}, "distillation is not in this version"},
   };
 }
 

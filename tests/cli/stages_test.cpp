@@ -88,8 +88,8 @@ TEST_CASE("every training stage refuses a bad value with the option's name and r
     CHECK(result.err.find(stage + ".lr: 0 is outside") != std::string::npos);
     CHECK(result.err.find("max_epochs") != std::string::npos);
   }
-  const CommandResult kd =
-      run_kdgat("run autoencoder --preset smoke --use-kd true", scratch.path());
+  const CommandResult kd = run_kdgat(
+      "run autoencoder --preset smoke data.synth.seconds=10 --use-kd true", scratch.path());
   CHECK(kd.exit_code == 2);
   CHECK(kd.err.find("distillation") != std::string::npos);
 }

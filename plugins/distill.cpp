@@ -1,0 +1,5 @@
+#include "distill/distill.h"
+
+#include "kdgat/stage.h"
+
+KDGAT_STAGE(kdgat::distill::Distill)

@@ -1,0 +1,33 @@
+#include "distill/distill.h"
+
+#include "autoencoder/autoencoder.h"
+#include "classifier/classifier.h"
+#include "train/sampling.h"
+
+namespace kdgat::distill {
+
+StageInfo Distill::info() {
+  StageInfo out;
+  out.name = "distill";
+  out.summary = "Train a small classifier or autoencoder to do what a trained teacher does.";
+  out.inputs = {{"graphs", "graphs"}, train::difficulty_port(), {"teacher", "model", false}};
+  out.outputs = {{"model", "model"}};
+  out.refused = train::refused_training_options();
+  return out;
+}
+
+nlohmann::json Distill::plan(const Options& options, const Request& request) {
+  if (options.model == "classifier") {
+    return classifier::Classifier::plan(options.of_classifier(), request);
+  }
+  return autoencoder::Autoencoder::plan(options.of_autoencoder(), request);
+}
+
+nlohmann::json Distill::run(const Options& options, const Request& request, Host& host) {
+  if (options.model == "classifier") {
+    return classifier::Classifier::run(options.of_classifier(), request, host);
+  }
+  return autoencoder::Autoencoder::run(options.of_autoencoder(), request, host);
+}
+
+}  // namespace kdgat::distill

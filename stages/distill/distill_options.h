@@ -1,0 +1,99 @@
+// Options of the distill stage. The defaults are the published students.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "autoencoder/autoencoder_options.h"
+#include "classifier/classifier_options.h"
+
+namespace kdgat::distill {
+
+/// Every option of the classifier, and those of the autoencoder that differ, under their published
+/// names.
+struct DistillOptions : classifier::ClassifierOptions {
+  std::string model = "classifier";
+  std::vector<int64_t> vgae_hidden_dims = {80, 40, 16};
+  int64_t vgae_latent_dim = 16;
+  int64_t vgae_heads = 1;
+  int64_t vgae_embedding_dim = 4;
+  double vgae_dropout = 0.1;
+  std::string train_on = "benign";
+  double kd_latent_weight = 0.5;
+  double kd_reconstruction_weight = 0.5;
+
+  DistillOptions() {
+    hidden = 24;
+    layers = 2;
+    heads = 4;
+    embedding_dim = 8;
+    fc_layers = 3;
+    dropout = 0.1;
+    use_kd = true;
+  }
+
+  static auto table() {
+    using O = DistillOptions;
+    return std::tuple_cat(
+        std::tuple{
+            field("model", &O::model, "What the student is: it needs a teacher of the same kind.")
+                .choices({"classifier", "autoencoder"}),
+            field("vgae_hidden_dims", &O::vgae_hidden_dims,
+                  "Widths of the encoder of an autoencoder.")
+                .range(1, 65536),
+            field("vgae_latent_dim", &O::vgae_latent_dim,
+                  "Width of the latent layer of an autoencoder.")
+                .range(1, 65536),
+            field("vgae_heads", &O::vgae_heads,
+                  "Attention heads of the first encoder layer of an autoencoder.")
+                .range(1, 1024),
+            field("vgae_embedding_dim", &O::vgae_embedding_dim,
+                  "Width of the embedding of an identifier in an autoencoder.")
+                .range(1, 65536),
+            field("vgae_dropout", &O::vgae_dropout, "Dropout rate of an autoencoder.")
+                .range(0, 0.99),
+            field("train_on", &O::train_on,
+                  "Of an autoencoder: benign windows, or all, attacks too, as published.")
+                .choices({"benign", "all"}),
+            field("kd_latent_weight", &O::kd_latent_weight,
+                  "Weight of an autoencoder's latent layer within the teacher's part of the loss.")
+                .alias("kd_vgae_latent_weight")
+                .range(0, 1e6),
+            field(
+                "kd_reconstruction_weight", &O::kd_reconstruction_weight,
+                "Weight of an autoencoder's reconstruction within the teacher's part of the loss.")
+                .alias("kd_vgae_recon_weight")
+                .range(0, 1e6)},
+        classifier::ClassifierOptions::table());
+  }
+
+  std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> out = classifier::ClassifierOptions::validate();
+    if (!use_kd) {
+      out.push_back({"", "use_kd: false, and distilling is all that this stage does",
+                     "without a teacher use the stage " + model});
+    }
+    return out;
+  }
+
+  const classifier::ClassifierOptions& of_classifier() const { return *this; }
+  autoencoder::AutoencoderOptions of_autoencoder() const {
+    autoencoder::AutoencoderOptions out;
+    static_cast<train::TrainOptions&>(out) = *this;
+    static_cast<train::KdOptions&>(out) = *this;
+    static_cast<model::InputForm&>(out) = *this;
+    out.hidden_dims = vgae_hidden_dims;
+    out.latent_dim = vgae_latent_dim;
+    out.heads = vgae_heads;
+    out.embedding_dim = vgae_embedding_dim;
+    out.dropout = vgae_dropout;
+    out.train_on = train_on;
+    out.kd_latent_weight = kd_latent_weight;
+    out.kd_reconstruction_weight = kd_reconstruction_weight;
+    return out;
+  }
+};
+
+}  // namespace kdgat::distill
