@@ -50,7 +50,7 @@ double peak_mib() {
 // ---- the machine
 
 #if defined(__x86_64__)
-__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
 float multiply_adds(int64_t rounds, float factor) {
   typedef float Vector __attribute__((vector_size(64)));
