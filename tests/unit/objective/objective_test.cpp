@@ -156,7 +156,7 @@ TEST_CASE("the parts of a step are the same step with every form", "[objective][
   config.id_embedding = "unknown";
   config.edge_features = 3;
   auto graphs = random_small_graphs(8, 21);
-  // The norm of one node multiplies gradients by 1 / sqrt(eps), and rounding with them.
+  // The norm of a single node is its bias, at first 0: on the kink of ReLU, where rounding decides.
   graphs.erase(graphs.begin());
   const graph::GraphBatch whole = with_edge_features(make_batch(graphs), 3);
   ClassifierObjective classifier(model::make_model(config));
