@@ -53,13 +53,13 @@ constexpr const char* kScoreHelp =
 
   kdgat score drive.log --run runs/my/01JD.../classifier     a step's folder, or its model file
   kdgat score drive.csv.gz --run 01JD                        a run by its id, or its beginning
-  candump -L can0 | kdgat score - --run 01JD --calibrate 100 live: lines come as windows are complete
+  candump -L can0 | kdgat score - --run 01JD --calibrate 100 lines come as windows fill
   kdgat score logs/ --run 01JD --model student --json -o scores.jsonl
 
 usage: kdgat score LOG --run RUN [options]
 
-LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Vocabulary, features
-and windows are the model file's own, which is all that is needed. Columns:
+LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Vocabulary,
+features and windows are the model file's own, which is all that is needed. Columns:
 
   time       of the window's first row, in the log's own clock; empty where the log has none
   window     number in its log, from 0
@@ -80,8 +80,8 @@ and windows are the model file's own, which is all that is needed. Columns:
 )";
 
 constexpr const char* kScoreEnd = R"(
-Exit codes: 0 every window was scored; 2 usage, or no threshold; 3 the log or the model cannot be read,
-or fills no window; 130 and 143 stopped by a signal, after the lines written so far.
+Exit codes: 0 every window was scored; 2 usage, or no threshold; 3 the log or the model cannot be
+read, or fills no window; 130 and 143 stopped by a signal, after the lines written so far.
 )";
 
 constexpr const char* kConfigHelp = R"(Look at profiles and options without running anything.

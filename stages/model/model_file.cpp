@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,9 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
     kept.push_back(tensor.detach().cpu().contiguous());
     writer.add(key, dtype_of(tensor), tensor.sizes().vec(), kept.back().const_data_ptr());
   }
+  int64_t parameters = 0;
+  for (const at::Tensor& p : module.parameters()) parameters += p.numel();
+  writer.metadata("parameters", std::to_string(parameters));
   writer.metadata("model", header.name);
   writer.metadata("config", header.config.dump());
   if (!header.data.empty()) writer.metadata("data", header.data.dump());
@@ -111,10 +115,10 @@ std::optional<Decision> decision_of(const ModelHeader& header) {
 }
 
 int64_t parameters_of(const graph::SafetensorsFile& file) {
-  int64_t count = 0;
+  const auto found = file.metadata().find("parameters");
+  if (found != file.metadata().end()) return std::atoll(found->second.c_str());
+  int64_t count = 0;  // a converted file: buffers are few
   for (const auto& [name, tensor] : file.tensors()) {
-    if (name.find("running_") != std::string::npos || name.ends_with("num_batches_tracked"))
-      continue;
     int64_t size = 1;
     for (const int64_t extent : tensor.shape) size *= extent;
     count += size;

@@ -1,5 +1,6 @@
 #include "objective/fusion_scorer.h"
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -56,6 +57,19 @@ torch::Tensor FusionScorer::score(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
   const EvalGuard eval(*net_);
   return net_->score(fusion_states(*inputs_.autoencoder, *inputs_.classifier, batch)).contiguous();
+}
+
+torch::Tensor FusionScorer::raw_score(const graph::GraphBatch& batch) {
+  if (!has_logit()) return score(batch);
+  const torch::NoGradGuard no_grad;
+  const EvalGuard eval(*net_);
+  return net_->forward(fusion_states(*inputs_.autoencoder, *inputs_.classifier, batch))
+      .squeeze(1)
+      .contiguous();
+}
+
+double FusionScorer::score_of(double raw_score) const {
+  return has_logit() ? 1 / (1 + std::exp(-raw_score)) : raw_score;
 }
 
 std::unique_ptr<Scorer> load_fusion(const graph::SafetensorsFile& file,

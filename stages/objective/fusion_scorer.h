@@ -35,9 +35,14 @@ class FusionScorer : public Scorer {
 
   /// FusionNet::score of each graph: above 0.5 is an attack.
   torch::Tensor score(const graph::GraphBatch& batch) override;
+  /// Of mlp the log-odds, which do not saturate; else the score.
+  torch::Tensor raw_score(const graph::GraphBatch& batch) override;
+  double score_of(double raw_score) const override;
   bool with_edge_attr() const override { return inputs_.classifier->with_edge_attr(); }
 
  private:
+  bool has_logit() const { return net_->config().method == "mlp"; }
+
   FusionInputs inputs_;
   model::FusionNet net_;
 };

@@ -51,9 +51,13 @@ std::vector<Shown> commands_of(const fs::path& file) {
 std::string runnable(std::string command) {
   const std::string binary = fs::absolute(kdgat::test::kdgat_binary()).string();
   for (const std::string name : {"scripts/kdgat", "kdgat"}) {
-    if (command.rfind(name + " ", 0) == 0) return "'" + binary + "'" + command.substr(name.size());
+    const std::string piped = "| " + name + " ";
+    if (const std::size_t at = command.find(piped); at != std::string::npos) {
+      command.replace(at + 2, name.size(), "'" + binary + "'");
+    }
+    if (command.rfind(name + " ", 0) == 0) command.replace(0, name.size(), "'" + binary + "'");
   }
-  return command;
+  return "set -o pipefail; " + command;
 }
 
 }  // namespace

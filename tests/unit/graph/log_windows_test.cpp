@@ -94,7 +94,7 @@ TEST_CASE("a window of a pipe is there when its last row is", "[log_windows]") {
   REQUIRE(::pipe(ends) == 0);
   const auto path = "/proc/self/fd/" + std::to_string(ends[0]);
   const std::string text = log_text(60, 3);
-  const auto write_rows = [&, at = std::size_t{0}](int rows) mutable {
+  auto write_rows = [&, at = std::size_t{0}](int rows) mutable {
     std::size_t end = at;
     for (; rows > 0; --rows) end = text.find('\n', end) + 1;
     REQUIRE(::write(ends[1], text.data() + at, end - at) == static_cast<ssize_t>(end - at));

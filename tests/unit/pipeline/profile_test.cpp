@@ -282,7 +282,7 @@ TEST_CASE("published flat files load through the aliases", "[profile]") {
       "{\n"
       "\t\"dataset\": \"set_01\", \"lr\": 1e-3,\n"
       "\t\"vgae_hidden_dims\": [80, 40, 16],\n"
-      "\t\"gat_hidden\": 24, \"kd_alpha\": 0.7, \"use_kd\": false, \"precision\": \"32\",\n"
+      "\t\"gat_hidden\": 24, \"use_kd\": false, \"precision\": \"32\",\n"
       "\t\"modality\": \"automotive\", \"experiment_root\": \"experimentruns\",\n"
       "\t\"num_workers\": 8, \"mp_start_method\": \"spawn\"\n"
       "}\n",

@@ -83,7 +83,7 @@ bool wait_for(const fs::path& folder, const std::string& name, const std::string
 
 constexpr const char* kChain = R"(stages:
   first: {stage: probe}
-  second: {stage: probe, mode: good}
+  second: {stage: probe, mode: good, needs: first}
   third: {stage: example, steps: 2}
 )";
 
