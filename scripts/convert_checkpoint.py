@@ -6,8 +6,8 @@
 best_model.pt: a state dict of GATWithJK or GraphAutoencoderNeighborhood (or of kdgat's own names), alone,
 or inside a checkpoint under "state_dict". DATA: the imported data set (kdgat data import) the model was
 trained on; its vocabulary and features are written into the model file. config.json stands beside the
-checkpoint unless named: heads and dropout cannot be read off the weights. Needs torch, numpy and
-safetensors; everything that cannot be mapped is named, and then nothing is written."""
+checkpoint unless named: heads and dropout cannot be read off the weights. Needs torch, numpy, safetensors
+and xxhash; everything that cannot be mapped is named, and then nothing is written."""
 import argparse
 import json
 import pathlib
@@ -117,6 +117,26 @@ def layout_of(store):
             "vocabulary": vocabulary, "import": json.loads(metadata["options"])}
 
 
+def save_model(path, state, metadata):
+    """A safetensors file with the hashes by which kdgat knows that nothing was altered; whole or absent."""
+    import xxhash
+    from safetensors.torch import save
+    raw = save({name: value.contiguous() for name, value in state.items()})
+    length = int.from_bytes(raw[:8], "little")
+    header, body = json.loads(raw[8:8 + length]), raw[8 + length:]
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        metadata["hash." + name] = xxhash.xxh3_128_hexdigest(body[begin:end])
+    header["__metadata__"] = metadata
+    dump = lambda: json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    metadata["hash.header"] = xxhash.xxh3_128_hexdigest(dump())
+    text = dump()
+    text += b" " * (-(8 + len(text)) % 64)
+    unfinished = path.with_name(f".{path.name}.tmp")
+    unfinished.write_bytes(len(text).to_bytes(8, "little") + text + body)
+    unfinished.replace(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=pathlib.Path)
@@ -156,9 +176,7 @@ def main():
     if unknown:
         fail(*[f"{name} is no part of a {kind} model" for name in sorted(unknown)])
 
-    from safetensors.torch import save_file
-    save_file({name: value.contiguous() for name, value in state.items()}, args.output,
-              {"model": kind, "config": json.dumps(frozen), "data": json.dumps(data)})
+    save_model(args.output, state, {"model": kind, "config": json.dumps(frozen), "data": json.dumps(data)})
     print(f"{args.output}: {kind}, {sum(value.numel() for value in state.values()):,} numbers in {len(state)} tensors, "
           f"{num_ids} ids")
 
