@@ -142,8 +142,12 @@ ChildSpec child_spec(const ProcessSettings& settings) {
   spec.executable = settings.executable;
   spec.lock_fd = settings.lock_fd;
   spec.environment["OMP_NUM_THREADS"] = std::to_string(settings.threads);
-  // Waiting threads that spin take the cores from those that work, where others run too.
-  if (std::getenv("OMP_WAIT_POLICY") == nullptr) spec.environment["OMP_WAIT_POLICY"] = "passive";
+  // Threads wait some microseconds for the next operation before they sleep: waking one takes
+  // longer, and those that spin for long take the cores from those that work.
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr && std::getenv("GOMP_SPINCOUNT") == nullptr) {
+    spec.environment["OMP_WAIT_POLICY"] = "active";
+    spec.environment["GOMP_SPINCOUNT"] = "5000";
+  }
   return spec;
 }
 
