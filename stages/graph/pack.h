@@ -2,36 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "graph/buffer.h"
 #include "graph/graph_store.h"
 
 namespace kdgat::graph {
-
-/// A growing array without value-initialisation; keeps its capacity between batches.
-template <class T>
-class Buffer {
- public:
-  void resize(int64_t size) {
-    if (size > capacity_) {
-      data_.reset(new T[static_cast<std::size_t>(size + size / 4)]);
-      capacity_ = size + size / 4;
-    }
-    size_ = size;
-  }
-  T* data() { return data_.get(); }
-  const T* data() const { return data_.get(); }
-  int64_t size() const { return size_; }
-  T& operator[](int64_t i) { return data_[static_cast<std::size_t>(i)]; }
-  const T& operator[](int64_t i) const { return data_[static_cast<std::size_t>(i)]; }
-
- private:
-  std::unique_ptr<T[]> data_;
-  int64_t size_ = 0;
-  int64_t capacity_ = 0;
-};
 
 /// A batch of graphs as one disconnected graph; node numbers are offset, edges stand by target
 /// (compressed rows over incoming edges). Owns its memory; reuse it to avoid allocation.

@@ -1,0 +1,189 @@
+#include "memory/meter.h"
+
+#include <ATen/DeviceAccelerator.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "graph/buffer.h"
+
+namespace kdgat::memory {
+namespace {
+
+void free_in_arena(void* pointer) { Arena::instance().free(pointer); }
+
+struct ArenaAllocator : c10::Allocator {
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* data = Arena::instance().allocate(bytes);
+    TORCH_CHECK_WITH(OutOfMemoryError, data != nullptr || bytes == 0, "out of host memory: no ",
+                     bytes, " bytes more beside ", Arena::instance().counters().allocated);
+    return {data, data, &free_in_arena, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_in_arena; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+};
+
+void* allocate_buffer(std::size_t bytes) {
+  void* data = Arena::instance().allocate(bytes);
+  if (data == nullptr && bytes > 0) throw std::bad_alloc();
+  return data;
+}
+
+// When this library is loaded: before there is a tensor of ours.
+const bool kInstalled = [] {
+  static ArenaAllocator allocator;
+  c10::SetCPUAllocator(&allocator, /*priority=*/10);
+  graph::set_buffer_memory({&allocate_buffer, &free_in_arena});
+  return true;
+}();
+
+/// The number in a file such as memory.max; none if it says "max" or is not there.
+std::optional<int64_t> read_number(const std::string& path) {
+  std::ifstream file(path);
+  int64_t value = 0;
+  if (file >> value) return value;
+  return std::nullopt;
+}
+
+/// A value of a file such as /proc/meminfo, in bytes.
+std::optional<int64_t> read_kilobytes(const char* path, std::string_view wanted) {
+  std::ifstream file(path);
+  int64_t value = 0;
+  for (std::string key, line; file >> key; std::getline(file, line)) {
+    if (key == wanted && file >> value) return value * 1024;
+  }
+  return std::nullopt;
+}
+
+class HostMeter : public MemoryMeter {
+ public:
+  int64_t trim() override { return Arena::instance().trim(); }
+  int64_t total() const override {
+    int64_t bytes = read_kilobytes("/proc/meminfo", "MemTotal:").value_or(int64_t{1} << 30);
+    each_cgroup([&bytes](int64_t limit, int64_t) { bytes = std::min(bytes, limit); });
+    return bytes;
+  }
+  int64_t free() const override {
+    int64_t bytes = read_kilobytes("/proc/meminfo", "MemAvailable:").value_or(int64_t{1} << 30);
+    each_cgroup([&bytes](int64_t limit, int64_t used) {
+      bytes = std::min(bytes, std::max<int64_t>(0, limit - used));
+    });
+    return bytes;
+  }
+  void set_limit(int64_t bytes) override { Arena::instance().set_limit(bytes); }
+  int64_t limit() const override { return Arena::instance().limit(); }
+
+ protected:
+  Counters read() const override { return Arena::instance().counters(); }
+  void reset() override { Arena::instance().reset_peaks(); }
+
+ private:
+  template <class Use>
+  static void each_cgroup(const Use& use) {
+    for (const char* group : {"/sys/fs/cgroup/memory.", "/sys/fs/cgroup/memory/memory."}) {
+      const bool v2 = std::string_view(group) == "/sys/fs/cgroup/memory.";
+      const auto limit = read_number(std::string(group) + (v2 ? "max" : "limit_in_bytes"));
+      const auto used = read_number(std::string(group) + (v2 ? "current" : "usage_in_bytes"));
+      if (limit && used) use(*limit, *used);
+    }
+  }
+};
+
+/// Of LibTorch's caching allocator of an accelerator; never used without one.
+class DeviceMeter : public MemoryMeter {
+ public:
+  explicit DeviceMeter(c10::DeviceIndex index) : index_(index) {}
+
+  int64_t trim() override {
+    const int64_t before = counters().reserved;
+    at::accelerator::emptyCache();
+    const int64_t given = before - counters().reserved;
+    given_back_.releases += 1;
+    given_back_.released_bytes += given;
+    return given;
+  }
+  void synchronize() override { at::accelerator::synchronizeDevice(index_); }
+  int64_t total() const override {
+    return static_cast<int64_t>(at::accelerator::getMemoryInfo(index_).second);
+  }
+  int64_t free() const override {
+    return static_cast<int64_t>(at::accelerator::getMemoryInfo(index_).first);
+  }
+  // The allocator's own limit is not reachable without the device's headers; the plan keeps to it.
+  void set_limit(int64_t bytes) override { limit_ = bytes; }
+  int64_t limit() const override { return limit_; }
+
+ protected:
+  Counters read() const override {
+    const auto stats = at::accelerator::getDeviceStats(index_);
+    const auto& allocated = stats.allocated_bytes[0];  // 0: of all pools
+    const auto& reserved = stats.reserved_bytes[0];
+    Counters out = given_back_;
+    out.allocated = allocated.current;
+    out.peak_allocated = allocated.peak;
+    out.reserved = reserved.current;
+    out.peak_reserved = reserved.peak;
+    out.allocations = stats.allocation[0].allocated;
+    return out;
+  }
+  void reset() override { at::accelerator::resetPeakStats(index_); }
+
+ private:
+  c10::DeviceIndex index_;
+  int64_t limit_ = 0;
+  Counters given_back_;
+};
+
+}  // namespace
+
+MemoryMeter& meter(c10::Device device) {
+  static HostMeter host;
+  if (device.is_cpu()) return host;
+  static DeviceMeter first(std::max<c10::DeviceIndex>(0, device.index()));  // one device a stage
+  return first;
+}
+
+Counters MemoryMeter::counters() const {
+  Counters out = read();
+  out.peak_allocated = std::max(out.peak_allocated, outer_peak_);
+  return out;
+}
+
+void MemoryMeter::reset_peaks() {
+  outer_peak_ = 0;
+  reset();
+}
+
+PeakScope::PeakScope(MemoryMeter& meter)
+    : meter_(meter), before_(meter.counters().peak_allocated), start_(0) {
+  meter_.reset_peaks();
+  start_ = meter_.counters().allocated;
+}
+
+PeakScope::~PeakScope() { meter_.outer_peak_ = std::max(before_, peak()); }
+
+int64_t anonymous_memory() { return read_kilobytes("/proc/self/status", "RssAnon:").value_or(0); }
+
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
+  // What other allocators throw has no type of its own.
+  if (dynamic_cast<const c10::Error*>(&error) == nullptr) return false;
+  const std::string_view text = error.what();
+  for (const char* words : {"can't allocate memory", "not enough memory", "out of memory",
+                            "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED"}) {
+    if (text.find(words) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace kdgat::memory

@@ -1,0 +1,114 @@
+// The memory plan of a stage: what a step needs, counted or measured, against what a device has,
+// and from both the batch. Pure numbers: runs nothing, knows no LibTorch.
+//
+// All bytes are bytes of tensors, except the context (libraries, kernels, what the process holds
+// beside tensors).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace kdgat::memory {
+
+/// Size of a batch.
+struct Size {
+  int64_t graphs = 0, nodes = 0, edges = 0;
+};
+
+/// Bytes as a function of the size of a batch.
+struct Cost {
+  double fixed = 0, graph = 0, node = 0, edge = 0;
+  double of(const Size& size) const {
+    return fixed + graph * static_cast<double>(size.graphs) +
+           node * static_cast<double>(size.nodes) + edge * static_cast<double>(size.edges);
+  }
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+
+/// A part of a step, e.g. "forward", "backward of layer 2", "optimizer": the peak while it runs,
+/// beyond what is held between steps.
+struct Phase {
+  std::string name;
+  Cost cost;
+};
+
+/// What a stage needs to train. Bytes held between steps are given one by one; a step needs the
+/// largest of its phases on top.
+struct Footprint {
+  std::string mode = "static";  ///< or "measured"
+  int64_t parameters = 0;       ///< without embeddings
+  int64_t embeddings = 0;
+  int64_t gradients = 0;
+  int64_t optimizer = 0;
+  int64_t weights_kept = 0;  ///< the copy of the best epoch's weights
+  int64_t teacher = 0;       ///< resident weights and buffers of a teacher
+  Cost input;                ///< the batch itself; part of every phase, listed for people
+  std::vector<Phase> phases;
+  double residual = 0;  ///< of a measured fit: worst relative error on the packs measured
+  double margin = 0;    ///< printed relative uncertainty of the predicted peak
+
+  int64_t held() const {
+    return parameters + embeddings + gradients + optimizer + weights_kept + teacher;
+  }
+  /// Peak tensor bytes of a step on a batch: held() and the largest phase.
+  int64_t peak(const Size& size) const;
+  /// The largest phase of a batch of this size.
+  const Phase& largest(const Size& size) const;
+};
+
+/// Sizes of the graphs a stage trains on.
+struct GraphSizes {
+  Size sum;
+  Size largest;  ///< of one graph: largest nodes and largest edges, graphs = 1
+  int64_t largest_id = -1;
+};
+
+/// What the memory of a device allows.
+struct DeviceMemory {
+  std::string name = "cpu";
+  int64_t total = 0;      ///< bytes of the device, or of the share this process may use
+  int64_t context = 0;    ///< bytes that are not tensors
+  bool is_limit = false;  ///< `total` was set by the user for this process: all of it is used
+};
+
+struct BatchOptions {
+  int64_t batch_size = 4096;   ///< upper bound of graphs, exact if optimize is false
+  bool optimize = true;        ///< choose the batch by memory and steps
+  double safety_factor = 0.5;  ///< share = min(0.85, safety_factor + 0.15)
+  int64_t min_steps_per_epoch = 10;
+  int64_t accumulate = 1;
+};
+
+/// An option that would make a stage smaller, and by how much.
+struct Remedy {
+  std::string option;
+  int64_t saves = 0;
+};
+
+struct MemoryPlan {
+  DeviceMemory device;
+  Footprint footprint;
+  double share = 1;       ///< of device.total
+  int64_t available = 0;  ///< total x share - context - held: for the phases of a step
+  Size batch;             ///< bounds of a pack: graphs, nodes, edges; 0 = no bound
+  int64_t min_packs = 0;
+  Size expected;          ///< a pack of average graphs filled to the bounds
+  std::string binds;      ///< "memory", "batch_size", "min_steps_per_epoch" or "data"
+  int64_t packs = 0;      ///< expected a epoch
+  int64_t steps = 0;      ///< packs / accumulate, rounded up
+  int64_t predicted = 0;  ///< peak tensor bytes of the largest pack expected
+
+  /// MemoryBudget(total=16000MB static=... batch_size=2048 mode=measured), the published form.
+  std::string line() const;
+  nlohmann::json json() const;
+};
+
+/// Throws Error(kDoesNotFit) when even the largest graph alone does not fit: names the largest
+/// item, the smallest total that would do, and the remedies with the bytes each saves.
+MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
+                     const DeviceMemory& device, const BatchOptions& options,
+                     const std::vector<Remedy>& remedies = {});
+
+}  // namespace kdgat::memory
