@@ -23,6 +23,7 @@ struct TrainOptions {
   int64_t accumulate_grad_batches = 1;
   bool gradient_checkpointing = true;
   bool optimize_batch_size = true;
+  std::string memory_estimation = "measured";
   double safety_factor = 0.5;
   int64_t min_steps_per_epoch = 10;
   bool use_scheduler = false;
@@ -32,6 +33,10 @@ struct TrainOptions {
   double scheduler_gamma = 0.1;
   std::string monitor_metric = "val_loss";
   std::string monitor_mode = "min";
+  std::string precision = "32";
+  std::vector<std::string> cache_policy = {"auto"};
+  int64_t clear_cache_every_n = 0;
+  int64_t synchronize_every = 0;
   bool deterministic = false;
   int64_t log_every_n_steps = 50;
   double checkpoint_seconds = 60;
@@ -64,6 +69,10 @@ struct TrainOptions {
             .runtime(),
         field("optimize_batch_size", &O::optimize_batch_size,
               "Let min_steps_per_epoch and the memory of the device lower batch_size."),
+        field("memory_estimation", &O::memory_estimation,
+              "measured: run a few batches to learn what they need (under 2 s); static: count from "
+              "shapes alone.")
+            .choices({"static", "measured"}),
         field("safety_factor", &O::safety_factor,
               "Share of the available memory a batch may need, less 0.15; at most 0.85 is used.")
             .range(0.01, 1),
@@ -89,6 +98,23 @@ struct TrainOptions {
             .choices({"val_loss", "val_auc", "val_f1", "train_loss"}),
         field("monitor_mode", &O::monitor_mode, "Whether less or more of monitor_metric is better.")
             .choices({"min", "max"}),
+        field("precision", &O::precision,
+              "32, bf16-mixed or 16-mixed (with loss scaling). Parameters, attention scores, "
+              "reductions and losses stay in 32 bits.")
+            .choices({"32", "16-mixed", "bf16-mixed"}),
+        field("cache_policy", &O::cache_policy,
+              "When memory kept for reuse is given back: never, every:N (steps), epoch, chunk, "
+              "checkpoint, stage, fragmentation:P (reserved over allocated above P), auto, or the "
+              "preset list of guide 002, hygiene. Several are combined.")
+            .runtime(),
+        field("clear_cache_every_n", &O::clear_cache_every_n,
+              "Published name of cache_policy every:N; 0 = as cache_policy says.")
+            .range(0, 1e9)
+            .runtime(),
+        field("synchronize_every", &O::synchronize_every,
+              "Steps between two waits for the device; 0 = only where a number is needed.")
+            .range(0, 1e9)
+            .runtime(),
         field("deterministic", &O::deterministic,
               "Refuse operations whose results differ between runs on the same device."),
         field("log_every_n_steps", &O::log_every_n_steps, "Steps between two reports of the loss.")
@@ -122,11 +148,6 @@ nlohmann::json result_options(const Options& options) {
 /// Published options of training that this version does not have.
 inline std::vector<RefusedOption> refused_training_options() {
   return {
-      {"precision", {"32", "32-true", 32}, "mixed precision is not in this version; use 32"},
-      {"clear_cache_every_n", {100, 0}, "cache policies are not in this version"},
-      {"memory_estimation",
-       {"static", "measured"},
-       "this version sizes batches from static counts alone"},
       {"save_top_k", {1}, "one model is kept: that of the best epoch"},
       {"test_every_n_epochs", {5}, "test data is scored by the evaluate stage alone"},
       {"cudnn_benchmark", {true, false}, "no operation of cuDNN is used"},

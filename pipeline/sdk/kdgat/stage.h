@@ -66,11 +66,21 @@ struct Input {
   nlohmann::json facts;
 };
 
+/// What a stage may use of a device, as the user or a plan says.
+struct MemoryRequest {
+  int64_t limit = 0;     ///< bytes this process may hold in all; 0 = what the device has
+  std::string device;    ///< planning for a card that is not here: its name; empty = this device
+  int64_t total = 0;     ///< its bytes
+  int64_t context = 0;   ///< its bytes that are not tensors
+  bool measure = false;  ///< plan() may run packs of the graphs to measure what they need
+};
+
 struct Request {
   std::string step;
   std::string device = "cpu";
   int threads = 1;
   int64_t seed = 42;
+  MemoryRequest memory;
   std::filesystem::path run_dir;  ///< the step's own folder; may hold a checkpoint to continue from
   std::map<std::string, std::vector<Input>> inputs;  ///< by port name
   nlohmann::json options;
@@ -92,6 +102,10 @@ struct Request {
     r.threads = j.value("threads", 1);
     r.seed = j.value("seed", int64_t{42});
     r.run_dir = j.value("run_dir", "");
+    const nlohmann::json memory = j.value("memory", nlohmann::json::object());
+    r.memory = {memory.value("limit", int64_t{0}), memory.value("device", ""),
+                memory.value("total", int64_t{0}), memory.value("context", int64_t{0}),
+                memory.value("measure", false)};
     r.options = j.value("options", nlohmann::json::object());
     const nlohmann::json inputs = j.value("inputs", nlohmann::json::object());
     for (const auto& [port, list] : inputs.items()) {
