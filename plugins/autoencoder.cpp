@@ -1,5 +1,6 @@
 #include "autoencoder/autoencoder.h"
 
 #include "kdgat/stage.h"
+#include "memory/out_of_memory.h"
 
-KDGAT_STAGE(kdgat::autoencoder::Autoencoder)
+KDGAT_STAGE(kdgat::memory::Guarded<kdgat::autoencoder::Autoencoder>)

@@ -1,5 +1,6 @@
 #include "classifier/classifier.h"
 
 #include "kdgat/stage.h"
+#include "memory/out_of_memory.h"
 
-KDGAT_STAGE(kdgat::classifier::Classifier)
+KDGAT_STAGE(kdgat::memory::Guarded<kdgat::classifier::Classifier>)

@@ -1,5 +1,6 @@
 #include "curriculum/curriculum.h"
 
 #include "kdgat/stage.h"
+#include "memory/out_of_memory.h"
 
-KDGAT_STAGE(kdgat::curriculum::Curriculum)
+KDGAT_STAGE(kdgat::memory::Guarded<kdgat::curriculum::Curriculum>)

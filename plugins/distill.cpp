@@ -1,5 +1,6 @@
 #include "distill/distill.h"
 
 #include "kdgat/stage.h"
+#include "memory/out_of_memory.h"
 
-KDGAT_STAGE(kdgat::distill::Distill)
+KDGAT_STAGE(kdgat::memory::Guarded<kdgat::distill::Distill>)

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "memory/meter.h"
 #include "model/model_file.h"
 #include "objective/distillation.h"
 #include "objective/teacher_cache.h"
@@ -44,7 +45,19 @@ double bytes_per_node(const model::VgaeConfig& c) {
                                     2 * c.node_features);
 }
 
-nlohmann::json facts_of(const model::VgaeConfig& config, torch::nn::Module& module,
+memory::Footprint footprint_of(const model::VgaeConfig& config, const torch::nn::Module& module) {
+  memory::Footprint out;
+  for (const torch::Tensor& p : module.parameters()) {
+    out.parameters += static_cast<int64_t>(p.nbytes());
+  }
+  out.gradients = out.parameters;
+  out.optimizer = 2 * out.parameters;
+  out.weights_kept = out.parameters;
+  out.phases = {{"step", {0, 0, bytes_per_node(config), 0}}};
+  return out;
+}
+
+nlohmann::json facts_of(const model::VgaeConfig& config, const torch::nn::Module& module,
                         const nlohmann::json& graphs) {
   int64_t parameters = 0;
   for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
@@ -59,7 +72,7 @@ nlohmann::json facts_of(const model::VgaeConfig& config, torch::nn::Module& modu
 }
 
 train::Parts choose_parts(const AutoencoderOptions& options, const train::Data& data,
-                          const Host& host) {
+                          const Host* host) {
   const std::vector<int64_t> train = data.part("train"), val = data.part("val");
   train::Parts parts;
   if (options.train_on == "all") {
@@ -71,9 +84,9 @@ train::Parts choose_parts(const AutoencoderOptions& options, const train::Data& 
                   "logs without labels: data.assume=benign, or train_on=all");
     }
     const std::size_t unlabelled = data.with_label(train, -1).size();
-    if (unlabelled > 0) {
-      host.log("warning", std::to_string(unlabelled) +
-                              " training graphs without a label are left out (train_on=benign)");
+    if (unlabelled > 0 && host != nullptr) {
+      host->log("warning", std::to_string(unlabelled) +
+                               " training graphs without a label are left out (train_on=benign)");
     }
   }
   parts.val_score = train::labelled_of_both_classes(data, val);
@@ -102,6 +115,35 @@ std::unique_ptr<objective::AutoencoderObjective> make_objective(
   return out;
 }
 
+/// What is trained, before it is trained.
+struct Setup {
+  train::Data data;
+  train::Parts parts;
+  model::VgaeConfig config;
+  model::GraphAutoencoder model{nullptr};
+};
+
+Setup set_up(const AutoencoderOptions& options, const Request& request, const Host* host) {
+  Setup out{train::open_data(request.input("graphs").path), {}, {}};
+  out.parts = choose_parts(options, out.data, host);
+  train::prepare(options, request);
+  out.config = make_config(options, out.data.store.num_ids(), out.data.store.node_features());
+  out.model = model::make_model(out.config);
+  const std::vector<int64_t> benign = out.data.with_label(out.parts.train, 0);
+  out.model->input->fit(out.data.store, benign.empty() ? out.parts.train : benign);
+  out.model->checkpointing = options.gradient_checkpointing;
+  return out;
+}
+
+train::Learner learner_of(const Setup& setup, objective::AutoencoderObjective& objective,
+                          const Request& request) {
+  objective.module().to(torch::Device(request.device));
+  train::Learner out = train::make_learner(
+      objective, request.seed, footprint_of(setup.config, *setup.model), size_of(setup.config));
+  out.parts_differ = setup.config.norm == "batch";
+  return out;
+}
+
 }  // namespace
 
 StageInfo Autoencoder::info() {
@@ -115,46 +157,49 @@ StageInfo Autoencoder::info() {
 }
 
 nlohmann::json Autoencoder::plan(const Options& options, const Request& request) {
-  const nlohmann::json& graphs = request.input("graphs").facts;
-  if (!graphs.contains("num_ids")) return nlohmann::json::object();
+  const Input& graphs = request.input("graphs");
+  if (!graphs.facts.contains("num_ids")) return nlohmann::json::object();
   const model::VgaeConfig config =
-      make_config(options, graphs.at("num_ids"), graphs.value("node_features", 11));
-  return facts_of(config, *model::make_model(config), graphs);
+      make_config(options, graphs.facts.at("num_ids"), graphs.facts.value("node_features", 11));
+  const model::GraphAutoencoder model = model::make_model(config);
+  nlohmann::json facts = facts_of(config, *model, graphs.facts);
+  memory::MemoryPlan plan;
+  if (request.memory.measure && !graphs.path.empty()) {
+    const Setup setup = set_up(options, request, nullptr);
+    const auto objective = make_objective(options, setup.model, nullptr);
+    plan = train::plan_memory(options, learner_of(setup, *objective, request), setup.data.store,
+                              setup.parts.train, request);
+  } else {
+    plan = train::plan_memory(options, footprint_of(config, *model), graphs.facts, request);
+  }
+  facts["memory"] = train::described(plan, options, options);
+  return facts;
 }
 
 nlohmann::json Autoencoder::run(const Options& options, const Request& request, Host& host) {
-  const train::Data data = train::open_data(request.input("graphs").path);
-  const train::Parts parts = choose_parts(options, data, host);
-  const torch::Device device = train::prepare(options, request);
-  const model::VgaeConfig config =
-      make_config(options, data.store.num_ids(), data.store.node_features());
-  model::GraphAutoencoder model = model::make_model(config);
-  const std::vector<int64_t> benign = data.with_label(parts.train, 0);
-  model->input->fit(data.store, benign.empty() ? parts.train : benign);
-  model->checkpointing = options.gradient_checkpointing;
+  const Setup setup = set_up(options, request, &host);
+  const graph::GraphStore& store = setup.data.store;
   nlohmann::json identity = train::result_options(options);
-  double bytes = bytes_per_node(config);
+  memory::MemoryMeter& meter = memory::meter(torch::Device(request.device));
+  const int64_t before = meter.counters().allocated;
   std::unique_ptr<objective::Teacher> teacher;
   if (auto loaded = objective::load_teacher(train::teacher_source(options, request, host), "vgae",
-                                            train::layout_of(data.store))) {
+                                            train::layout_of(store))) {
     identity["teacher_path"] = loaded->content_hash();  // what it is, not where it lies
-    // No gradients, one layer after another. Counted for a cached teacher too: how it is kept must
-    // not change the packs.
-    bytes += bytes_per_node(loaded->config().get<model::VgaeConfig>()) / 4;
-    teacher = objective::keep_teacher(std::move(loaded), data.store, parts.with_loss(),
+    teacher = objective::keep_teacher(std::move(loaded), store, setup.parts.with_loss(),
                                       objective::teacher_use(options, request, host));
   }
-  const auto objective = make_objective(options, model, std::move(teacher));
-  objective->module().to(device);
-
-  const train::Learner learner =
-      train::make_learner(*objective, request.seed, bytes, size_of(config));
-  nlohmann::json result = train::fit(options, learner, data, parts, identity, request, host);
-  model::save_model(request.run_dir / "model.safetensors", *model,
-                    {"vgae", config, train::layout_of(data.store), train::decision_of(result)});
+  const int64_t teacher_bytes = meter.counters().allocated - before;
+  const auto objective = make_objective(options, setup.model, std::move(teacher));
+  train::Learner learner = learner_of(setup, *objective, request);
+  learner.footprint.teacher = teacher_bytes;
+  nlohmann::json result =
+      train::fit(options, learner, setup.data, setup.parts, identity, request, host);
+  model::save_model(request.run_dir / "model.safetensors", *setup.model,
+                    {"vgae", setup.config, train::layout_of(store), train::decision_of(result)});
   train::clear_checkpoint(request);
   objective::clear_teacher_cache(request.run_dir);
-  result["facts"] = facts_of(config, *model, data.store.facts());
+  result["facts"] = facts_of(setup.config, *setup.model, store.facts());
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "memory/meter.h"
 #include "model/model_file.h"
 #include "objective/distillation.h"
 #include "objective/teacher_cache.h"
@@ -52,7 +53,19 @@ double bytes_per_node(const model::GatConfig& c) {
          static_cast<double>(4 * (c.embedding_dim + c.node_features) + held * width + lstm + edges);
 }
 
-nlohmann::json facts_of(const model::GatConfig& config, torch::nn::Module& module,
+memory::Footprint footprint_of(const model::GatConfig& config, const torch::nn::Module& module) {
+  memory::Footprint out;
+  for (const torch::Tensor& p : module.parameters()) {
+    out.parameters += static_cast<int64_t>(p.nbytes());
+  }
+  out.gradients = out.parameters;
+  out.optimizer = 2 * out.parameters;
+  out.weights_kept = out.parameters;
+  out.phases = {{"step", {0, 0, bytes_per_node(config), 0}}};
+  return out;
+}
+
+nlohmann::json facts_of(const model::GatConfig& config, const torch::nn::Module& module,
                         const nlohmann::json& graphs) {
   int64_t parameters = 0;
   for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
@@ -67,7 +80,7 @@ nlohmann::json facts_of(const model::GatConfig& config, torch::nn::Module& modul
       {"bytes_per_graph", static_cast<int64_t>(nodes * bytes_per_node(config))}};
 }
 
-train::Parts choose_parts(const train::Data& data, const Host& host) {
+train::Parts choose_parts(const train::Data& data, const Host* host) {
   const std::vector<int64_t> train = data.part("train"), val = data.part("val");
   train::Parts parts;
   parts.train = train::labelled_of_both_classes(data, train);
@@ -79,9 +92,9 @@ train::Parts choose_parts(const train::Data& data, const Host& host) {
                     std::to_string(data.with_label(train, 1).size()) + " attack",
                 "logs without attacks: train the autoencoder alone");
   }
-  if (parts.train.size() < train.size()) {
-    host.log("warning", std::to_string(train.size() - parts.train.size()) +
-                            " training graphs without a label are left out");
+  if (parts.train.size() < train.size() && host != nullptr) {
+    host->log("warning", std::to_string(train.size() - parts.train.size()) +
+                             " training graphs without a label are left out");
   }
   parts.val_loss = data.with_label(val, 0);
   const std::vector<int64_t> attacks = data.with_label(val, 1);
@@ -109,6 +122,41 @@ std::unique_ptr<objective::ClassifierObjective> make_objective(
   return out;
 }
 
+/// What is trained, before it is trained.
+struct Setup {
+  train::Data data;
+  train::Parts parts;
+  model::GatConfig config;
+  model::GraphClassifier model{nullptr};
+};
+
+Setup set_up(const ClassifierOptions& options, const Request& request, const Host* host) {
+  Setup out{train::open_data(request.input("graphs").path), {}, {}};
+  out.parts = choose_parts(out.data, host);
+  train::prepare(options, request);
+  out.config = make_config(options, out.data.store.num_ids(), out.data.store.node_features());
+  out.model = model::make_model(out.config);
+  out.model->input->fit(out.data.store, out.data.with_label(out.parts.train, 0));
+  out.model->checkpointing = options.gradient_checkpointing;
+  return out;
+}
+
+train::Learner learner_of(const Setup& setup, objective::ClassifierObjective& objective,
+                          const Request& request) {
+  objective.module().to(torch::Device(request.device));
+  train::Learner out = train::make_learner(
+      objective, request.seed, footprint_of(setup.config, *setup.model), size_of(setup.config));
+  out.threshold = 0.5;
+  return out;
+}
+
+/// Of training on what the sampling leaves of batch_size.
+train::TrainOptions training_of(const ClassifierOptions& options) {
+  train::TrainOptions out = options;
+  out.batch_size = train::sampled_batch_size(options, options.batch_size);
+  return out;
+}
+
 }  // namespace
 
 StageInfo Classifier::info() {
@@ -123,55 +171,58 @@ StageInfo Classifier::info() {
 
 nlohmann::json Classifier::plan(const Options& options, const Request& request) {
   train::check_sampling(options, request);
-  const nlohmann::json& graphs = request.input("graphs").facts;
-  if (!graphs.contains("num_ids")) return nlohmann::json::object();
+  const Input& graphs = request.input("graphs");
+  if (!graphs.facts.contains("num_ids")) return nlohmann::json::object();
   const model::GatConfig config =
-      make_config(options, graphs.at("num_ids"), graphs.value("node_features", 11));
-  return facts_of(config, *model::make_model(config), graphs);
+      make_config(options, graphs.facts.at("num_ids"), graphs.facts.value("node_features", 11));
+  const model::GraphClassifier model = model::make_model(config);
+  nlohmann::json facts = facts_of(config, *model, graphs.facts);
+  const train::TrainOptions training = training_of(options);
+  memory::MemoryPlan plan;
+  if (request.memory.measure && !graphs.path.empty()) {
+    const Setup setup = set_up(options, request, nullptr);
+    const auto objective = make_objective(options, setup.model, nullptr);
+    plan = train::plan_memory(training, learner_of(setup, *objective, request), setup.data.store,
+                              setup.parts.train, request);
+  } else {
+    plan = train::plan_memory(training, footprint_of(config, *model), graphs.facts, request);
+  }
+  facts["memory"] = train::described(plan, training, options);
+  return facts;
 }
 
 nlohmann::json Classifier::run(const Options& options, const Request& request, Host& host) {
   train::check_sampling(options, request);
-  const train::Data data = train::open_data(request.input("graphs").path);
-  train::Parts parts = choose_parts(data, host);
-  const torch::Device device = train::prepare(options, request);
-  const model::GatConfig config =
-      make_config(options, data.store.num_ids(), data.store.node_features());
-  model::GraphClassifier model = model::make_model(config);
-  model->input->fit(data.store, data.with_label(parts.train, 0));
-  model->checkpointing = options.gradient_checkpointing;
+  Setup setup = set_up(options, request, &host);
+  const graph::GraphStore& store = setup.data.store;
   nlohmann::json identity = train::result_options(options);
-  double bytes = bytes_per_node(config);
+  memory::MemoryMeter& meter = memory::meter(torch::Device(request.device));
+  const int64_t before = meter.counters().allocated;
   std::unique_ptr<objective::Teacher> teacher;
   if (auto loaded = objective::load_teacher(train::teacher_source(options, request, host), "gat",
-                                            train::layout_of(data.store))) {
+                                            train::layout_of(store))) {
     identity["teacher_path"] = loaded->content_hash();  // what it is, not where it lies
-    // No gradients, one layer after another. Counted for a cached teacher too: how it is kept must
-    // not change the packs.
-    bytes += bytes_per_node(loaded->config().get<model::GatConfig>()) / 4;
-    teacher = objective::keep_teacher(std::move(loaded), data.store, parts.with_loss(),
+    teacher = objective::keep_teacher(std::move(loaded), store, setup.parts.with_loss(),
                                       objective::teacher_use(options, request, host));
   }
-  const auto objective = make_objective(options, model, std::move(teacher));
-  objective->module().to(device);
-
-  train::Learner learner = train::make_learner(*objective, request.seed, bytes, size_of(config));
-  learner.threshold = 0.5;
+  const int64_t teacher_bytes = meter.counters().allocated - before;
+  const auto objective = make_objective(options, setup.model, std::move(teacher));
+  train::Learner learner = learner_of(setup, *objective, request);
+  learner.footprint.teacher = teacher_bytes;
   const std::unique_ptr<train::Sampler> sampler = train::make_sampler(
-      options, options.max_epochs, data, parts.train,
+      options, options.max_epochs, setup.data, setup.parts.train,
       [&](const std::vector<int64_t>& ids) {
-        return train::score_all(data.store, ids, learner.with_edge_attr, learner.score);
+        return train::score_all(store, ids, learner.with_edge_attr, learner.score);
       },
       request, host);
-  parts.sampler = sampler.get();
-  train::TrainOptions training = options;
-  training.batch_size = train::sampled_batch_size(options, options.batch_size);
-  nlohmann::json result = train::fit(training, learner, data, parts, identity, request, host);
-  model::save_model(request.run_dir / "model.safetensors", *model,
-                    {"gat", config, train::layout_of(data.store), train::decision_of(result)});
+  setup.parts.sampler = sampler.get();
+  nlohmann::json result =
+      train::fit(training_of(options), learner, setup.data, setup.parts, identity, request, host);
+  model::save_model(request.run_dir / "model.safetensors", *setup.model,
+                    {"gat", setup.config, train::layout_of(store), train::decision_of(result)});
   train::clear_checkpoint(request);
   objective::clear_teacher_cache(request.run_dir);
-  result["facts"] = facts_of(config, *model, data.store.facts());
+  result["facts"] = facts_of(setup.config, *setup.model, store.facts());
   return result;
 }
 

@@ -1,7 +1,5 @@
 #include "curriculum/curriculum.h"
 
-#include <ATen/DeviceAccelerator.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/meter.h"
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/load_scorer.h"
@@ -29,25 +28,6 @@ using train::with_commas;
 // Batches begin at multiples of this whatever the chunk: matrix products round differently for
 // other numbers of rows, and the chunk must not show in the result.
 constexpr int64_t kBatch = 100;
-
-/// Gives the device's unused memory back, and counts. On the CPU nothing is kept.
-class UnusedMemory {
- public:
-  explicit UnusedMemory(torch::Device device) : device_(device) {}
-
-  void give_back() {
-    if (device_.is_cpu()) return;
-    const int64_t before = train::free_memory(device_);
-    at::accelerator::emptyCache();
-    ++releases_;
-    bytes_ += std::max<int64_t>(0, train::free_memory(device_) - before);
-  }
-  json report() const { return {{"releases", releases_}, {"bytes", bytes_}}; }
-
- private:
-  torch::Device device_;
-  int64_t releases_ = 0, bytes_ = 0;
-};
 
 /// An autoencoder made for graphs like these, and where it came from.
 struct Model {
@@ -121,7 +101,7 @@ class Rate {
 /// Difficulties of `ids`, in their order. `chunk`: a multiple of kBatch.
 std::vector<float> score(objective::AutoencoderObjective& autoencoder,
                          const graph::GraphStore& store, const std::vector<int64_t>& ids,
-                         int64_t chunk, UnusedMemory& memory, const Rate& rate, const Host& host) {
+                         int64_t chunk, memory::Cache& cache, const Rate& rate, const Host& host) {
   const auto total = static_cast<int64_t>(ids.size());
   std::vector<float> out;
   graph::GraphBatch batch;
@@ -138,7 +118,7 @@ std::vector<float> score(objective::AutoencoderObjective& autoencoder,
     out.insert(out.end(), values, values + scores.numel());
     const auto now = static_cast<int64_t>(out.size());
     if (now % chunk != 0 && now != total) continue;
-    memory.give_back();
+    cache.after_chunk();
     host.progress("score", "graph", now, total,
                   {{"rate", rate.of(now)}, {"rate_unit", "graphs/s"}});
   }
@@ -161,6 +141,7 @@ json Curriculum::plan(const Options&, const Request&) { return json::object(); }
 json Curriculum::run(const Options& options, const Request& request, Host& host) {
   const train::Data data = train::open_data(request.input("graphs").path);
   const torch::Device device = train::prepare(train::TrainOptions(), request);
+  train::limit_memory(device, request);
   const Model model = load(request.input("autoencoder").path, data, device);
   train::Difficulty out;
   out.graph = benign_windows(data);
@@ -169,9 +150,13 @@ json Curriculum::run(const Options& options, const Request& request, Host& host)
   out.formula = "mean over nodes of squared error of features + " +
                 number("%g", model.autoencoder->identifier_weight) + " cross entropy of identifier";
   const int64_t chunk = (options.scoring_chunk + kBatch - 1) / kBatch * kBatch;
-  UnusedMemory memory(device);
+  std::vector<Diagnostic> problems;  // the options were checked when they were read
+  memory::Cache cache(memory::meter(device),
+                      memory::CachePolicy::parse(options.cache_policy, problems),
+                      [&host](const std::string& text) { host.log("info", text); });
   const Rate rate;
-  out.value = score(*model.autoencoder, data.store, out.graph, chunk, memory, rate, host);
+  out.value = score(*model.autoencoder, data.store, out.graph, chunk, cache, rate, host);
+  cache.after_stage();
   train::check_finite(out.graph, out.value, "the difficulty");
   train::write_difficulty(request.run_dir / train::kDifficultyFile, out);
 
@@ -180,7 +165,7 @@ json Curriculum::run(const Options& options, const Request& request, Host& host)
                         {"graphs_per_second", rate.of(total)},
                         {"difficulty", statistics_of(out.value)},
                         {"chunks", (total + chunk - 1) / chunk},
-                        {"cache", memory.report()}};
+                        {"cache", cache.totals()}};
   const json& statistics = metrics.at("difficulty");
   const auto text = [&](const char* name) { return number("%.4f", statistics.at(name)); };
   const std::string summary = with_commas(static_cast<double>(total)) +

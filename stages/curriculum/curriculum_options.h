@@ -2,14 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "kdgat/options.h"
+#include "memory/cache_policy.h"
 
 namespace kdgat::curriculum {
 
 struct CurriculumOptions {
   int64_t scoring_chunk = 500;
+  std::vector<std::string> cache_policy = {"chunk"};
 
   static auto table() {
     using O = CurriculumOptions;
@@ -17,7 +21,17 @@ struct CurriculumOptions {
                             "Graphs scored before unused memory of the device is given back, "
                             "rounded up to hundreds; the result is the same for any.")
                           .range(1, 1e9)
+                          .runtime(),
+                      field("cache_policy", &O::cache_policy,
+                            "When memory kept for reuse is given back: never, chunk, stage, "
+                            "fragmentation:P or auto (see the training stages).")
                           .runtime()};
+  }
+
+  std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> problems;
+    memory::CachePolicy::parse(cache_policy, problems);
+    return problems;
   }
 };
 

@@ -232,6 +232,7 @@ json Evaluate::plan(const Options&, const Request&) { return json::object(); }
 json Evaluate::run(const Options& options, const Request& request, Host& host) {
   const train::Data data = train::open_data(request.input("graphs").path);
   const torch::Device device = train::prepare(train::TrainOptions(), request);
+  train::limit_memory(device, request);
   for (const std::string& part : options.parts) {
     if (!data.split.parts.contains(part)) {
       throw Error(ExitCode::kUsage, "parts: the data has no part " + part,

@@ -243,6 +243,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   check_layout(autoencoder, data);
   check_layout(classifier, data);
   const torch::Device device = train::prepare(train::TrainOptions(), request);
+  train::limit_memory(device, request);
   model::FusionConfig config =
       make_config(options, data.store.num_ids(), data.store.node_features());
   config.autoencoder = copy_model(autoencoder, request.run_dir / objective::kFusionAutoencoder);

@@ -20,6 +20,7 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // arena grows.
 constexpr std::size_t kSlackBytes = std::size_t{16} << 20;
 constexpr double kSlackShare = 0.04;
+constexpr std::size_t kReported = 12;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -68,24 +69,35 @@ void Arena::count(int64_t bytes, int64_t reserved) {
 
 void* Arena::allocate(std::size_t bytes) noexcept {
   if (bytes == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
   try {
-    const std::lock_guard lock(mutex_);
-    ++counters_.allocations;
-    if (fail_at_ > 0 && --fail_at_ == 0) return nullptr;
-    if (bytes >= kLarge) return allocate_large(bytes);
-    const std::size_t size = sizeof(Header) + bytes;
-    if (limit_ > 0 && counters_.reserved + static_cast<int64_t>(size) > limit_) {
-      release_some(size, kPage, nullptr, 0);
-      if (counters_.reserved + static_cast<int64_t>(size) > limit_) return nullptr;
-    }
-    void* memory = std::aligned_alloc(kAlignment, round_up(size, kAlignment));
-    if (memory == nullptr) return nullptr;
-    small_[label_] += static_cast<int64_t>(bytes);
-    count(static_cast<int64_t>(bytes), static_cast<int64_t>(size));
-    return new (memory) Header{bytes, label_} + 1;
-  } catch (const std::bad_alloc&) {
-    return nullptr;
+    void* memory = allocate_locked(bytes);
+    if (memory != nullptr) return memory;
+    failure_ = {static_cast<int64_t>(bytes), counters_.allocated, limit_, {}};
+    failure_.largest = largest_locked(kReported);
+  } catch (const std::bad_alloc&) {  // of the arena's own records
   }
+  return nullptr;
+}
+
+void* Arena::allocate_locked(std::size_t bytes) {
+  ++counters_.allocations;
+  if (fail_at_ > 0 && --fail_at_ == 0) return nullptr;
+  return bytes >= kLarge ? allocate_large(bytes) : allocate_small(bytes);
+}
+
+void* Arena::allocate_small(std::size_t bytes) {
+  const std::size_t size = sizeof(Header) + bytes;
+  if (limit_ > 0 && counters_.reserved + static_cast<int64_t>(size) > limit_) {
+    release_some(size, kPage, nullptr, 0);
+    if (counters_.reserved + static_cast<int64_t>(size) > limit_) return nullptr;
+  }
+  int64_t& labelled = small_[label_];
+  void* memory = std::aligned_alloc(kAlignment, round_up(size, kAlignment));
+  if (memory == nullptr) return nullptr;
+  labelled += static_cast<int64_t>(bytes);
+  count(static_cast<int64_t>(bytes), static_cast<int64_t>(size));
+  return new (memory) Header{bytes, label_} + 1;
 }
 
 void Arena::free(void* pointer) noexcept {
@@ -308,6 +320,15 @@ const char* Arena::set_label(const char* label) {
 
 std::vector<LiveBlock> Arena::largest(std::size_t count) const {
   const std::lock_guard lock(mutex_);
+  return largest_locked(count);
+}
+
+Failure Arena::last_failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+std::vector<LiveBlock> Arena::largest_locked(std::size_t count) const {
   std::vector<LiveBlock> out;
   for (const auto& [address, e] : extents_) {
     if (e.state == State::kUsed) out.push_back({static_cast<int64_t>(e.bytes), e.label});

@@ -29,6 +29,12 @@ struct LiveBlock {
   const char* label = "";
 };
 
+/// The last request that found no memory.
+struct Failure {
+  int64_t bytes = 0, allocated = 0, limit = 0;
+  std::vector<LiveBlock> largest;  ///< then live, largest first
+};
+
 class Arena {
  public:
   static constexpr std::size_t kAlignment = 64;
@@ -64,6 +70,7 @@ class Arena {
   const char* set_label(const char* label);
   /// The largest live requests, largest first.
   std::vector<LiveBlock> largest(std::size_t count) const;
+  Failure last_failure() const;
 
  private:
   enum class State : uint8_t { kCold, kWarm, kUsed };  // cold: no pages behind it
@@ -75,7 +82,10 @@ class Arena {
   };
   using Extents = std::map<char*, Extent>;
 
+  void* allocate_locked(std::size_t bytes);
   void* allocate_large(std::size_t bytes);
+  void* allocate_small(std::size_t bytes);
+  std::vector<LiveBlock> largest_locked(std::size_t count) const;
   Extents::iterator find_warm(std::size_t size);
   bool make_room(const char* place, std::size_t size, std::size_t cold_bytes);
   std::size_t release_some(std::size_t bytes, std::size_t granule, const char* keep,
@@ -96,6 +106,7 @@ class Arena {
   const char* label_ = "";
   std::map<const char*, int64_t> small_;  // bytes of small requests by label
   Counters counters_;
+  Failure failure_;
 };
 
 /// Names what is allocated while it lives.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <new>
 #include <optional>
@@ -17,13 +18,32 @@
 namespace kdgat::memory {
 namespace {
 
+/// What a failed allocation throws, of a tensor and of a batch: a std::bad_alloc, so that whoever
+/// knows no LibTorch knows it too.
+class HostOutOfMemory : public std::bad_alloc {
+ public:
+  explicit HostOutOfMemory(std::size_t bytes) {
+    std::snprintf(text_, sizeof text_, "out of host memory: no %.1f MiB more beside %.1f MiB",
+                  static_cast<double>(bytes) / (1 << 20),
+                  static_cast<double>(Arena::instance().counters().allocated) / (1 << 20));
+  }
+  const char* what() const noexcept override { return text_; }
+
+ private:
+  char text_[96];
+};
+
+void* allocate_in_arena(std::size_t bytes) {
+  void* data = Arena::instance().allocate(bytes);
+  if (data == nullptr && bytes > 0) throw HostOutOfMemory(bytes);
+  return data;
+}
+
 void free_in_arena(void* pointer) { Arena::instance().free(pointer); }
 
 struct ArenaAllocator : c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
-    void* data = Arena::instance().allocate(bytes);
-    TORCH_CHECK_WITH(OutOfMemoryError, data != nullptr || bytes == 0, "out of host memory: no ",
-                     bytes, " bytes more beside ", Arena::instance().counters().allocated);
+    void* data = allocate_in_arena(bytes);
     return {data, data, &free_in_arena, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &free_in_arena; }
@@ -32,17 +52,11 @@ struct ArenaAllocator : c10::Allocator {
   }
 };
 
-void* allocate_buffer(std::size_t bytes) {
-  void* data = Arena::instance().allocate(bytes);
-  if (data == nullptr && bytes > 0) throw std::bad_alloc();
-  return data;
-}
-
 // When this library is loaded: before there is a tensor of ours.
 const bool kInstalled = [] {
   static ArenaAllocator allocator;
   c10::SetCPUAllocator(&allocator, /*priority=*/10);
-  graph::set_buffer_memory({&allocate_buffer, &free_in_arena});
+  graph::set_buffer_memory({&allocate_in_arena, &free_in_arena});
   return true;
 }();
 

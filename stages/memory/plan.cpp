@@ -131,11 +131,11 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
     }
     plan.min_packs = options.min_steps_per_epoch * options.accumulate;
     if (packs_of(each) < std::min(plan.min_packs, count)) {
-      each = std::max<int64_t>(1, count / plan.min_packs);
+      each = (count + plan.min_packs - 1) / plan.min_packs;  // as packs are made
       plan.binds = "min_steps_per_epoch";
     }
   }
-  plan.packs = packs_of(each);
+  plan.packs = std::max(packs_of(each), std::min(plan.min_packs, count));
   plan.steps = (plan.packs + options.accumulate - 1) / std::max<int64_t>(1, options.accumulate);
   plan.expected = {each, static_cast<int64_t>(std::ceil(static_cast<double>(each) * mean_nodes)),
                    static_cast<int64_t>(std::ceil(static_cast<double>(each) * mean_edges))};
@@ -196,6 +196,7 @@ nlohmann::json MemoryPlan::json() const {
           {"packs", packs},
           {"steps", steps},
           {"predicted", predicted},
+          {"probe_seconds", f.seconds},
           {"residual", f.residual},
           {"margin", f.margin}};
 }

@@ -44,9 +44,12 @@ struct Footprint {
   int64_t optimizer = 0;
   int64_t weights_kept = 0;  ///< the copy of the best epoch's weights
   int64_t teacher = 0;       ///< resident weights and buffers of a teacher
-  Cost input;                ///< the batch itself; part of every phase, listed for people
+  /// Of the largest graph, what gradient checkpointing would save; 0 = not known.
+  int64_t checkpointing_saves = 0;
+  Cost input;  ///< the batch itself; part of every phase, listed for people
   std::vector<Phase> phases;
   double residual = 0;  ///< of a measured fit: worst relative error on the packs measured
+  double seconds = 0;   ///< what measuring took
   double margin = 0;    ///< printed relative uncertainty of the predicted peak
 
   int64_t held() const {

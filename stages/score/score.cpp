@@ -162,6 +162,7 @@ json Score::plan(const Options&, const Request&) { return json::object(); }
 
 json Score::run(const Options& options, const Request& request, Host& host) {
   const torch::Device device = train::prepare(train::TrainOptions(), request);
+  train::limit_memory(device, request);
   const Model model = load(request.input("model").path, device);
   if (!model.threshold && options.threshold.empty() && options.calibrate == 0) {
     throw Error(ExitCode::kUsage,

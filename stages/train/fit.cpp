@@ -6,26 +6,30 @@
 #include <torch/utils.h>
 
 #include <algorithm>
-#include <bit>
-#include <fstream>
 #include <map>
 
 #include "graph/safetensors.h"
+#include "memory/meter.h"
+#include "memory/out_of_memory.h"
 #include "train/metrics.h"
+#include "train/probe.h"
 #include "train/text.h"
 
 namespace kdgat::train {
 namespace {
 
-// Small batches stay in the caches; scoring does not get faster beyond.
-constexpr int64_t kScoreGraphs = 512;
+// Of a memory limit: what the process holds beside tensors may grow by so much.
+constexpr int64_t kSpareBytes = int64_t{6} << 20;
+constexpr double kSpareShare = 0.015;
+// Beside it on a device: what LibTorch and its kernels hold there.
+constexpr int64_t kDeviceContext = int64_t{500} << 20;
 
 std::filesystem::path checkpoint_file(const Request& request) {
   return request.run_dir / "checkpoint" / "state.safetensors";
 }
 
 nlohmann::json validate(const Learner& learner, const Data& data, const Parts& parts,
-                        const std::function<void()>& check) {
+                        int64_t graphs, const std::function<void()>& check) {
   nlohmann::json out = nlohmann::json::object();
   if (!parts.val_loss.empty()) {
     graph::StepTotals totals;
@@ -36,22 +40,28 @@ nlohmann::json validate(const Learner& learner, const Data& data, const Parts& p
       totals.edges += data.store.edge_ptr()[g + 1] - data.store.edge_ptr()[g];
     }
     std::map<std::string, torch::Tensor> sums;
-    const auto add = [&sums](const std::string& name, const torch::Tensor& value) {
-      torch::Tensor& sum = sums[name];
-      sum = sum.defined() ? sum + value : value.to(at::kDouble);
-    };
-    for_batches(data.store, parts.val_loss, learner.with_edge_attr,
-                [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
-                  check();
-                  add("val_loss", learner.loss(batch, totals, 0));
-                  if (!learner.parts) return;
-                  for (const auto& [name, value] : learner.parts()) add("val_" + name, value);
-                });
+    for_batches(
+        data.store, parts.val_loss, learner.with_edge_attr,
+        [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
+          check();
+          std::map<std::string, torch::Tensor> next = sums;
+          const auto add = [&next](const std::string& name, const torch::Tensor& value) {
+            torch::Tensor& sum = next[name];
+            sum = sum.defined() ? sum + value : value.to(at::kDouble);
+          };
+          add("val_loss", learner.loss(batch, totals, 0));
+          if (learner.parts) {
+            for (const auto& [name, value] : learner.parts()) add("val_" + name, value);
+          }
+          sums = std::move(next);
+        },
+        graphs);
     for (const auto& [name, sum] : sums) out[name] = sum.item<double>();
   }
   if (!parts.val_score.empty()) {
-    const std::vector<float> scores = score_all(data.store, parts.val_score, learner.with_edge_attr,
-                                                learner.score, [&](int64_t) { check(); });
+    const std::vector<float> scores = score_all(
+        data.store, parts.val_score, learner.with_edge_attr, learner.score,
+        [&](int64_t) { check(); }, graphs);
     const std::vector<int64_t> labels = data.labels(parts.val_score);
     const double threshold =
         learner.threshold ? *learner.threshold : best_threshold(scores, labels).value;
@@ -73,6 +83,12 @@ Observer observe(const Host& host) {
         {"epoch", p.epoch}, {"rate", p.graphs_per_second}, {"rate_unit", "graphs/s"}};
     if (p.loss) shown["loss"] = *p.loss;
     host.progress("train", "step", (p.epoch - 1) * p.steps + p.step, p.epochs * p.steps, shown);
+  };
+  out.memory = [&host](const nlohmann::json& event) {
+    host.metrics("memory", event.value("step", int64_t{0}), event);
+    host.log("warning", "out of memory at a batch of " + event.at("graphs").dump() +
+                            " graphs: it is computed in two parts" +
+                            (event.at("same_step") ? "" : ", with the statistics of each"));
   };
   out.epoch = [&host](int64_t epoch, const nlohmann::json& metrics) {
     host.metrics("epoch", epoch, metrics);
@@ -100,15 +116,83 @@ std::string summary(const TrainOptions& options, const Learner& learner, const O
   return out;
 }
 
-/// The number in a file such as memory.max; none if it says "max" or is not there.
-std::optional<int64_t> read_number(const std::string& path) {
-  std::ifstream file(path);
-  int64_t value = 0;
-  if (file >> value) return value;
-  return std::nullopt;
+/// What this process holds beside tensors, and may come to hold.
+int64_t beside_tensors(const Request& request) {
+  const int64_t held = memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
+  return std::max<int64_t>(0, held) + kSpareBytes +
+         static_cast<int64_t>(kSpareShare * static_cast<double>(request.memory.limit));
+}
+
+memory::DeviceMemory device_memory(const Request& request) {
+  const torch::Device device(request.device);
+  memory::DeviceMemory out;
+  out.is_limit = request.memory.limit > 0;
+  if (!request.memory.device.empty()) {
+    out.name = request.memory.device;
+    out.total = request.memory.total;
+    out.context = request.memory.context;
+  } else if (device.is_cpu()) {
+    out.total = memory::meter(device).free() + memory::anonymous_memory();
+    out.context = beside_tensors(request);
+  } else {
+    const memory::MemoryMeter& meter = memory::meter(device);
+    out.name = device.str();
+    out.total = meter.total();
+    // Before the first kernel has run, its context is not there yet.
+    out.context =
+        std::max(kDeviceContext, meter.total() - meter.free() - meter.counters().reserved);
+  }
+  if (out.is_limit) out.total = request.memory.limit;
+  return out;
+}
+
+memory::BatchOptions batch_options(const TrainOptions& options) {
+  return {options.batch_size, options.optimize_batch_size, options.safety_factor,
+          options.min_steps_per_epoch, options.accumulate_grad_batches};
+}
+
+/// What would make the stage smaller.
+std::vector<memory::Remedy> remedies(const TrainOptions& options,
+                                     const memory::Footprint& footprint) {
+  std::vector<memory::Remedy> out;
+  if (footprint.teacher > 0) out.push_back({"teacher=cache", footprint.teacher});
+  if (footprint.checkpointing_saves > 0 && !options.gradient_checkpointing) {
+    out.push_back({"gradient_checkpointing=true", footprint.checkpointing_saves});
+  }
+  out.push_back({"a student preset", (footprint.held() - footprint.teacher) / 2});
+  return out;
+}
+
+/// Of the packs as they are, not of average graphs.
+int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphStore& store,
+                     const graph::PackPlan& packing) {
+  int64_t out = 0;
+  for (int64_t p = 0; p < packing.packs(); ++p) {
+    const std::span<const int64_t> ids = packing.pack(p);
+    out = std::max(out, footprint.peak(size_of(store, ids)));
+  }
+  return out;
+}
+
+Job job_of(const Learner& learner) {
+  Job job;
+  job.module = learner.module;
+  job.loss = learner.loss;
+  job.with_edge_attr = learner.with_edge_attr;
+  job.parts_differ = learner.parts_differ;
+  return job;
 }
 
 }  // namespace
+
+void limit_memory(torch::Device device, const Request& request) {
+  memory::MemoryMeter& meter = memory::meter(device);
+  if (request.memory.limit > 0) {
+    meter.set_limit(std::max<int64_t>(1, request.memory.limit - beside_tensors(request)));
+  } else if (device.is_cpu()) {
+    meter.set_limit(meter.counters().reserved + meter.free() / 20 * 19);
+  }
+}
 
 torch::Device prepare(const TrainOptions& options, const Request& request) {
   at::set_num_threads(std::max(1, request.threads));
@@ -124,60 +208,75 @@ torch::Device prepare(const TrainOptions& options, const Request& request) {
   return device;
 }
 
-graph::PackLimits batch_limits(const TrainOptions& options, double bytes_per_node,
-                               int64_t bytes_free) {
-  if (!options.optimize_batch_size) return {options.batch_size, 0, 0, 0};
-  const double share = std::min(0.85, options.safety_factor + 0.15);
-  const double nodes = share * static_cast<double>(bytes_free) / std::max(1.0, bytes_per_node);
-  const auto budget = std::bit_floor(static_cast<uint64_t>(std::max(1.0, nodes)));
-  return {options.batch_size, static_cast<int64_t>(budget), 0,
-          options.min_steps_per_epoch * options.accumulate_grad_batches};
+memory::MemoryPlan plan_memory(const TrainOptions& options, const Learner& learner,
+                               const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                               const Request& request) {
+  const int64_t room = request.memory.limit > 0
+                           ? std::max<int64_t>(1, request.memory.limit - beside_tensors(request) -
+                                                      learner.footprint.held())
+                           : 0;
+  const bool may_run = request.memory.measure || !request.run_dir.empty();
+  const memory::Footprint footprint =
+      options.memory_estimation == "measured" && may_run
+          ? measure(job_of(learner), store, ids, learner.footprint, room)
+          : learner.footprint;
+  return memory::make_plan(footprint, sizes_of(store, ids), device_memory(request),
+                           batch_options(options), remedies(options, footprint));
 }
 
-int64_t free_memory(torch::Device device) {
-  if (!device.is_cpu()) {
-    const auto [free, total] = at::accelerator::getMemoryInfo(std::max<int>(0, device.index()));
-    return static_cast<int64_t>(free);
-  }
-  int64_t bytes = int64_t{1} << 30;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string key, line; meminfo >> key; std::getline(meminfo, line)) {
-    if (key == "MemAvailable:") meminfo >> bytes, bytes *= 1024;
-  }
-  for (const char* group : {"/sys/fs/cgroup/memory.", "/sys/fs/cgroup/memory/memory."}) {
-    const bool v2 = std::string(group) == "/sys/fs/cgroup/memory.";
-    const auto limit = read_number(std::string(group) + (v2 ? "max" : "limit_in_bytes"));
-    const auto used = read_number(std::string(group) + (v2 ? "current" : "usage_in_bytes"));
-    if (limit && used) bytes = std::min(bytes, std::max<int64_t>(0, *limit - *used));
-  }
-  return bytes;
+memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
+                               const nlohmann::json& graph_facts, const Request& request) {
+  const auto sum = [&graph_facts](const char* pointer) {
+    return graph_facts.value(nlohmann::json::json_pointer(pointer), int64_t{0});
+  };
+  const memory::GraphSizes sizes = {
+      {graph_facts.value("graphs", int64_t{0}), sum("/nodes/sum"), sum("/edges/sum")},
+      {1, sum("/nodes/max"), sum("/edges/max")},
+      -1};
+  return memory::make_plan(counted, sizes, device_memory(request), batch_options(options),
+                           remedies(options, counted));
 }
 
 void for_batches(
     const graph::GraphStore& store, const std::vector<int64_t>& ids, bool with_edge_attr,
-    const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit) {
+    const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit,
+    int64_t graphs) {
   graph::GraphBatch batch;
-  for (std::size_t at = 0; at < ids.size(); at += kScoreGraphs) {
-    const auto some =
-        std::span(ids).subspan(at, std::min<std::size_t>(kScoreGraphs, ids.size() - at));
-    graph::gather(store, some, with_edge_attr, batch);
-    visit(batch, some);
+  auto most = static_cast<std::size_t>(std::clamp<int64_t>(graphs, 1, kScoreGraphs));
+  for (std::size_t at = 0; at < ids.size();) {
+    const auto some = std::span(ids).subspan(at, std::min(most, ids.size() - at));
+    bool done = false;
+    try {
+      graph::gather(store, some, with_edge_attr, batch);
+      visit(batch, some);
+      done = true;
+    } catch (const std::exception& error) {
+      if (some.size() == 1 || !memory::is_out_of_memory(error)) throw;
+    }
+    if (done) {
+      at += some.size();
+    } else {
+      batch = {};
+      most = some.size() / 2;
+    }
   }
 }
 
 std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
                              bool with_edge_attr,
                              const std::function<torch::Tensor(const graph::GraphBatch&)>& score,
-                             const std::function<void(int64_t done)>& progress) {
+                             const std::function<void(int64_t done)>& progress, int64_t graphs) {
   std::vector<float> out;
   out.reserve(ids.size());
-  for_batches(store, ids, with_edge_attr,
-              [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
-                const torch::Tensor scores = score(batch).contiguous();
-                const float* data = scores.const_data_ptr<float>();
-                out.insert(out.end(), data, data + scores.numel());
-                if (progress) progress(static_cast<int64_t>(out.size()));
-              });
+  for_batches(
+      store, ids, with_edge_attr,
+      [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
+        const torch::Tensor scores = score(batch).contiguous();
+        const float* data = scores.const_data_ptr<float>();
+        out.insert(out.end(), data, data + scores.numel());
+        if (progress) progress(static_cast<int64_t>(out.size()));
+      },
+      graphs);
   return out;
 }
 
@@ -195,30 +294,31 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
                 "raise data.val_fraction, or use monitor_metric=train_loss");
   }
   const torch::Device device(request.device);
-  const graph::PackLimits limits =
-      batch_limits(options, learner.bytes_per_node, free_memory(device));
-  const graph::PackPlan plan = graph::make_pack_plan(data.store, parts.train, limits, true,
-                                                     static_cast<uint64_t>(request.seed), 0);
+  const memory::MemoryPlan plan = plan_memory(options, learner, data.store, parts.train, request);
+  nlohmann::json planned = plan.json();
+  memory::set_reported_plan(planned);
+  host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
+  limit_memory(device, request);  // measuring has loaded what was not there before
+  const graph::PackLimits limits = {plan.batch.graphs, plan.batch.nodes, plan.batch.edges,
+                                    plan.min_packs};
+  const graph::PackPlan packing = graph::make_pack_plan(data.store, parts.train, limits, true,
+                                                        static_cast<uint64_t>(request.seed), 0);
   const int64_t graphs = static_cast<int64_t>(parts.train.size());
-  const int64_t packs = std::max<int64_t>(1, plan.packs());
-  std::string binds = "batch_size";
-  if (options.optimize_batch_size && packs > (graphs + limits.graphs - 1) / limits.graphs) {
-    binds = packs <= limits.min_packs ? "min_steps_per_epoch" : "memory";
-  }
+  const int64_t packs = std::max<int64_t>(1, packing.packs());
+  const int64_t each = (graphs + packs - 1) / packs;
+  planned["packs"] = packs;
+  planned["predicted"] = largest_peak(plan.footprint, data.store, packing);
   host.log("info",
            std::to_string(graphs) +
                (parts.sampler != nullptr ? " graphs to choose from, at most " : " graphs in ") +
-               std::to_string(packs) + " batches an epoch, about " +
-               std::to_string((graphs + packs - 1) / packs) + " graphs each; " + binds +
-               " binds (node budget " + std::to_string(limits.nodes) + ")");
+               std::to_string(packs) + " batches an epoch, about " + std::to_string(each) +
+               " graphs each; " + plan.binds + " binds");
+  host.log("info", plan.line());
 
-  Job job;
-  job.module = learner.module;
-  job.loss = learner.loss;
+  Job job = job_of(learner);
   job.sampler = parts.sampler;
-  job.with_edge_attr = learner.with_edge_attr;
   job.evaluate = [&](const std::function<void()>& check) {
-    return validate(learner, data, parts, check);
+    return validate(learner, data, parts, each, check);
   };
   const std::string what =
       all_options.dump() + request.device + data.store.content_hash() +
@@ -241,11 +341,13 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   metrics["steps"] = outcome.steps;
   metrics["train_graphs"] = graphs;
   metrics["graphs_per_second"] = outcome.graphs_per_second;
-  metrics["batch"] = {{"graphs", (graphs + packs - 1) / packs},
-                      {"packs", packs},
-                      {"node_budget", limits.nodes},
-                      {"binds", binds}};
-  return {{"metrics", metrics}, {"summary", summary(options, learner, outcome)}};
+  metrics["batch"] = {{"graphs", each}, {"packs", packs}, {"binds", plan.binds}};
+  nlohmann::json actual = outcome.memory;
+  actual["context_bytes"] =
+      memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
+  return {{"metrics", metrics},
+          {"summary", summary(options, learner, outcome)},
+          {"memory", {{"planned", std::move(planned)}, {"actual", std::move(actual)}}}};
 }
 
 nlohmann::json decision_of(const nlohmann::json& fitted) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kdgat/stage.h"
+#include "memory/plan.h"
 #include "train/data.h"
 #include "train/trainer.h"
 
@@ -26,9 +27,9 @@ struct Learner {
   std::function<torch::Tensor(const graph::GraphBatch&)> score;
   /// Named terms of the last loss; may be empty.
   std::function<std::vector<std::pair<std::string, torch::Tensor>>()> parts;
-  /// Bytes a node needs while training, counted from the model's widths.
-  double bytes_per_node = 1;
+  memory::Footprint footprint;  ///< what training needs, counted from the model's shapes
   bool with_edge_attr = false;  ///< loss and score read edge features
+  bool parts_differ = false;    ///< batch statistics enter the loss: a split batch changes it
   /// Scores above it are attacks; none = the validation data chooses it.
   std::optional<double> threshold;
   std::string size;  ///< "student", "teacher" or "custom"
@@ -37,7 +38,8 @@ struct Learner {
 /// The learner of an objective: anything with module(), loss(batch, totals, {seed, step}),
 /// score(batch), parts() and with_edge_attr(). `objective` outlives the learner.
 template <class Objective>
-Learner make_learner(Objective& objective, int64_t seed, double bytes_per_node, std::string size) {
+Learner make_learner(Objective& objective, int64_t seed, memory::Footprint footprint,
+                     std::string size) {
   Learner out;
   out.module = &objective.module();
   out.loss = [&objective, seed](const graph::GraphBatch& batch, const graph::StepTotals& totals,
@@ -46,7 +48,7 @@ Learner make_learner(Objective& objective, int64_t seed, double bytes_per_node, 
   };
   out.score = [&objective](const graph::GraphBatch& batch) { return objective.score(batch); };
   out.parts = [&objective] { return objective.parts(); };
-  out.bytes_per_node = bytes_per_node;
+  out.footprint = std::move(footprint);
   out.size = std::move(size);
   out.with_edge_attr = objective.with_edge_attr();
   return out;
@@ -71,28 +73,53 @@ struct Parts {
 /// Error(kUsage) if LibTorch cannot use it.
 torch::Device prepare(const TrainOptions& options, const Request& request);
 
-/// Limits of a batch. With optimize_batch_size the node budget is (memory the device has free) x
-/// min(0.85, safety_factor + 0.15) / bytes_per_node, rounded down to a power of two so that small
-/// changes of the free memory do not change the packs.
-graph::PackLimits batch_limits(const TrainOptions& options, double bytes_per_node,
-                               int64_t bytes_free);
+/// From now on tensors stay under the limit of the request, or on the CPU under what the machine
+/// has free. fit() does so once it has a plan: below its floor the plan has more to say.
+void limit_memory(torch::Device device, const Request& request);
 
-/// Bytes the device has free; on the CPU the least of the machine's and the cgroup's.
-int64_t free_memory(torch::Device device);
+/// Plans the memory of training on the graphs `ids`, on the device of `request` or on the one it
+/// names. With memory_estimation = measured a few packs are run. Throws Error(kDoesNotFit).
+memory::MemoryPlan plan_memory(const TrainOptions& options, const Learner& learner,
+                               const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                               const Request& request);
+/// The same from counts and the facts of a data set alone.
+memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
+                               const nlohmann::json& graph_facts, const Request& request);
 
-/// Calls visit(batch, ids of the batch) for every batch of `ids`, in order.
+/// A plan as a stage's plan() answers it: with the words of its cache policy, the teacher's mode
+/// and the epochs.
+template <class Kd>
+nlohmann::json described(const memory::MemoryPlan& plan, const TrainOptions& options,
+                         const Kd& kd) {
+  nlohmann::json out = plan.json();
+  out["cache_policy"] = options.cache_policy;
+  out["teacher"] = kd.use_kd ? kd.teacher : "none";
+  out["epochs"] = options.max_epochs;
+  return out;
+}
+
+/// Graphs of a batch that is only scored; such batches stay in the caches, and scoring does not get
+/// faster beyond.
+inline constexpr int64_t kScoreGraphs = 512;
+
+/// Calls visit(batch, ids of the batch) for every batch of at most `graphs` of `ids`, in order. A
+/// batch for which there is no memory is visited again in halves: visit must do nothing lasting
+/// before its last allocation.
 void for_batches(
     const graph::GraphStore& store, const std::vector<int64_t>& ids, bool with_edge_attr,
-    const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit);
+    const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit,
+    int64_t graphs = kScoreGraphs);
 
 /// Scores of the graphs `ids`, in their order.
 std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
                              bool with_edge_attr,
                              const std::function<torch::Tensor(const graph::GraphBatch&)>& score,
-                             const std::function<void(int64_t done)>& progress = {});
+                             const std::function<void(int64_t done)>& progress = {},
+                             int64_t graphs = kScoreGraphs);
 
 /// Trains from scratch or from run_dir/checkpoint, and leaves the best weights in the module.
-/// Returns {"metrics": {...}, "summary": "..."}. The checkpoint stays until clear_checkpoint().
+/// Returns {"metrics": {...}, "summary": "...", "memory": {"planned", "actual"}}. The checkpoint
+/// stays until clear_checkpoint().
 nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Data& data,
                    const Parts& parts, const nlohmann::json& all_options, const Request& request,
                    const Host& host);

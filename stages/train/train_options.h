@@ -9,6 +9,7 @@
 
 #include "kdgat/options.h"
 #include "kdgat/stage.h"
+#include "memory/cache_policy.h"
 
 namespace kdgat::train {
 
@@ -127,10 +128,15 @@ struct TrainOptions {
   }
 
   std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> problems;
+    memory::CachePolicy::parse(cache_policy, problems);
     const bool is_loss = monitor_metric == "val_loss" || monitor_metric == "train_loss";
-    if (is_loss == (monitor_mode == "min")) return {};
-    return {{"", "monitor_mode: " + monitor_mode + " of " + monitor_metric + " is the worst epoch",
-             std::string("use monitor_mode=") + (is_loss ? "min" : "max")}};
+    if (is_loss != (monitor_mode == "min")) {
+      problems.push_back(
+          {"", "monitor_mode: " + monitor_mode + " of " + monitor_metric + " is the worst epoch",
+           std::string("use monitor_mode=") + (is_loss ? "min" : "max")});
+    }
+    return problems;
   }
 };
 

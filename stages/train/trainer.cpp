@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "memory/arena.h"
+#include "memory/out_of_memory.h"
 #include "train/checkpoint.h"
 
 namespace kdgat::train {
@@ -24,9 +26,15 @@ NamedTensors parameters_of(const torch::nn::Module& module) {
   return out;
 }
 
+NamedTensors buffers_of(const torch::nn::Module& module) {
+  NamedTensors out;
+  for (const auto& item : module.named_buffers()) out.emplace_back(item.key(), item.value());
+  return out;
+}
+
 NamedTensors weights_of(const torch::nn::Module& module) {
   NamedTensors out = parameters_of(module);
-  for (const auto& item : module.named_buffers()) out.emplace_back(item.key(), item.value());
+  for (auto& item : buffers_of(module)) out.push_back(std::move(item));
   return out;
 }
 
@@ -39,6 +47,14 @@ NamedTensors clones(const NamedTensors& tensors) {
 void copy(const NamedTensors& from, const NamedTensors& to) {
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < from.size(); ++i) to[i].second.copy_(from[i].second);
+}
+
+memory::CachePolicy policy_of(const TrainOptions& options) {
+  std::vector<Diagnostic> problems;  // the options were checked when they were read
+  memory::CachePolicy out = memory::CachePolicy::parse(options.cache_policy, problems);
+  if (options.clear_cache_every_n > 0) out.every = options.clear_cache_every_n;
+  if (options.synchronize_every > 0) out.synchronize_every = options.synchronize_every;
+  return out;
 }
 
 graph::StepTotals totals_of(const graph::GraphStore& store, std::span<const int64_t> ids) {
@@ -69,7 +85,11 @@ Trainer::Trainer(TrainOptions options, Job job, const graph::GraphStore& store,
       best_weights_(clones(weights_)),
       optimizer_(parameters_of(*job_.module), options_.optimizer == "adamw", options_.weight_decay),
       schedule_(options_),
-      loss_sum_(at::zeros({}, weights_.front().second.options().dtype(at::kDouble))) {
+      loss_sum_(at::zeros({}, weights_.front().second.options().dtype(at::kDouble))),
+      meter_(memory::meter(loss_sum_.device())),
+      cache_(meter_, policy_of(options_), observer_.note),
+      buffers_(buffers_of(*job_.module)),
+      buffers_before_(clones(buffers_)) {
   if (ids_.empty()) throw Error(ExitCode::kData, "there are no graphs to train on");
 }
 
@@ -80,8 +100,19 @@ Outcome Trainer::run() {
     finish_epoch();
   }
   copy(best_weights_, weights_);
-  return {epoch_, step_, best_epoch_, best_,
-          seconds_ > 0 ? static_cast<double>(trained_) / seconds_ : 0};
+  optimizer_.zero_grad();
+  batch_ = {};
+  cache_.after_stage();
+  nlohmann::json memory = cache_.totals();
+  memory["peak_tensor_bytes"] = peak_allocated_;
+  memory["peak_reserved_bytes"] = peak_reserved_;
+  memory["splits"] = splits_;
+  return {epoch_,
+          step_,
+          best_epoch_,
+          best_,
+          seconds_ > 0 ? static_cast<double>(trained_) / seconds_ : 0,
+          std::move(memory)};
 }
 
 graph::PackPlan Trainer::plan_epoch() {
@@ -101,6 +132,7 @@ graph::PackPlan Trainer::plan_epoch() {
 void Trainer::train_epoch() {
   const graph::PackPlan plan = plan_epoch();
   job_.module->train();
+  meter_.reset_peaks();
   const double lr = schedule_.rate(epoch_);
   Clock::time_point shown = Clock::now();
   while (pack_ < plan.packs()) {
@@ -122,9 +154,14 @@ void Trainer::train_epoch() {
     }
     if (!checkpoint_.empty() && seconds_since(saved_) >= options_.checkpoint_seconds) {
       save();
+      cache_.after_checkpoint();
       saved_ = Clock::now();
     }
+    cache_.after_step(step_);
   }
+  const memory::Counters counters = meter_.counters();
+  peak_allocated_ = std::max(peak_allocated_, counters.peak_allocated);
+  peak_reserved_ = std::max(peak_reserved_, counters.peak_reserved);
 }
 
 torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr) {
@@ -132,21 +169,103 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
   const auto to = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(end)]);
   const graph::StepTotals totals =
       totals_of(store_, std::span(plan.order).subspan(from, to - from));
-  optimizer_.zero_grad();
+  parts_.clear();
+  for (int64_t pack = first; pack < end; ++pack) add_part(plan.pack(pack));
+  copy(buffers_, buffers_before_);
   torch::Tensor sum;
-  for (int64_t pack = first; pack < end; ++pack) {
-    graph::gather(store_, plan.pack(pack), job_.with_edge_attr, batch_);
-    const torch::Tensor loss = job_.loss(batch_, totals, step_);
-    loss.backward();
-    sum = sum.defined() ? sum + loss.detach() : loss.detach();
+  while (!sum.defined()) {
+    std::string failure;
+    try {
+      sum = gradients(totals);
+    } catch (const std::exception& error) {
+      if (!memory::is_out_of_memory(error)) throw;
+      failure = error.what();
+    }
+    // Outside of the handler: the exception holds on to what it passed through.
+    if (!sum.defined()) split_part(failure);
   }
+  const memory::Label label("optimizer");
   optimizer_.clip(options_.gradient_clip);
   optimizer_.step(lr);
   return sum;  // stays on the device: item() waits, so it is called per report, not per step
 }
 
+/// Loss of the step, its gradients in the parameters.
+torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
+  optimizer_.zero_grad();
+  torch::Tensor sum;
+  for (part_ = 0; part_ < parts_.size(); ++part_) {
+    const memory::Label batch("batch");
+    graph::gather(store_, parts_[part_], job_.with_edge_attr, batch_);
+    const memory::Label forward("forward");
+    const torch::Tensor loss = job_.loss(batch_, totals, step_);
+    const memory::Label backward("backward");
+    loss.backward();
+    sum = sum.defined() ? sum + loss.detach() : loss.detach();
+  }
+  return sum;
+}
+
+/// Adds graphs to the parts of the step, cut in halves as long as they are larger than what was too
+/// large before.
+void Trainer::add_part(std::span<const int64_t> ids) {
+  const graph::StepTotals size = totals_of(store_, ids);
+  const bool fits = largest_part_.graphs == 0 ||
+                    (size.nodes <= largest_part_.nodes && size.edges <= largest_part_.edges);
+  if (fits || ids.size() == 1) return parts_.push_back(ids);
+  add_part(ids.first(ids.size() / 2));
+  add_part(ids.subspan(ids.size() / 2));
+}
+
+/// After out of memory: the step begins anew with the part that failed in two. Weights and
+/// optimiser were not touched; noise depends on step and graph ids alone.
+void Trainer::split_part(const std::string& failure) {
+  batch_ = {};
+  optimizer_.zero_grad();
+  copy(buffers_before_, buffers_);
+  cache_.release();
+  const std::span<const int64_t> failed = parts_[part_];
+  const graph::StepTotals size = totals_of(store_, failed);
+  if (failed.size() == 1) {
+    throw memory::OutOfMemory(
+        loss_sum_.device(),
+        "in training on one graph alone (graph " + std::to_string(failed.front()) + ", " +
+            std::to_string(size.nodes) + " nodes, " + std::to_string(size.edges) + " edges)",
+        failure);
+  }
+  // Where two halves do not fit either, they fail and are cut again.
+  const auto lower = [](int64_t value) { return std::max<int64_t>(1, value * 9 / 10); };
+  largest_part_ = {lower(size.graphs), lower(size.nodes), lower(size.edges)};
+  parts_[part_] = failed.first(failed.size() / 2);
+  parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(part_) + 1,
+                failed.subspan(failed.size() / 2));
+  ++splits_;
+  if (observer_.memory) {
+    observer_.memory({{"event", "split"},
+                      {"epoch", epoch_ + 1},
+                      {"step", step_ + 1},
+                      {"graphs", size.graphs},
+                      {"nodes", size.nodes},
+                      {"edges", size.edges},
+                      {"same_step", !job_.parts_differ},
+                      {"reason", failure}});
+  }
+}
+
+nlohmann::json Trainer::memory_now() const {
+  const memory::Counters now = meter_.counters();
+  return {{"allocated", now.allocated},
+          {"reserved", now.reserved},
+          {"peak_allocated", now.peak_allocated},
+          {"peak_reserved", now.peak_reserved},
+          {"fragmentation", static_cast<double>(now.peak_reserved) /
+                                static_cast<double>(std::max<int64_t>(1, now.peak_allocated))},
+          {"rss_anon", memory::anonymous_memory()}};
+}
+
 void Trainer::finish_epoch() {
   nlohmann::json metrics = {{"train_loss", mean_loss()}, {"lr", schedule_.rate(epoch_)}};
+  const memory::Label label("validation");
   if (job_.sampler != nullptr) metrics["sample"] = composition_;
   if (job_.evaluate) {
     const at::NoGradGuard no_grad;
@@ -180,7 +299,9 @@ void Trainer::finish_epoch() {
     ++standing_;
   }
   schedule_.observe(value, less);
+  metrics["memory"] = memory_now();
   if (observer_.epoch) observer_.epoch(epoch_, metrics);
+  cache_.after_epoch();
 }
 
 double Trainer::mean_loss() const {
@@ -236,18 +357,20 @@ NamedTensors Trainer::tensors() const {
 }
 
 void Trainer::save() const {
-  save_checkpoint(checkpoint_, tensors(),
-                  {{"identity", job_.identity},
-                   {"seed", seed_},
-                   {"limits", {limits_.graphs, limits_.nodes, limits_.edges, limits_.min_packs}},
-                   {"epoch", epoch_},
-                   {"pack", pack_},
-                   {"graphs", graphs_},
-                   {"step", step_},
-                   {"standing", standing_},
-                   {"best_epoch", best_epoch_},
-                   {"best", best_},
-                   {"schedule", schedule_.state()}});
+  save_checkpoint(
+      checkpoint_, tensors(),
+      {{"identity", job_.identity},
+       {"seed", seed_},
+       {"limits", {limits_.graphs, limits_.nodes, limits_.edges, limits_.min_packs}},
+       {"largest_part", {largest_part_.graphs, largest_part_.nodes, largest_part_.edges}},
+       {"epoch", epoch_},
+       {"pack", pack_},
+       {"graphs", graphs_},
+       {"step", step_},
+       {"standing", standing_},
+       {"best_epoch", best_epoch_},
+       {"best", best_},
+       {"schedule", schedule_.state()}});
 }
 
 void Trainer::resume() {
@@ -262,6 +385,8 @@ void Trainer::resume() {
   // The packs of the run that wrote it: the memory free today may be another.
   const std::vector<int64_t> limits = state->at("limits");
   limits_ = {limits.at(0), limits.at(1), limits.at(2), limits.at(3)};
+  const std::vector<int64_t> part = state->at("largest_part");
+  largest_part_ = {part.at(0), part.at(1), part.at(2)};
   epoch_ = state->at("epoch");
   pack_ = state->at("pack");
   graphs_ = state->at("graphs");

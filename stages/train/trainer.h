@@ -16,6 +16,9 @@
 
 #include "graph/pack.h"
 #include "kdgat/error.h"
+#include "memory/cache_policy.h"
+#include "memory/meter.h"
+#include "memory/plan.h"
 #include "train/optimizer.h"
 #include "train/sampler.h"
 #include "train/schedule.h"
@@ -36,6 +39,7 @@ struct Job {
   /// Chooses the graphs of each epoch; null = all of them.
   Sampler* sampler = nullptr;
   bool with_edge_attr = false;  ///< batches carry edge features
+  bool parts_differ = false;    ///< statistics of a batch enter the loss: a split changes it
   /// What results depend on beside the trainer's own arguments; a checkpoint of another identity is
   /// not continued.
   std::string identity;
@@ -55,12 +59,16 @@ struct Observer {
   std::function<void(const Progress&)> step;
   std::function<void(int64_t epoch, const nlohmann::json& metrics)> epoch;  ///< counted from 1
   std::function<void(const std::string&)> note;
+  /// What happened to memory: {"event": "split", ...}.
+  std::function<void(const nlohmann::json&)> memory;
 };
 
 struct Outcome {
   int64_t epochs = 0, steps = 0, best_epoch = 0;  ///< epochs counted from 1
   nlohmann::json best;                            ///< metrics of the best epoch
   double graphs_per_second = 0;                   ///< of training, in this process
+  /// {"peak_tensor_bytes", "peak_reserved_bytes", "splits", "releases", ...} of training
+  nlohmann::json memory;
 };
 
 /// Trains on the graphs `ids` of `store`. The packs of an epoch are a function of (seed, epoch), so
@@ -82,6 +90,10 @@ class Trainer {
   void train_epoch();
   graph::PackPlan plan_epoch();
   torch::Tensor step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr);
+  torch::Tensor gradients(const graph::StepTotals& totals);
+  void add_part(std::span<const int64_t> ids);
+  void split_part(const std::string& failure);
+  nlohmann::json memory_now() const;
   void finish_epoch();
   void check_cancelled();
   void save() const;
@@ -106,6 +118,15 @@ class Trainer {
   graph::GraphBatch batch_;
   nlohmann::json composition_;  ///< of the graphs of this epoch, with a sampler
   torch::Tensor loss_sum_;      ///< over the graphs of this epoch, double, on the device
+
+  memory::MemoryMeter& meter_;
+  memory::Cache cache_;
+  NamedTensors buffers_, buffers_before_;  ///< of the module, and as they were before this step
+  std::vector<std::span<const int64_t>> parts_;  ///< of this step: packs, or pieces of them
+  std::size_t part_ = 0;                         ///< being computed
+  memory::Size largest_part_;  ///< a larger part is split beforehand; 0 = none was too large yet
+  int64_t splits_ = 0;
+  int64_t peak_allocated_ = 0, peak_reserved_ = 0;  ///< of training, in this process
 
   // Progress: what a checkpoint keeps beside the tensors.
   int64_t epoch_ = 0;     ///< epochs completed

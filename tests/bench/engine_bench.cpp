@@ -252,7 +252,7 @@ json train(const std::string& path, const std::string& model, const std::string&
   const GraphStore store = GraphStore::open(path);
   torch::manual_seed(42);
   const std::unique_ptr<kdgat::objective::Objective> objective = make_objective(model, size, store);
-  const kdgat::train::Learner learner = kdgat::train::make_learner(*objective, 42, 1, size);
+  const kdgat::train::Learner learner = kdgat::train::make_learner(*objective, 42, {}, size);
   kdgat::train::TrainOptions options;
   options.monitor_metric = "train_loss";
   options.lr = 0.002;

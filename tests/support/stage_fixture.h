@@ -24,6 +24,7 @@ struct FakeHost {
   Host host{&raw};
   std::string log;
   std::vector<json> epochs;    ///< values of each
+  std::vector<json> memory;    ///< what was said of memory
   std::vector<json> progress;  ///< events
   std::vector<double> losses;  ///< means of the epoch so far
   int64_t polls_left = -1;     ///< -1 = for ever
@@ -33,7 +34,9 @@ struct FakeHost {
     const json event = json::parse(text);
     if (event.at("event") == "log") self->log += event.at("message").get<std::string>() + "\n";
     if (event.at("event") == "progress") self->progress.push_back(event);
-    if (event.at("event") == "metrics") self->epochs.push_back(event.at("values"));
+    if (event.at("event") == "metrics") {
+      (event.at("what") == "epoch" ? self->epochs : self->memory).push_back(event.at("values"));
+    }
     const json metrics = event.value("metrics", json::object());
     if (event.at("event") == "progress" && metrics.contains("loss")) {
       self->losses.push_back(metrics.at("loss"));

@@ -158,26 +158,13 @@ TEST_CASE("a damaged checkpoint is refused with what to do about it", "[train]")
   CHECK_THROWS_WITH(train::read_checkpoint_state(path), Catch::Contains("remove it to start over"));
 }
 
-TEST_CASE("batch limits are exact when told and lowered by memory otherwise", "[train]") {
-  train::TrainOptions o;
-  o.batch_size = 64;
-  o.optimize_batch_size = false;
-  graph::PackLimits limits = train::batch_limits(o, 1000, 1 << 20);
-  CHECK(limits.graphs == 64);
-  CHECK(limits.nodes == 0);
-  CHECK(limits.min_packs == 0);
-  o.optimize_batch_size = true;
-  o.accumulate_grad_batches = 2;
-  limits = train::batch_limits(o, 1000, 1 << 20);
-  CHECK(limits.graphs == 64);
-  CHECK(limits.nodes == 512);  // 0.65 * 2^20 / 1000 = 681, a power of two
-  CHECK(limits.min_packs == 20);
-  CHECK(train::free_memory(torch::kCPU) > 1 << 20);
-}
-
 TEST_CASE("rules across training options are checked", "[train]") {
   train::TrainOptions o;
   CHECK(o.validate().empty());
+  o.cache_policy = {"every:5", "often"};
+  REQUIRE(o.validate().size() == 1);
+  CHECK_THAT(o.validate()[0].text(), Catch::Contains("\"often\" is not a policy"));
+  o.cache_policy = {"auto"};
   o.monitor_metric = "val_auc";
   REQUIRE(o.validate().size() == 1);
   CHECK(o.validate().front().hint == "use monitor_mode=max");

@@ -1,0 +1,204 @@
+#include "train/probe.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "memory/meter.h"
+
+namespace kdgat::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using memory::Cost;
+using memory::Size;
+
+constexpr double kSeconds = 1.2;       // for all packs together
+constexpr int64_t kSmallest = 8;       // graphs of the first pack
+constexpr int64_t kLargest = 512;      // of the largest
+constexpr double kShareOfLimit = 0.4;  // large graphs need more than those first seen
+constexpr double kLeastMargin = 0.03;  // of a prediction, whatever the fit says
+
+struct Sample {
+  Size size;
+  double forward = 0, backward = 0;  // peak bytes beyond what was held before
+};
+
+double edges_a_node(const graph::GraphStore& store, int64_t id) {
+  const Size s = size_of(store, std::span(&id, 1));
+  return static_cast<double>(s.edges) / static_cast<double>(std::max<int64_t>(1, s.nodes));
+}
+
+/// Non-negative least squares with each sample weighted by 1 / its value, so that the relative
+/// error is what is small: coordinate descent on the four numbers.
+Cost fit(const std::vector<Sample>& samples, double Sample::*value) {
+  constexpr int kTerms = 4;
+  std::array<std::array<double, kTerms>, kTerms> a{};
+  std::array<double, kTerms> b{}, scale{}, x{};
+  for (const Sample& s : samples) {
+    const double y = std::max(1.0, s.*value);
+    const std::array<double, kTerms> row = {1e4 / y, static_cast<double>(s.size.graphs) / y,
+                                            static_cast<double>(s.size.nodes) / y,
+                                            static_cast<double>(s.size.edges) / y};
+    for (int i = 0; i < kTerms; ++i) {
+      for (int j = 0; j < kTerms; ++j) a[i][j] += row[i] * row[j];
+      b[i] += row[i];
+    }
+  }
+  for (int i = 0; i < kTerms; ++i) scale[i] = 1 / std::sqrt(std::max(a[i][i], 1e-300));
+  for (int round = 0; round < 200000; ++round) {
+    double change = 0;
+    for (int i = 0; i < kTerms; ++i) {
+      double rest = b[i] * scale[i];
+      for (int j = 0; j < kTerms; ++j) {
+        if (j != i) rest -= a[i][j] * scale[i] * scale[j] * x[j];
+      }
+      const double next = std::max(0.0, rest);
+      change = std::max(change, std::abs(next - x[i]));
+      x[i] = next;
+    }
+    if (change < 1e-12) break;
+  }
+  return {1e4 * x[0] * scale[0], x[1] * scale[1], x[2] * scale[2], x[3] * scale[3]};
+}
+
+double worst_error(const std::vector<Sample>& samples, double Sample::*value, const Cost& cost) {
+  double worst = 0;
+  for (const Sample& s : samples) {
+    worst = std::max(worst, std::abs(cost.of(s.size) / std::max(1.0, s.*value) - 1));
+  }
+  return worst;
+}
+
+/// Puts a module back as it was: gradients, buffers and mode.
+class Restore {
+ public:
+  explicit Restore(torch::nn::Module& module) : module_(module), training_(module.is_training()) {
+    for (const at::Tensor& buffer : module.buffers()) buffers_.push_back(buffer.detach().clone());
+    module.train();
+  }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+  ~Restore() {
+    const at::NoGradGuard no_grad;
+    const std::vector<at::Tensor> now = module_.buffers();
+    for (std::size_t i = 0; i < now.size(); ++i) now[i].copy_(buffers_[i]);
+    for (at::Tensor& parameter : module_.parameters()) parameter.mutable_grad().reset();
+    module_.train(training_);
+  }
+
+ private:
+  torch::nn::Module& module_;
+  bool training_;
+  std::vector<at::Tensor> buffers_;
+};
+
+}  // namespace
+
+memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> ids) {
+  Size out;
+  for (const int64_t id : ids) {
+    const auto g = static_cast<std::size_t>(id);
+    out.graphs += 1;
+    out.nodes += store.node_ptr()[g + 1] - store.node_ptr()[g];
+    out.edges += store.edge_ptr()[g + 1] - store.edge_ptr()[g];
+  }
+  return out;
+}
+
+memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<int64_t>& ids) {
+  memory::GraphSizes out;
+  out.sum = size_of(store, ids);
+  out.largest.graphs = 1;
+  for (const int64_t id : ids) {
+    const Size one = size_of(store, std::span(&id, 1));
+    if (one.nodes > out.largest.nodes) out.largest_id = id;
+    out.largest.nodes = std::max(out.largest.nodes, one.nodes);
+    out.largest.edges = std::max(out.largest.edges, one.edges);
+  }
+  return out;
+}
+
+memory::Footprint measure(const Job& job, const graph::GraphStore& store,
+                          const std::vector<int64_t>& ids, memory::Footprint counted,
+                          int64_t most) {
+  if (static_cast<int64_t>(ids.size()) < 4 * kSmallest) return counted;
+  memory::MemoryMeter& meter = memory::meter(job.module->parameters().front().device());
+  const Restore restore(*job.module);
+  const Clock::time_point start = Clock::now();
+
+  const auto run = [&](const std::vector<int64_t>& pack) {
+    Sample out;
+    out.size = size_of(store, pack);
+    for (at::Tensor& parameter : job.module->parameters()) parameter.mutable_grad().reset();
+    const graph::StepTotals totals = {out.size.graphs, out.size.nodes, out.size.edges};
+    const memory::PeakScope whole(meter);
+    graph::GraphBatch batch;
+    graph::gather(store, pack, job.with_edge_attr, batch);
+    at::Tensor loss = job.loss(batch, totals, 0);
+    out.forward = static_cast<double>(whole.peak() - whole.start() - counted.gradients);
+    const memory::PeakScope after(meter);
+    loss.backward();
+    out.backward = static_cast<double>(after.peak() - whole.start() - counted.gradients);
+    return out;
+  };
+
+  // Evenly over the data; then by edges per node; then by size.
+  std::vector<int64_t> by_ratio = ids, by_nodes = ids;
+  std::stable_sort(by_ratio.begin(), by_ratio.end(), [&](int64_t a, int64_t b) {
+    return edges_a_node(store, a) < edges_a_node(store, b);
+  });
+  std::stable_sort(by_nodes.begin(), by_nodes.end(), [&](int64_t a, int64_t b) {
+    return size_of(store, std::span(&a, 1)).nodes > size_of(store, std::span(&b, 1)).nodes;
+  });
+  const auto count = static_cast<int64_t>(ids.size());
+  const auto spread = [&](int64_t graphs) {
+    std::vector<int64_t> out;
+    for (int64_t i = 0; i < graphs; ++i) {
+      out.push_back(ids[static_cast<std::size_t>(i * count / graphs)]);
+    }
+    return out;
+  };
+  const auto first = [](const std::vector<int64_t>& from, int64_t graphs) {
+    return std::vector<int64_t>(from.begin(), from.begin() + graphs);
+  };
+  const auto last = [](const std::vector<int64_t>& from, int64_t graphs) {
+    return std::vector<int64_t>(from.end() - graphs, from.end());
+  };
+
+  try {
+    run(spread(kSmallest));  // the first run loads what later ones find
+    const Clock::time_point timed = Clock::now();
+    std::vector<Sample> samples = {run(spread(kSmallest))};
+    const double seconds = std::chrono::duration<double>(Clock::now() - timed).count();
+    // Packs of n, n, n, n / 4 and n / 2 graphs.
+    double graphs = kSeconds / 3.75 / std::max(seconds / kSmallest, 1e-6);
+    if (most > 0) {
+      const double bytes = std::max(samples[0].forward, samples[0].backward) / kSmallest;
+      graphs = std::min(graphs, kShareOfLimit * static_cast<double>(most) / std::max(1.0, bytes));
+    }
+    const int64_t n =
+        std::clamp(static_cast<int64_t>(graphs), 2 * kSmallest, std::min(kLargest, count / 2));
+    samples = {run(spread(n)), run(first(by_ratio, n)), run(last(by_ratio, n)),
+               run(first(by_nodes, std::max(kSmallest, n / 4))), run(spread(n / 2))};
+    const Cost forward = fit(samples, &Sample::forward);
+    const Cost backward = fit(samples, &Sample::backward);
+    counted.mode = "measured";
+    counted.phases = {{"forward", forward}, {"backward", backward}};
+    counted.residual = std::max(worst_error(samples, &Sample::forward, forward),
+                                worst_error(samples, &Sample::backward, backward));
+    counted.margin = std::max(kLeastMargin, 2 * counted.residual);
+    counted.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  } catch (const std::exception& error) {
+    if (!memory::is_out_of_memory(error)) throw;
+    meter.trim();
+  }
+  return counted;
+}
+
+}  // namespace kdgat::train

@@ -1,0 +1,29 @@
+// Probe: learns what a step needs by running some, as the trainer runs them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/pack.h"
+#include "memory/plan.h"
+#include "train/trainer.h"
+
+namespace kdgat::train {
+
+/// Size of a batch of the graphs `ids`.
+memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> ids);
+/// Sum and largest of the graphs `ids`.
+memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<int64_t>& ids);
+
+/// Runs forward and backward on at least five packs of `ids` (two sizes, one rich and one poor in
+/// edges per node, one of few large graphs) in training mode under the meter, and fits each phase's
+/// peak as fixed + a nodes + b edges + c graphs. The rest is taken from `counted`. Parameters,
+/// gradients, buffers and mode are as before. Takes about a second; with too few graphs for five
+/// packs, or without memory for them, `counted` is returned as it is. No pack needs more than about
+/// `most` bytes; 0 = any.
+memory::Footprint measure(const Job& job, const graph::GraphStore& store,
+                          const std::vector<int64_t>& ids, memory::Footprint counted,
+                          int64_t most = 0);
+
+}  // namespace kdgat::train

@@ -1,0 +1,148 @@
+#include "memory/arena.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "graph/random.h"
+#include "support/catch_torch.h"
+
+using namespace kdgat;
+using memory::Arena;
+using memory::Counters;
+
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+struct Held {
+  char* data;
+  std::size_t bytes;
+  unsigned char fill;
+};
+
+bool intact(const Held& held) {
+  return std::all_of(held.data, held.data + held.bytes,
+                     [&](char c) { return static_cast<unsigned char>(c) == held.fill; });
+}
+
+}  // namespace
+
+TEST_CASE("the arena counts exactly the bytes that were asked for", "[memory]") {
+  Arena arena;
+  void* small = arena.allocate(100);
+  void* large = arena.allocate(3 * kMiB + 5);
+  CHECK(arena.counters().allocated == 3 * kMiB + 105);
+  void* other = arena.allocate(7 * kMiB);
+  arena.free(large);
+  CHECK(arena.counters().allocated == 7 * kMiB + 100);
+  CHECK(arena.counters().peak_allocated == 10 * kMiB + 105);
+  arena.reset_peaks();
+  CHECK(arena.counters().peak_allocated == 7 * kMiB + 100);
+  CHECK(arena.counters().reserved >= 10 * kMiB);  // what was freed stays warm
+  const int64_t given = arena.trim();
+  CHECK(given >= kMiB);
+  CHECK(arena.counters().reserved <= 9 * kMiB);
+  CHECK(arena.counters().released_bytes == given);
+  arena.free(small);
+  arena.free(other);
+  arena.trim();
+  CHECK(arena.counters().allocated == 0);
+  CHECK(arena.counters().reserved < 4 * kMiB);  // fringes of huge pages
+  CHECK(arena.allocate(0) == nullptr);
+  arena.free(nullptr);
+}
+
+TEST_CASE("nothing in the arena overlaps, and what is freed is used again", "[memory]") {
+  Arena arena;
+  graph::Random random(7);
+  std::vector<Held> held;
+  int64_t expected = 0;
+  for (int round = 0; round < 3000; ++round) {
+    if (held.size() > 40 || (!held.empty() && random.below(2) == 0)) {
+      const std::size_t i = random.below(held.size());
+      REQUIRE(intact(held[i]));
+      arena.free(held[i].data);
+      expected -= static_cast<int64_t>(held[i].bytes);
+      held[i] = held.back();
+      held.pop_back();
+    } else {
+      const std::size_t bytes = 1 + random.below(random.below(2) == 0 ? 4000 : 2 * kMiB);
+      auto* data = static_cast<char*>(arena.allocate(bytes));
+      REQUIRE(data != nullptr);
+      REQUIRE(reinterpret_cast<std::size_t>(data) % Arena::kAlignment == 0);
+      const auto fill = static_cast<unsigned char>(round);
+      std::memset(data, fill, bytes);
+      held.push_back({data, bytes, fill});
+      expected += static_cast<int64_t>(bytes);
+    }
+    if (round % 500 == 499) arena.trim();
+    REQUIRE(arena.counters().allocated == expected);
+  }
+  const Counters counters = arena.counters();
+  // Freed memory is found again, also where its pieces must be joined.
+  CHECK(static_cast<double>(counters.peak_reserved) <
+        1.05 * static_cast<double>(counters.peak_allocated) + 24 * kMiB);
+  for (const Held& h : held) {
+    CHECK(intact(h));
+    arena.free(h.data);
+  }
+  CHECK(arena.counters().allocated == 0);
+}
+
+TEST_CASE("a limit of the arena is kept, with what is warm given back first", "[memory]") {
+  Arena arena;
+  arena.set_limit(64 * kMiB);
+  void* first = arena.allocate(40 * kMiB);
+  REQUIRE(first != nullptr);
+  CHECK(arena.allocate(30 * kMiB) == nullptr);
+  CHECK(arena.last_failure().bytes == 30 * kMiB);
+  CHECK(arena.last_failure().allocated == 40 * kMiB);
+  REQUIRE(arena.last_failure().largest.size() == 1);
+  CHECK(arena.last_failure().largest[0].bytes == 40 * kMiB);
+  arena.free(first);
+  // 40 MiB are warm and no place for 60: some of them have to go.
+  void* second = arena.allocate(60 * kMiB);
+  REQUIRE(second != nullptr);
+  CHECK(arena.counters().peak_reserved <= 64 * kMiB);
+  void* small = arena.allocate(1000);
+  CHECK(small != nullptr);
+  arena.free(small);
+  arena.free(second);
+  std::vector<void*> many;  // of all sizes, up to the limit
+  while (void* next = arena.allocate(150000 + 7919 * many.size())) many.push_back(next);
+  CHECK(arena.counters().reserved > 60 * kMiB);
+  CHECK(arena.counters().peak_reserved <= 64 * kMiB);
+  for (void* p : many) arena.free(p);
+}
+
+TEST_CASE("the n-th request of an arena fails once", "[memory]") {
+  Arena arena;
+  arena.fail_allocation(2);
+  void* first = arena.allocate(10);
+  CHECK(first != nullptr);
+  CHECK(arena.allocate(10) == nullptr);
+  void* third = arena.allocate(10);
+  CHECK(third != nullptr);
+  arena.free(first);
+  arena.free(third);
+}
+
+TEST_CASE("live requests are listed by label, largest first", "[memory]") {
+  Arena arena;
+  const char* before = arena.set_label("forward");
+  CHECK(std::string(before).empty());
+  void* a = arena.allocate(2 * kMiB);
+  arena.set_label("backward");
+  void* b = arena.allocate(5 * kMiB);
+  void* c = arena.allocate(100);
+  void* d = arena.allocate(50);
+  const std::vector<memory::LiveBlock> live = arena.largest(10);
+  REQUIRE(live.size() == 3);
+  CHECK(live[0].bytes == 5 * kMiB);
+  CHECK(std::string(live[0].label) == "backward");
+  CHECK(std::string(live[1].label) == "forward");
+  CHECK(live[2].bytes == 150);  // small ones together
+  CHECK(arena.largest(1).size() == 1);
+  for (void* p : {a, b, c, d}) arena.free(p);
+}

@@ -1,0 +1,144 @@
+#include "memory/plan.h"
+
+#include <cmath>
+
+#include "kdgat/error.h"
+#include "memory/cache_policy.h"
+#include "support/catch_torch.h"
+
+using namespace kdgat;
+using memory::Footprint;
+using memory::MemoryPlan;
+
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+Footprint some_footprint() {
+  Footprint f;
+  f.parameters = 10 * kMiB;
+  f.embeddings = 5 * kMiB;
+  f.gradients = 10 * kMiB;
+  f.optimizer = 20 * kMiB;
+  f.phases = {{"forward", {1e5, 100, 4000, 50}}, {"backward", {0, 100, 6000, 20}}};
+  return f;
+}
+
+// 1,000 graphs of 30 nodes and 60 edges on average.
+memory::GraphSizes some_graphs() { return {{1000, 30000, 60000}, {1, 90, 200}, 7}; }
+
+}  // namespace
+
+TEST_CASE("the largest phase of a batch decides its peak", "[memory][plan]") {
+  const Footprint f = some_footprint();
+  CHECK(f.largest({1, 10, 10000}).name == "forward");
+  CHECK(f.largest({10, 300, 600}).name == "backward");
+  CHECK(f.peak({10, 300, 600}) == 45 * kMiB + 1000 + 300 * 6000 + 600 * 20);
+}
+
+TEST_CASE("a batch planned by memory never needs more than there is", "[memory][plan]") {
+  for (const int64_t total : {100, 130, 200, 500}) {
+    const MemoryPlan plan = memory::make_plan(some_footprint(), some_graphs(),
+                                              {"card", total * kMiB, 30 * kMiB, true}, {});
+    CHECK(plan.share == 1);
+    const int64_t peak = plan.footprint.peak(plan.batch) + plan.device.context;
+    CHECK(plan.available == (total - 75) * kMiB);
+    if (plan.binds == "memory") {
+      CHECK(peak <= total * kMiB);
+      CHECK(peak - 75 * kMiB > 0.9 * static_cast<double>(plan.available));
+    }
+    CHECK(plan.steps >= 10);
+  }
+  const auto of = [](int64_t total) {
+    return memory::make_plan(some_footprint(), some_graphs(),
+                             {"card", total * kMiB, 30 * kMiB, true}, {});
+  };
+  CHECK(of(85).binds == "memory");
+  CHECK(of(500).binds == "min_steps_per_epoch");
+}
+
+TEST_CASE("what binds a plan is named", "[memory][plan]") {
+  const memory::DeviceMemory large = {"card", 1 << 30, 0, false};
+  const auto binds = [&](const memory::BatchOptions& options) {
+    return memory::make_plan(some_footprint(), some_graphs(), large, options);
+  };
+  CHECK(binds({64, true, 0.5, 10, 1}).binds == "batch_size");
+  CHECK(binds({64, true, 0.5, 10, 1}).packs == 16);
+  CHECK(binds({64, true, 0.5, 10, 3}).steps == 10);  // 30 packs to make them
+  CHECK(binds({4096, true, 0.5, 10, 1}).binds == "min_steps_per_epoch");
+  CHECK(binds({4096, true, 0.5, 1, 1}).binds == "data");
+  const MemoryPlan exact = binds({64, false, 0.5, 10, 1});
+  CHECK(exact.batch.graphs == 64);
+  CHECK(exact.batch.nodes == 0);
+}
+
+TEST_CASE("the safety factor is a share of the device, with one margin", "[memory][plan]") {
+  const auto share = [](double safety) {
+    return memory::make_plan(some_footprint(), some_graphs(), {"card", 1 << 30, 0, false},
+                             {64, true, safety, 1, 1})
+        .share;
+  };
+  CHECK(share(0.5) == Approx(0.65));
+  CHECK(share(0.55) == Approx(0.70));
+  CHECK(share(0.6) == Approx(0.75));
+  CHECK(share(0.9) == Approx(0.85));
+}
+
+TEST_CASE("a plan without room for one graph says what would do", "[memory][plan]") {
+  try {
+    memory::make_plan(some_footprint(), some_graphs(), {"card", 60 * kMiB, 30 * kMiB, true}, {},
+                      {{"teacher=cache", 3 * kMiB}, {"nothing", 0}});
+    FAIL("it fits");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::kDoesNotFit);
+    const std::string text = error.diagnostics().at(0).text();
+    CHECK_THAT(text, Catch::Contains("90 nodes and 200 edges"));
+    CHECK_THAT(text, Catch::Contains("largest item is the context with 30.0 MiB"));
+    CHECK_THAT(text, Catch::Contains("smallest memory that works is 76MiB"));
+    CHECK_THAT(text, Catch::Contains("teacher=cache (saves 3.0 MiB)"));
+    CHECK_THAT(text, !Catch::Contains("nothing"));
+  }
+  // What it names works.
+  const MemoryPlan least =
+      memory::make_plan(some_footprint(), some_graphs(), {"card", 76 * kMiB, 30 * kMiB, true}, {});
+  CHECK(least.binds == "memory");
+}
+
+TEST_CASE("the budget line has the published form", "[memory][plan]") {
+  Footprint f = some_footprint();
+  f.input = {0, 0, 48, 8};
+  const MemoryPlan plan =
+      memory::make_plan(f, some_graphs(), {"card", 16000 * kMiB, 500 * kMiB, false}, {2048});
+  CHECK(plan.line() ==
+        "MemoryBudget(total=16000MB static=545.0MB [params=10.0 embed=5.0 opt=20.0 grad=10.0 "
+        "teacher=0.0] activation=17.3MB per_graph=0.002MB available=9855.0MB batch_size=100 "
+        "mode=static)");
+  CHECK(plan.json().at("table").at("context") == 500 * kMiB);
+  CHECK(plan.json().at("batch").at("nodes") == 3000);
+}
+
+TEST_CASE("cache policies are read, and what is none is named", "[memory]") {
+  std::vector<Diagnostic> problems;
+  const memory::CachePolicy p =
+      memory::CachePolicy::parse({"every:5", "checkpoint", "fragmentation:1.4", "chunk"}, problems);
+  CHECK(problems.empty());
+  CHECK(p.every == 5);
+  CHECK(p.checkpoint);
+  CHECK(p.chunk);
+  CHECK(p.fragmentation == Approx(1.4));
+  CHECK_FALSE(p.automatic);
+  const memory::CachePolicy h = memory::CachePolicy::parse({"hygiene"}, problems);
+  CHECK(h.every == 5);
+  CHECK(h.synchronize_every == 20);
+  CHECK(h.epoch);
+  for (const char* wrong :
+       {"every", "every:0", "every:2.5", "every:x", "fragmentation:1", "often", "never:1"}) {
+    problems.clear();
+    memory::CachePolicy::parse({wrong}, problems);
+    INFO(wrong);
+    CHECK(problems.size() == 1);
+  }
+  problems.clear();
+  memory::CachePolicy::parse({"never", "epoch"}, problems);
+  CHECK(problems.size() == 1);
+}
