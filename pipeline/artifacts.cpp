@@ -213,6 +213,12 @@ std::string iso_now() {
   return text.data();
 }
 
+double unix_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) /
+         1000;
+}
+
 StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(folder)) {
   make_folder(path_);
   std::error_code ignored;
@@ -233,6 +239,7 @@ StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(fo
 
 void StepFolder::journal(json event) {
   event["time"] = iso_now();
+  event["unix"] = unix_now();
   const std::string line = event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   std::size_t done = 0;
   while (done < line.size()) {

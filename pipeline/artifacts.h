@@ -41,6 +41,8 @@ class OwnedFd {
 std::string make_run_id(int64_t milliseconds);
 /// "2026-03-01T18:04:09Z"
 std::string iso_now();
+/// Seconds since 1970, to the millisecond.
+double unix_now();
 
 /// One step's folder while it is worked on.
 class StepFolder {
@@ -50,7 +52,8 @@ class StepFolder {
   StepFolder(std::filesystem::path folder, const nlohmann::json& config);
 
   const std::filesystem::path& path() const { return path_; }
-  /// Adds the time and appends one line. Throws Error(kData) when the disk is full.
+  /// Adds the time ("time" to read, "unix" to count with) and appends one line. Throws Error(kData)
+  /// when the disk is full.
   void journal(nlohmann::json event);
   void write(const std::string& file, const nlohmann::json& content);
   /// The step is done from here on. `record`: what PastStep holds, and the stage's result.

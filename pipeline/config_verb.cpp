@@ -4,6 +4,7 @@
 
 #include "pipeline/command_line.h"
 #include "pipeline/data.h"
+#include "pipeline/machine.h"
 #include "pipeline/profile_keys.h"
 #include "pipeline/run_options.h"
 #include "pipeline/schema.h"
@@ -45,6 +46,8 @@ class YamlWriter {
     host("dataset", profile.dataset);
     host("device", profile.device);
     host("threads", profile.threads);
+    host("memory_limit", exact_bytes(profile.memory_limit));
+    host("allocator", profile.allocator);
     host("seed", profile.seed);
     host("root", profile.root.string());
     out_ << "data:\n";
@@ -110,6 +113,8 @@ ordered_json profile_json(const Profile& profile, bool origin) {
   host("dataset", profile.dataset);
   host("device", profile.device);
   host("threads", profile.threads);
+  host("memory_limit", exact_bytes(profile.memory_limit));
+  host("allocator", profile.allocator);
   host("seed", profile.seed);
   host("root", profile.root.string());
   out["data"] = settings(profile.data.import);
@@ -127,7 +132,9 @@ ordered_json profile_json(const Profile& profile, bool origin) {
 
 int show(Context& context, const std::vector<std::string>& arguments) {
   bool origin = false;
-  const RunOptions options = parse_run_options(context, arguments, &origin);
+  const RunFlags extras{"kdgat config show",
+                        [&](CommandLine& line, RunOptions&) { line.flag("--origin", origin); }};
+  const RunOptions options = parse_run_options(context, arguments, extras);
   const Profile profile = resolve_profile(options.profile, context.catalog, data_schemas());
   if (context.verbosity >= 0) {
     for (const Diagnostic& note : profile.notes) context.err << "note: " << note.text() << '\n';

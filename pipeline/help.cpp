@@ -34,6 +34,8 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --root DIR           folder that holds all runs (default runs)
   --device D           auto, cpu, cuda or cuda:N
   --threads N          threads of a stage; 0 = as many as this process may use
+  --memory-limit SIZE  memory a stage may use in all, e.g. 4GiB (default: what the device has)
+  --allocator WORDS    settings of the CUDA allocator (default expandable_segments:True)
   --seed N             seed of every stage
   --from STEP          run this step and what depends on it again
   --until STEP         stop after this step
@@ -145,8 +147,12 @@ usage: kdgat help [VERB | exit-codes]
 )";
 
 constexpr HelpRow kRows[] = {
-    {"run", kRunHelp},       {"config", kConfigHelp},         {"plugins", kPluginsHelp},
-    {"doctor", kDoctorHelp}, {"completion", kCompletionHelp}, {"version", kVersionHelp},
+    {"run", kRunHelp},
+    {"config", kConfigHelp},
+    {"plugins", kPluginsHelp},
+    {"doctor", kDoctorHelp},
+    {"completion", kCompletionHelp},
+    {"version", kVersionHelp},
     {"help", kHelpHelp},
 };
 
@@ -174,9 +180,9 @@ std::string exit_codes_text() {
     2  usage or configuration
     3  input data
     4  plugin or ABI
-    5  the plan does not fit the device
-   81  out of GPU memory
-   82  out of host memory
+    5  the plan does not fit the device: not even one graph, even alone
+   81  out of GPU memory, after smaller batches were tried; see oom-report.md of the step
+   82  out of host memory, likewise
    85  checkpointed, please requeue
   130  interrupted
   143  terminated

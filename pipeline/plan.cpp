@@ -4,6 +4,7 @@
 #include <set>
 
 #include "pipeline/hash.h"
+#include "pipeline/machine.h"
 
 namespace kdgat {
 namespace {
@@ -253,6 +254,13 @@ std::string why_run(const PlannedStep& step, const std::vector<PastStep>& past) 
   if (number(was, "seed") != number(is, "seed")) {
     changes.push_back("seed changed: " + number(was, "seed") + " -> " + number(is, "seed"));
   }
+  const auto limit = [](const nlohmann::json& of) {
+    const uint64_t bytes = of.value("memory_limit", uint64_t{0});
+    return bytes == 0 ? "none" : exact_bytes(bytes);
+  };
+  if (limit(was) != limit(is)) {
+    changes.push_back("memory limit changed: " + limit(was) + " -> " + limit(is));
+  }
   if (number(was, "version") != number(is, "version")) {
     changes.push_back("stage version changed: " + number(was, "version") + " -> " +
                       number(is, "version"));
@@ -407,6 +415,9 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
                         {"options", lasting_options(step.spec, plugin)},
                         {"seed", profile.seed},
                         {"inputs", std::move(inputs)}};
+    // Packs are planned to fit a limit, and results depend on packs. Absent without one: a limit
+    // that no one sets changes no fingerprint.
+    if (profile.memory_limit > 0) step.ingredients["memory_limit"] = profile.memory_limit;
     step.fingerprint = hash_text(step.ingredients.dump());
     decide(step, plugin, selection.is_forced(i), knows_data, past, plan.warnings);
     fingerprints[name] = step.fingerprint;

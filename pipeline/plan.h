@@ -34,7 +34,7 @@ struct PlannedStep {
   std::vector<std::string> needs;                          ///< "data" or step names
   std::map<std::string, std::vector<std::string>> inputs;  ///< port -> producers ("data" or steps)
   std::string fingerprint;
-  /// {"stage","version","options" (those that affect results),"seed",
+  /// {"stage","version","options" (those that affect results),"seed","memory_limit" (if set),
   ///  "inputs":{port:[{"step","fingerprint"}]}}
   nlohmann::json ingredients;
   Action action = Action::kRun;

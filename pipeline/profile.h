@@ -5,7 +5,7 @@
 //   dataset: hcrl_sa                 # sub-folder of the run root
 //   preset: [student]                # layers below this file
 //   data: {path: logs/, window: 100} # import options; `synth: {seconds: 60}` instead of a path
-//   seed: 42                         # also device, threads, root
+//   seed: 42                         # also device, threads, memory_limit, allocator, root
 //   options:                         # for every step of a stage, active or not
 //     classifier: {lr: 0.001}
 //   stages:                          # the steps, in this order
@@ -59,11 +59,12 @@ struct Profile {
   std::vector<StepSpec> steps;
   std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
   int threads = 0;              ///< 0 = by the machine (cores allowed by cgroup and affinity)
+  uint64_t memory_limit = 0;    ///< bytes a stage may use in all; 0 = what the device has
+  std::string allocator = "expandable_segments:True";  ///< PYTORCH_CUDA_ALLOC_CONF of a stage
   int64_t seed = 42;
   std::filesystem::path root = "runs";
-  std::map<std::string, std::string>
-      origin;                     ///< who set dataset, data.path, device, threads, seed, root
-  std::string only;               ///< the step that `run STAGE` names; "" = all
+  std::map<std::string, std::string> origin;  ///< who set the host's keys and data.path
+  std::string only;                           ///< the step that `run STAGE` names; "" = all
   std::vector<Diagnostic> notes;  ///< what was accepted but has no effect here; for the log
 };
 

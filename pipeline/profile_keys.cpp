@@ -1,10 +1,106 @@
 #include "pipeline/profile_keys.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
+#include <sstream>
+
+#include "pipeline/machine.h"
 
 namespace kdgat {
 
 using nlohmann::json;
+
+namespace {
+
+Diagnostic check_device(const std::string& name) {
+  const bool numbered = name.rfind("cuda:", 0) == 0 && name.size() > 5 &&
+                        name.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (name == "auto" || name == "cpu" || name == "cuda" || numbered) return {};
+  return {"", "\"" + name + "\" is no device", "one of auto, cpu, cuda, cuda:N"};
+}
+
+Diagnostic check_memory_limit(const std::string& text) {
+  constexpr uint64_t kLeast = uint64_t{1} << 20;  // what is less was meant in another unit
+  try {
+    const uint64_t bytes = parse_bytes(text);
+    if (bytes == 0 || bytes >= kLeast) return {};
+    return {"", text + " is less than 1 MiB", "a size has a unit: 4GiB, 512MiB"};
+  } catch (const Error& e) {
+    return e.diagnostics().front();
+  }
+}
+
+/// One setting of PYTORCH_CUDA_ALLOC_CONF; LibTorch itself ends a stage at one it does not know.
+struct AllocatorSetting {
+  std::vector<std::string> words;  ///< its two values; empty: a number of at least `least`
+  double least = 0;
+};
+
+const std::map<std::string, AllocatorSetting>& allocator_settings() {
+  static const std::vector<std::string> truth = {"True", "False"};
+  static const std::map<std::string, AllocatorSetting> settings = {
+      {"backend", {{"native", "cudaMallocAsync"}}},
+      {"expandable_segments", {truth}},
+      {"garbage_collection_threshold", {{}, 0}},
+      {"max_non_split_rounding_mb", {{}, 1}},
+      {"max_split_size_mb", {{}, 21}},
+      {"pinned_use_background_threads", {truth}},
+      {"pinned_use_cuda_host_register", {truth}},
+      {"release_lock_on_cudamalloc", {truth}},
+      {"roundup_power2_divisions", {{}, 1}}};
+  return settings;
+}
+
+Diagnostic check_allocator(const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto& [name, setting] : allocator_settings()) names.push_back(name);
+  std::istringstream list(text);
+  for (std::string item; std::getline(list, item, ',');) {
+    const std::size_t colon = item.find(':');
+    const std::string name = item.substr(0, colon);
+    const auto found = allocator_settings().find(name);
+    if (found == allocator_settings().end()) {
+      const std::string near = nearest(name, names);
+      return {"", "\"" + name + "\" is no setting of the allocator",
+              near.empty() ? "e.g. expandable_segments:True,max_split_size_mb:128"
+                           : "did you mean " + near + "?"};
+    }
+    const std::string value = colon == std::string::npos ? "" : item.substr(colon + 1);
+    const AllocatorSetting& setting = found->second;
+    if (!setting.words.empty()) {
+      const auto& words = setting.words;
+      if (std::find(words.begin(), words.end(), value) != words.end()) continue;
+      return {"", name + ": \"" + value + "\" is not " + words[0] + " or " + words[1], ""};
+    }
+    char* end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0' || !(number >= setting.least) || !std::isfinite(number)) {
+      return {"",
+              name + ": \"" + value + "\" is no number of at least " + value_text(setting.least),
+              ""};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Diagnostic check_host_value(const std::string& key, const Value& value) {
+  static const json text = {{"type", "string"}};
+  const Checked checked = check_value(text, value);
+  if (!checked.problem.empty()) return {};  // its schema says so
+  const std::string word = checked.value;
+  if (key == "device") return check_device(word);
+  if (key == "memory_limit") return check_memory_limit(word);
+  if (key == "allocator") return check_allocator(word);
+  if (key == "root" && word.empty()) return {"", "\"\" names no folder", "the default is runs"};
+  if (key == "dataset" && (word == "." || word == ".." || word.find('/') != std::string::npos)) {
+    return {"", "\"" + word + "\" cannot name a folder below root", ""};
+  }
+  return {};
+}
 
 const json& host_schema() {
   static const json schema = {
@@ -25,6 +121,19 @@ const json& host_schema() {
           {"maximum", 4096},
           {"default", 0},
           {"description", "Threads of a stage; 0 = as many as this process may use."},
+          {"x-runtime", true}}},
+        {"memory_limit",
+         {{"type", "string"},
+          {"default", "0"},
+          {"description",
+           "Memory a stage may use in all, e.g. 4GiB; 0 = what the device has. Batches are planned "
+           "to fit it."}}},
+        {"allocator",
+         {{"type", "string"},
+          {"default", "expandable_segments:True"},
+          {"description",
+           "Settings of LibTorch's CUDA allocator, as PYTORCH_CUDA_ALLOC_CONF takes them; that "
+           "variable, where set, is stronger."},
           {"x-runtime", true}}},
         {"seed",
          {{"type", "integer"},

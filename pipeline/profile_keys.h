@@ -6,10 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "kdgat/error.h"
+#include "pipeline/schema.h"
+
 namespace kdgat {
 
-/// dataset, device, threads, seed, root, with their published aliases.
+/// dataset, device, threads, memory_limit, allocator, seed, root, with their published aliases.
 const nlohmann::json& host_schema();
+/// What is wrong with the value of a host key beyond its schema (a device, a size, the settings of
+/// an allocator); no message if nothing is.
+Diagnostic check_host_value(const std::string& key, const Value& value);
 
 /// A published key that no option stands for. `neutral` empty: any value. Without `reason` it is
 /// the option of a model this version does not have: without effect for every other model, and

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "pipeline/machine.h"
 #include "pipeline/profile.h"
 #include "pipeline/profile_keys.h"
 #include "pipeline/profile_layers.h"
@@ -220,38 +221,22 @@ class Resolver {
     for (const Layer& layer : layers_) {
       for (const Assignment& a : layer.assignments) {
         if (a.scope != Scope::kHost) continue;
-        set(host, host_schema(), a.key, a, a.key, "");
-        if (a.key == "device") check_device(a);
-        if (a.key == "dataset") check_dataset(a);
-        if (a.key == "root" && host.values["root"] == "") {
-          problem(a, "root: \"\" names no folder", "the default is runs");
+        const Diagnostic refused = check_host_value(a.key, a.value);
+        if (refused.message.empty()) {
+          set(host, host_schema(), a.key, a, a.key, "");
+        } else {
+          problem(a, a.key + ": " + refused.message, refused.hint);
         }
       }
     }
     profile_.dataset = host.values["dataset"];
     profile_.device = host.values["device"];
     profile_.threads = host.values["threads"];
+    profile_.memory_limit = parse_bytes(host.values["memory_limit"]);
+    profile_.allocator = host.values["allocator"];
     profile_.seed = host.values["seed"];
     profile_.root = host.values["root"].get<std::string>();
     profile_.origin = std::move(host.origin);
-  }
-
-  void check_device(const Assignment& a) {
-    const std::string name = a.value.text.empty() && a.value.value.is_string()
-                                 ? a.value.value.get<std::string>()
-                                 : a.value.text;
-    const bool numbered = name.rfind("cuda:", 0) == 0 && name.size() > 5 &&
-                          name.find_first_not_of("0123456789", 5) == std::string::npos;
-    if (name != "auto" && name != "cpu" && name != "cuda" && !numbered) {
-      problem(a, "device: \"" + name + "\" is no device", "one of auto, cpu, cuda, cuda:N");
-    }
-  }
-
-  void check_dataset(const Assignment& a) {
-    const std::string name = a.value.value.is_string() ? a.value.value.get<std::string>() : "";
-    if (name == "." || name == ".." || name.find('/') != std::string::npos) {
-      problem(a, "dataset: \"" + name + "\" cannot name a folder below root", "");
-    }
   }
 
   void set_data() {

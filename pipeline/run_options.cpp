@@ -81,14 +81,14 @@ class OptionSchemas {
 }  // namespace
 
 RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
-                             bool* origin) {
+                             const RunFlags& extras) {
   RunOptions options;
   ProfileRequest& profile = options.profile;
   profile.environment = option_environment();
   profile.preset_folders = default_preset_folders();
 
   const OptionSchemas schemas(context.catalog);
-  CommandLine line(context, "kdgat run");
+  CommandLine line(context, extras.called);
   const auto set = [&](const std::string& key, const std::string& value) {
     profile.overrides.push_back({key, value, line.place()});
   };
@@ -112,11 +112,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   line.flag("-n,--dry-run", options.dry_run);
   line.flag("--explain", options.explain);
   line.flag("--in-process", options.in_process);
-  if (origin != nullptr) line.flag("--origin", *origin);
-  line.value("--memory-limit", [&](const std::string&) {
-    line.problem("--memory-limit is not supported in this version",
-                 "give the process a limit: systemd-run --user --scope -p MemoryMax=8G kdgat ...");
-  });
+  if (extras.declare) extras.declare(line, options);
   line.options({[&](const std::string& key) { return schemas.find(key); },
                 [&] { return schemas.keys(); }, set});
   line.words([&](const std::string& word) {

@@ -3,10 +3,12 @@
 //
 //   kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...]
 //     --preset A,B  --config FILE  --data PATH  --root DIR  --device D  --threads N  --seed N
+//     --memory-limit SIZE  --allocator SETTINGS
 //     --from STEP  --until STEP  --force  -n, --dry-run  --explain  --in-process
 //     --option-name VALUE...    every option of every stage, own or published name, dashes
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,8 @@
 
 namespace kdgat {
 
+class CommandLine;
+
 struct RunOptions {
   ProfileRequest profile;  ///< root, device, threads and seed are overrides in here
   PlanRequest plan;        ///< after resolve_profile set plan.only = Profile::only
@@ -24,12 +28,19 @@ struct RunOptions {
   bool in_process = false;
 };
 
+/// What a verb that takes the words of `kdgat run` has of its own.
+struct RunFlags {
+  std::string called = "kdgat run";  ///< how a user types it
+  /// Declares further flags, which stand before those of options of the same name.
+  std::function<void(CommandLine&, RunOptions&)> declare{};
+};
+
 /// Reads the command line and the KDGAT_* environment; fills preset_folders with the default ones.
-/// With `origin` there is a further flag --origin. Problems found here (a flag without its value,
+/// Problems found here (a flag without its value,
 /// an unknown flag with the nearest one) wait in profile.problems, so that resolve_profile reports
 /// them with all others.
 RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
-                             bool* origin = nullptr);
+                             const RunFlags& extras = {});
 
 /// Variables of the environment whose names start with KDGAT_, without those the program itself
 /// reads (KDGAT_PLUGIN_PATH, KDGAT_ISA and the like).

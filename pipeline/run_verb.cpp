@@ -7,15 +7,9 @@
 #include <iostream>
 #include <set>
 
-#include "pipeline/artifacts.h"
-#include "pipeline/cli.h"
-#include "pipeline/data.h"
-#include "pipeline/path_options.h"
 #include "pipeline/plugin_host.h"
-#include "pipeline/run_options.h"
-#include "pipeline/runner.h"
+#include "pipeline/run_session.h"
 #include "pipeline/signals.h"
-#include "pipeline/status.h"
 #include "pipeline/table.h"
 
 namespace kdgat {
@@ -90,88 +84,40 @@ std::string when(const std::string& iso) {
   return name + local(then, " %H:%M");
 }
 
-bool reads_data(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlannedStep& step) {
-    return std::find(step.needs.begin(), step.needs.end(), "data") != step.needs.end();
-  });
-}
-
-std::vector<const PluginDescription*> plugins_of(const Plan& plan, const PluginCatalog& catalog) {
-  std::vector<const PluginDescription*> plugins;
-  std::set<std::string> seen;
-  for (const PlannedStep& step : plan.steps) {
-    if (seen.insert(step.spec.stage).second) plugins.push_back(catalog.find(step.spec.stage));
-  }
-  return plugins;
-}
-
-/// "cpu" or "cuda[:N]" for what the profile asks, as far as can be told without LibTorch.
-std::string choose_device(const std::string& wanted, const Plan& plan, const PluginCatalog& catalog,
-                          const Machine& machine) {
-  const std::vector<const PluginDescription*> plugins = plugins_of(plan, catalog);
-  const bool is_cuda_build = std::any_of(plugins.begin(), plugins.end(), [](const auto* plugin) {
-    return plugin->runtime.find("cuda") != std::string::npos;
-  });
-  if (wanted == "auto") return is_cuda_build && machine.has_nvidia_driver() ? "cuda" : "cpu";
-  if (wanted.rfind("cuda", 0) == 0) {
-    const std::string hint = "use --device cpu; see kdgat doctor";
-    if (!machine.has_nvidia_driver()) {
-      throw Error(ExitCode::kUsage, "device " + wanted + ": this machine has no NVIDIA driver",
-                  hint);
-    }
-    if (!is_cuda_build) {
-      throw Error(ExitCode::kUsage,
-                  "device " + wanted + ": the stages are built for a CPU LibTorch", hint);
-    }
-  }
-  return wanted;
-}
-
 class RunCommand {
  public:
   RunCommand(Context& context, std::vector<std::string> words)
       : context_(context),
         command_(quoted("kdgat run", words)),
-        progress_(take_progress(context, words)) {
+        progress_(take_progress(context, words)),
+        session_(context, words) {
     for (const fs::path& folder : context.plugin_folders) {
       command_ = quoted(command_, {"--plugin-dir", folder.string()});
     }
-    options_ = parse_run_options(context, words);
-    profile_ = resolve_profile(options_.profile, context.catalog, data_schemas());
-    options_.plan.only = profile_.only;
-    resolve_path_options(profile_);
-    dataset_root_ = profile_.root / profile_.dataset;
-    // Finds every mistake in the profile before any work begins.
-    const Plan sketch = make_plan(profile_, context.catalog, kUnknownData, {}, options_.plan);
-    check_compatible(plugins_of(sketch, context.catalog));
-    needs_data_ = reads_data(sketch);
-    device_ = choose_device(profile_.device, sketch, context.catalog, machine_);
-    threads_ = profile_.threads > 0 ? profile_.threads : machine_.threads();
     const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
     status_ = progress_ == "jsonl" ? make_jsonl_status(context.err, steady_clock())
                                    : make_terminal_status(context.err, terminal, steady_clock());
-    std::vector<std::string> names{"plan"};
-    for (const PlannedStep& step : sketch.steps) names.push_back(step.spec.name);
+    std::vector<std::string> names = session_.step_names();
+    names.insert(names.begin(), "plan");
     status_->announce(names);
   }
 
   int preview() {
-    std::optional<PreparedData> data;
-    if (needs_data_) data = find_prepared(data_folder(profile_.data, dataset_root_));
-    const Plan plan = plan_for(data);
-    if (context_.verbosity > 0) ask_stages(plan, data);
+    const std::optional<PreparedData> data = session_.find_data();
+    const Plan plan = session_.plan_for(data);
+    if (context_.verbosity > 0) ask(plan, data);
     if (context_.json) {
       context_.out << plan_json(plan, data).dump(1) << '\n';
       return 0;
     }
     Table table;
     table.add({"data",
-               data          ? "ready"
-               : needs_data_ ? "import"
-                             : "none",
-               data          ? data->summary
-               : needs_data_ ? "unknown until imported"
-                             : "no step reads it"});
+               data                  ? "ready"
+               : session_.needs_data ? "import"
+                                     : "none",
+               data                  ? data->summary
+               : session_.needs_data ? "unknown until imported"
+                                     : "no step reads it"});
     for (const PlannedStep& step : plan.steps) {
       table.add({step.spec.name, step.action == Action::kKeep ? "kept" : "run", reason_of(step)});
     }
@@ -182,17 +128,16 @@ class RunCommand {
 
   int run() {
     install_signal_flags();
-    std::optional<PreparedData> data;
-    if (needs_data_) data = prepare();
+    const std::optional<PreparedData> data = session_.import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
-    Plan plan = plan_for(data);
+    Plan plan = session_.plan_for(data);
     check_libraries(plan);
     std::string busy;
     std::optional<Run> run;
-    if (!options_.plan.force) run = Run::resume(dataset_root_, plan, busy);
+    if (!session_.options.plan.force) run = Run::resume(session_.dataset_root, plan, busy);
     if (run) {
       // The process that held it may have finished a step in the meantime.
-      plan = plan_for(data);
+      plan = session_.plan_for(data);
       run->record_plan(plan);
       status_->message("info", "continuing run " + short_run(run->id()));
     } else if (needs_no_work(plan)) {
@@ -202,51 +147,23 @@ class RunCommand {
         status_->message("info", "run " + short_run(busy) +
                                      " of the same plan is being worked on; starting another");
       }
-      run = Run::create(dataset_root_, profile_.name, plan);
+      run = Run::create(session_.dataset_root, session_.profile.name, plan);
     }
     for (const std::string& warning : plan.warnings) status_->message("warning", warning);
     announce(plan);
 
-    ProcessSettings process;
-    process.threads = threads_;
+    ProcessSettings process = session_.process();
     process.lock_fd = run->lock_fd();
-    const RunnerInput input{plan, context_.catalog, device_, threads_, profile_.seed, data};
-    const int code = run_plan(input, *run, *status_,
-                              options_.in_process ? execute_here() : execute_in_child(process));
+    const int code =
+        run_plan(session_.input(plan, data), *run, *status_,
+                 session_.options.in_process ? execute_here() : execute_in_child(process));
     report(plan, run->document(), run->folder(), code);
     return code;
   }
 
-  bool is_preview() const { return options_.dry_run || options_.explain; }
+  bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
 
  private:
-  Plan plan_for(const std::optional<PreparedData>& data) const {
-    const std::string fingerprint = data ? data->fingerprint : needs_data_ ? kUnknownData : "none";
-    return make_plan(profile_, context_.catalog, fingerprint, find_past_steps(dataset_root_),
-                     options_.plan);
-  }
-
-  PreparedData prepare() {
-    const double started = clock_();
-    status_->begin("data");
-    const std::string phase = profile_.data.synthetic ? "synthesis" : "import";
-    PreparedData data;
-    try {
-      data = prepare_data(
-          profile_.data, data_folder(profile_.data, dataset_root_),
-          [&](int64_t done, int64_t total) {
-            status_->progress({"data", phase, "bytes", done, total, json::object(), 0});
-          },
-          [] { return pending_signal() != 0; });
-    } catch (const Error& e) {
-      if (pending_signal() == 0 || e.code() != ExitCode::kInterrupted) throw;
-      throw Error(static_cast<ExitCode>(pending_signal()), e.diagnostics());
-    }
-    status_->end({"data", "done", data.summary, clock_() - started, 0});
-    for (const Diagnostic& d : data.warnings) status_->message("warning", d.text());
-    return data;
-  }
-
   /// Of every step that will run, before the first one starts. Throws Error(kPlugin) with every
   /// problem.
   void check_libraries(const Plan& plan) const {
@@ -269,9 +186,9 @@ class RunCommand {
   }
 
   void announce(const Plan& plan) {
-    std::string text = device_ + ", " + std::to_string(threads_) +
-                       (threads_ == 1 ? " thread" : " threads") + ", limit " +
-                       format_bytes(machine_.memory_for_runs()) + ":";
+    std::string text = session_.device + ", " + std::to_string(session_.threads) +
+                       (session_.threads == 1 ? " thread" : " threads") + ", limit " +
+                       format_bytes(session_.memory_limit()) + ":";
     std::string names;
     for (const PlannedStep& step : plan.steps) {
       names += (names.empty() ? " " : ", ") + step.spec.name +
@@ -313,8 +230,9 @@ class RunCommand {
     std::string next = "   next: " + command_ + (code == 0 ? " --explain" : "");
     if (code == 0 && !run_folder.empty() && has_model(plan, run_folder)) {
       // The short id is enough where kdgat score looks by itself.
-      next += " · kdgat score LOG --run " +
-              (profile_.root == "runs" ? short_run(document.value("id", "")) : run_folder.string());
+      next += " · kdgat score LOG --run " + (session_.profile.root == "runs"
+                                                 ? short_run(document.value("id", ""))
+                                                 : run_folder.string());
     }
     if (context_.json) {
       json out = document;
@@ -336,22 +254,15 @@ class RunCommand {
   }
 
   /// With -v: what each stage says of its outputs, in the order in which they would be made.
-  void ask_stages(const Plan& plan, const std::optional<PreparedData>& data) {
-    const RunnerInput input{plan, context_.catalog, device_, threads_, profile_.seed, data};
-    ProcessSettings process;
-    process.threads = threads_;
-    std::map<std::string, Made> made;
-    for (const PlannedStep& step : plan.steps) {
-      const StageCall call{"plan", *context_.catalog.find(step.spec.stage),
-                           make_request(input, step, made, "")};
-      const StageAnswer answer = plan_in_child(call, process);
-      if (answer.code != 0) throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
-      made[step.spec.name].facts = answer.result;
-      planned_facts_[step.spec.name] = answer.result;
-      if (!context_.json) {
-        status_->message("info", step.spec.name + ": plans " + answer.result.dump());
-      }
-    }
+  void ask(const Plan& plan, const std::optional<PreparedData>& data) {
+    planned_facts_ =
+        ask_stages(session_.input(plan, data), session_.process(),
+                   [&](const PlannedStep& step, const StageAnswer& answer) {
+                     if (answer.code != 0)
+                       throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
+                     if (context_.json) return;
+                     status_->message("info", step.spec.name + ": plans " + answer.result.dump());
+                   });
   }
 
   json plan_json(const Plan& plan, const std::optional<PreparedData>& data) const {
@@ -369,8 +280,8 @@ class RunCommand {
       }
       steps.push_back(std::move(item));
     }
-    return {{"device", device_},
-            {"threads", threads_},
+    return {{"device", session_.device},
+            {"threads", session_.threads},
             {"fingerprint", plan.fingerprint},
             {"data",
              data ? json{{"folder", data->folder.string()}, {"summary", data->summary}} : json()},
@@ -381,14 +292,7 @@ class RunCommand {
   Context& context_;
   std::string command_;  ///< what was typed
   std::string progress_;
-  RunOptions options_;
-  Profile profile_;
-  fs::path dataset_root_;
-  Machine machine_;
-  bool needs_data_ = false;
-  std::string device_;
-  int threads_ = 1;
-  Clock clock_ = steady_clock();
+  RunSession session_;
   std::unique_ptr<Status> status_;
   std::map<std::string, json> planned_facts_;
 };

@@ -17,7 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kPollMilliseconds = 50;
+/// How often a stage's memory is looked at: short peaks must not hide between two looks.
+constexpr int kPollMilliseconds = 10;
+constexpr const char* kOomReport = "oom-report.md";
 constexpr int kHostMemory = static_cast<int>(ExitCode::kHostMemory);
 
 bool is_cancel(int code) { return code == 85 || code == 130 || code == 143; }
@@ -99,6 +101,8 @@ StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
   StepOutcome outcome;
   std::optional<StageAnswer> answer;
   uint64_t memory = 0;
+  const Clock clock = steady_clock();
+  const double started = clock();
   const uint64_t kills_before = settings.machine.oom_kills();
   Child child(spec);
   Forwarder forwarder(child);
@@ -117,7 +121,7 @@ StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
   while (is_alive) {
     forwarder.look();
     memory = settings.machine.anonymous_memory(child.pid());
-    outcome.peak_anonymous_bytes = std::max(outcome.peak_anonymous_bytes, memory);
+    outcome.anonymous.add(clock() - started, memory);
     is_alive = child.poll(kPollMilliseconds, on_line);
   }
   // The system's number counts what the host held when it started the process, too.
@@ -148,6 +152,12 @@ ChildSpec child_spec(const ProcessSettings& settings) {
     spec.environment["OMP_WAIT_POLICY"] = "active";
     spec.environment["GOMP_SPINCOUNT"] = "5000";
   }
+  // LibTorch reads it while it loads. The second name is the first one's newer form.
+  if (!settings.allocator.empty() && std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr &&
+      std::getenv("PYTORCH_ALLOC_CONF") == nullptr) {
+    spec.environment["PYTORCH_CUDA_ALLOC_CONF"] = settings.allocator;
+    spec.environment["PYTORCH_ALLOC_CONF"] = settings.allocator;
+  }
   return spec;
 }
 
@@ -169,6 +179,7 @@ json fingerprint_config(const RunnerInput& input, const PlannedStep& step,
           {"seed", input.seed},
           {"device", input.device},
           {"threads", input.threads},
+          {"memory", request.at("memory")},
           {"inputs", request.at("inputs")},
           {"fingerprint", step.fingerprint},
           {"ingredients", step.ingredients},
@@ -259,8 +270,12 @@ class PlanRun {
     }
     status_.end(end);
     if (end.outcome == "failed") {
-      status_.message("error", name + ": " + join(answer.diagnostics) +
-                                   "\n  log: " + (run_.step_folder(name) / "log.txt").string());
+      const std::filesystem::path folder = run_.step_folder(name);
+      std::string text = name + ": " + join(answer.diagnostics);
+      if (std::filesystem::exists(folder / kOomReport)) {
+        text += "\n  report: " + (folder / kOomReport).string();
+      }
+      status_.message("error", text + "\n  log: " + (folder / "log.txt").string());
     }
     const bool is_stopped = end.outcome != "done" && end.outcome != "failed";
     run_.record_step(name, is_stopped ? "interrupted" : end.outcome, more);
@@ -275,6 +290,8 @@ class PlanRun {
     StageCall call{"run", plugin, make_request(input_, step, made_, path)};
     StepFolder folder(path, fingerprint_config(input_, step, plugin, call.request));
     folder.write("request.json", call.to_json());
+    std::filesystem::remove(path / kOomReport);  // of an earlier attempt
+    announced_ = json();
     StepLog log(path / "log.txt");
     folder.journal({{"event", "start"}, {"run", run_.id()}, {"reason", step.reason}});
     StepOutcome outcome = execute_(call, folder, [&](const json& event, uint64_t memory) {
@@ -282,10 +299,7 @@ class PlanRun {
     });
     const StageAnswer& answer = outcome.answer;
     for (const Diagnostic& d : answer.diagnostics) log.write("error", d.text());
-    folder.write("memory.json", {{"planned", answer.result.value("memory", json())},
-                                 {"actual",
-                                  {{"peak_resident_bytes", outcome.peak_resident_bytes},
-                                   {"peak_anonymous_bytes", outcome.peak_anonymous_bytes}}}});
+    folder.write("memory.json", memory_record(outcome, announced_));
     if (answer.code == 0) {
       if (answer.result.contains("metrics")) folder.write("metrics.json", answer.result["metrics"]);
       folder.journal({{"event", "end"}, {"code", 0}});
@@ -305,6 +319,7 @@ class PlanRun {
       return;  // how far it is now is of no use later; epochs come as metrics
     }
     folder.journal(event);
+    if (kind == "metrics" && event.value("what", json()) == "memory") remember_plan(event);
     if (kind == "log") {
       const auto text = [&](const char* key) {
         const auto found = event.find(key);
@@ -314,6 +329,11 @@ class PlanRun {
       log.write(text("level"), text("message"));
       if (text("level") != "info") status_.message(text("level"), name + ": " + text("message"));
     }
+  }
+
+  void remember_plan(const json& event) {
+    const json values = event.value("values", json());
+    if (values.is_object() && values.value("event", json()) == "plan") announced_ = values;
   }
 
   static Progress read_progress(const std::string& name, const json& event, uint64_t memory) {
@@ -355,6 +375,7 @@ class PlanRun {
   Clock clock_;
   std::map<std::string, Made> made_;
   std::map<std::string, bool> lost_;
+  json announced_;  ///< plan of the memory of the step at hand, as its stage told it
   int exit_code_ = 0;
   int cancel_code_ = 0;
 };
@@ -397,6 +418,27 @@ StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings
   return supervise(spec, settings, "", [](const json&, uint64_t) {}).answer;
 }
 
+json memory_record(const StepOutcome& outcome, const json& announced) {
+  const json told = outcome.answer.result.value("memory", json());
+  const auto part = [&](const char* name, const json& otherwise) {
+    return told.is_object() && told.contains(name) ? told.at(name) : otherwise;
+  };
+  json actual = part("actual", json::object());
+  actual["peak_resident_bytes"] = outcome.peak_resident_bytes;
+  actual["peak_anonymous_bytes"] = outcome.anonymous.peak();
+  return {{"planned", part("planned", announced)},
+          {"actual", std::move(actual)},
+          {"timeline", outcome.anonymous.json()}};
+}
+
+json memory_json(const MemoryRequest& memory) {
+  return {{"limit", memory.limit},
+          {"device", memory.device},
+          {"total", memory.total},
+          {"context", memory.context},
+          {"measure", memory.measure}};
+}
+
 json make_request(const RunnerInput& input, const PlannedStep& step,
                   const std::map<std::string, Made>& made, const std::filesystem::path& run_dir) {
   json inputs = json::object();
@@ -407,7 +449,8 @@ json make_request(const RunnerInput& input, const PlannedStep& step,
       json item = {
           {"name", producer}, {"kind", port.kind}, {"path", nullptr}, {"facts", json::object()}};
       if (producer == "data" && input.data) {
-        item["path"] = std::filesystem::absolute(input.data->folder).string();
+        if (!input.data->folder.empty())
+          item["path"] = std::filesystem::absolute(input.data->folder).string();
         item["facts"] = input.data->facts;
       } else if (const auto at = made.find(producer); at != made.end()) {
         if (!at->second.folder.empty())
@@ -422,6 +465,7 @@ json make_request(const RunnerInput& input, const PlannedStep& step,
           {"device", input.device},
           {"threads", input.threads},
           {"seed", input.seed},
+          {"memory", memory_json(input.memory)},
           {"run_dir", run_dir.empty() ? "" : std::filesystem::absolute(run_dir).string()},
           {"inputs", std::move(inputs)}};
 }

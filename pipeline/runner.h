@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kdgat/stage.h"
 #include "pipeline/artifacts.h"
 #include "pipeline/data.h"
 #include "pipeline/log.h"
 #include "pipeline/machine.h"
+#include "pipeline/memory_trace.h"
 #include "pipeline/plan.h"
 #include "pipeline/stage_call.h"
 #include "pipeline/status.h"
@@ -22,8 +24,8 @@ namespace kdgat {
 struct StepOutcome {
   StageAnswer answer;
   uint64_t peak_resident_bytes = 0;  ///< 0 = not measured
-  uint64_t peak_anonymous_bytes = 0;
-  nlohmann::json last_progress;  ///< the last progress event, null if there was none
+  MemoryTrace anonymous;             ///< resident anonymous memory from the start of the process
+  nlohmann::json last_progress;      ///< the last progress event, null if there was none
 };
 
 /// Runs one call to its end, or until a signal asks to stop. `on_event` gets the stage's events
@@ -35,6 +37,7 @@ using Execute = std::function<StepOutcome(
 struct ProcessSettings {
   std::filesystem::path executable = "/proc/self/exe";
   int threads = 1;
+  std::string allocator;  ///< PYTORCH_CUDA_ALLOC_CONF, unless the user's environment has one
   int lock_fd = -1;
   Machine machine;
 };
@@ -47,14 +50,22 @@ Execute execute_here();
 /// Asks a stage's plan() in a process of its own, without a run folder.
 StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings);
 
+/// What a step and its stage said of the memory it needs and needed, for memory.json:
+/// {"planned", "actual", "timeline"}. `announced`: the plan as an event, for a stage that failed.
+nlohmann::json memory_record(const StepOutcome& outcome, const nlohmann::json& announced);
+
 struct RunnerInput {
   const Plan& plan;
   const PluginCatalog& catalog;
   std::string device;  ///< "cpu" or "cuda"
   int threads = 1;
   int64_t seed = 42;
-  std::optional<PreparedData> data;  ///< if a step reads it
+  std::optional<PreparedData> data;  ///< if a step reads it; one without a folder has facts alone
+  MemoryRequest memory{};
 };
+
+/// As it stands in a request.
+nlohmann::json memory_json(const MemoryRequest& memory);
 
 /// The request of a step (see stage_abi.h). `made`: folder and facts of the steps before it; a
 /// producer that is absent there has a null path.

@@ -37,8 +37,53 @@ static kdgat_status validate(const kdgat_host* host, const char* request) {
   return 2;
 }
 
+/* The number after `"key":` of a request; 0 if there is none. */
+static long long number_of(const char* request, const char* key) {
+  char wanted[64];
+  snprintf(wanted, sizeof wanted, "\"%s\":", key);
+  const char* at = strstr(request, wanted);
+  return at == NULL ? 0 : atoll(at + strlen(wanted));
+}
+
+/* A plan of memory for the device of the request, as a stage that trains answers it. */
+static void plan_memory(const kdgat_host* host, const char* request) {
+  char answer[1024];
+  snprintf(answer, sizeof answer,
+           "{\"count\":1,\"memory\":{\"line\":\"MemoryBudget(total=%lldMB)\",\"mode\":\"%s\","
+           "\"device\":{\"name\":\"card\",\"total\":%lld,\"share\":0.65},"
+           "\"table\":{\"context\":%lld,\"parameters\":409600,\"step\":1048576,\"input\":0},"
+           "\"available\":%lld,\"batch\":{\"graphs\":1200,\"nodes\":34000,\"edges\":60000},"
+           "\"binds\":\"memory\",\"steps\":8,\"predicted\":2097152,\"margin\":0.03},"
+           "\"cache_policy\":[\"every:5\",\"epoch\"],\"teacher\":\"none\",\"epochs\":30}",
+           number_of(request, "total") >> 20,
+           strstr(request, "\"measure\":true") != NULL ? "measured" : "static",
+           number_of(request, "total"), number_of(request, "context"), number_of(request, "limit"));
+  host->result(host->context, answer);
+}
+
+/* oom-report.md in the step's folder, as a stage that ran out of memory leaves it. */
+static void write_oom_report(const char* request) {
+  const char* folder = strstr(request, "\"run_dir\":\"");
+  char path[4096];
+  if (folder == NULL || sscanf(folder, "\"run_dir\":\"%4000[^\"]", path) != 1) return;
+  strcat(path, "/oom-report.md");
+  FILE* file = fopen(path, "w");
+  if (file == NULL) return;
+  fputs("# Out of memory\n", file);
+  fclose(file);
+}
+
 static kdgat_status plan(const kdgat_host* host, const char* request) {
-  (void)request;
+  if (is_mode(request, "planned")) {
+    plan_memory(host, request);
+    return 0;
+  }
+  if (is_mode(request, "too_large")) {
+    host->fail(host->context,
+               "{\"diagnostics\":[{\"message\":\"one graph does not fit\",\"hint\":\"the smallest "
+               "memory that works is 3MiB\"}]}");
+    return 5;
+  }
   host->result(host->context, "{\"count\":1}");
   return 0;
 }
@@ -66,6 +111,36 @@ static kdgat_status run(const kdgat_host* host, const char* request) {
     abort();
   }
   if (is_mode(request, "status")) return 77;
+  if (is_mode(request, "planned")) {
+    host->emit(host->context,
+               "{\"event\":\"metrics\",\"what\":\"memory\",\"index\":0,\"values\":{\"event\":"
+               "\"release\",\"bytes\":4096}}");
+    host->emit(host->context,
+               "{\"event\":\"metrics\",\"what\":\"epoch\",\"index\":1,\"values\":{\"memory\":{"
+               "\"peak_allocated\":2000000,\"peak_reserved\":3000000}}}");
+    host->result(host->context,
+                 "{\"facts\":{\"count\":1},\"memory\":{\"planned\":{\"predicted\":2097152},"
+                 "\"actual\":{\"peak_tensor_bytes\":2000000,\"releases\":1,\"released_bytes\":4096,"
+                 "\"splits\":0}}}");
+    return 0;
+  }
+  if (is_mode(request, "allocator")) {
+    const char* first = getenv("PYTORCH_CUDA_ALLOC_CONF");
+    const char* second = getenv("PYTORCH_ALLOC_CONF");
+    char answer[512];
+    snprintf(answer, sizeof answer, "{\"facts\":{\"allocator\":[\"%s\",\"%s\"]}}",
+             first == NULL ? "" : first, second == NULL ? "" : second);
+    host->result(host->context, answer);
+    return 0;
+  }
+  if (is_mode(request, "oom")) {
+    host->emit(host->context,
+               "{\"event\":\"metrics\",\"what\":\"memory\",\"index\":0,\"values\":{\"event\":"
+               "\"plan\",\"predicted\":7}}");
+    write_oom_report(request);
+    host->fail(host->context, "{\"diagnostics\":[{\"message\":\"out of host memory\"}]}");
+    return 82;
+  }
   if (is_mode(request, "memory")) {
     host->fail(host->context, "{\"diagnostics\":[{\"message\":\"out of host memory\"}]}");
     return 82;

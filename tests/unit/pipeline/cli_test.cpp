@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "kdgat/options.h"
+#include "pipeline/command_line.h"
 #include "pipeline/run_options.h"
 #include "support/command.h"
 
@@ -47,7 +48,9 @@ RunOptions parse(const std::vector<std::string>& words) {
   context.catalog.add(plugin);
   for (size_t i = 0; i < words.size(); ++i) context.positions.push_back(static_cast<int>(i) + 2);
   bool origin = false;
-  const RunOptions options = parse_run_options(context, words, &origin);
+  const RunOptions options = parse_run_options(
+      context, words,
+      {"kdgat run", [&](CommandLine& line, RunOptions&) { line.flag("--origin", origin); }});
   CHECK(origin == (std::find(words.begin(), words.end(), "--origin") != words.end()));
   return options;
 }
@@ -243,6 +246,7 @@ TEST_CASE("a flag leaves the words that are not its values", "[cli]") {
 TEST_CASE("problems of the command line wait to be reported with all others", "[cli]") {
   const RunOptions o = parse({"--vgae-hiden-dims", "4", "a.yaml", "b.yaml", "one", "two",
                               "--memory-limit", "8G", "--dryrun", "--data"});
+  CHECK(overrides(o) == Words{"memory_limit=8G"});
   std::string text;
   for (const Diagnostic& d : o.profile.problems) text += d.text() + "\n";
   CHECK(text ==
@@ -252,8 +256,6 @@ TEST_CASE("problems of the command line wait to be reported with all others", "[
         "  hint: layer presets instead: --preset A,B\n"
         "cannot run both one and two (command line, argument 7)\n"
         "  hint: name one stage, or a profile with several; options are key=value\n"
-        "--memory-limit is not supported in this version (command line, argument 8)\n"
-        "  hint: give the process a limit: systemd-run --user --scope -p MemoryMax=8G kdgat ...\n"
         "unknown flag --dryrun (command line, argument 10)\n"
         "  hint: did you mean --dry-run?\n"
         "--data needs a value (command line, argument 11)\n");

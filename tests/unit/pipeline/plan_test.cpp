@@ -200,3 +200,18 @@ TEST_CASE("plan names an unfinished run by all its steps", "[plan]") {
   profile.steps[1].options.values["lr"] = 0.5;
   CHECK(plan_of(profile).fingerprint != before);
 }
+
+TEST_CASE("a limit of memory is part of what was done, and of nothing where none is set",
+          "[plan]") {
+  const Plan free = plan_of(kUsual);
+  CHECK(!free.steps[0].ingredients.contains("memory_limit"));
+  Profile limited = kUsual;
+  limited.memory_limit = uint64_t{2} << 30;
+  const Plan plan = plan_of(limited, past_of(free));
+  CHECK(actions(plan) == "rrr");
+  CHECK(plan.steps[0].reason == "memory limit changed: none -> 2GiB");
+  CHECK(actions(plan_of(limited, past_of(plan))) == "kkk");
+  // How memory is kept changes no result.
+  limited.allocator = "max_split_size_mb:128";
+  CHECK(plan_of(limited).fingerprint == plan.fingerprint);
+}

@@ -440,6 +440,22 @@ TEST_CASE("host keys are checked", "[profile]") {
         "dataset: \"a/b\" cannot name a folder below root (command line, argument 4)");
 }
 
+TEST_CASE("a limit of memory and the allocator's settings come from every layer", "[profile]") {
+  Case c;
+  c.request.stage = "autoencoder";
+  CHECK(c.resolve().memory_limit == 0);
+  CHECK(c.resolve().allocator == "expandable_segments:True");
+  c.config("memory_limit: 2GiB\nallocator: max_split_size_mb:128,backend:native\n");
+  CHECK(c.resolve().memory_limit == uint64_t{2} << 30);
+  CHECK(c.resolve().allocator == "max_split_size_mb:128,backend:native");
+  c.request.environment["KDGAT_MEMORY_LIMIT"] = "1GiB";
+  CHECK(c.resolve().memory_limit == uint64_t{1} << 30);
+  c.set("memory_limit", "3000000000").set("allocator", "");
+  CHECK(c.resolve().memory_limit == 3'000'000'000);
+  CHECK(c.resolve().origin.at("memory_limit") == "command line, argument 2");
+  CHECK(c.resolve().allocator.empty());
+}
+
 TEST_CASE("nothing named is an error that says what to type", "[profile]") {
   CHECK(Case().problems().find("nothing to run: no preset") == 0);
   Case c;

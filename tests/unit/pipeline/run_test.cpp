@@ -163,6 +163,19 @@ TEST_CASE("kdgat run skips what needs a failed step and ends with its code", "[r
   CHECK_THAT(mended.err, Contains("third     kept"));
 }
 
+TEST_CASE("a stage that ran out of memory names its report and leaves its plan", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  const CommandResult result = run_kdgat("run probe mode=oom --plugin-dir plugins", scratch.path());
+  CHECK(result.exit_code == 82);
+  const fs::path step = runs_in(scratch.path())[0] / "probe";
+  CHECK_THAT(result.err, Contains("error: probe: out of host memory") &&
+                             Contains("report: " + fs::relative(step, scratch.path()).string() +
+                                      "/oom-report.md"));
+  const json record = json::parse(read_text(step / "memory.json"));
+  CHECK(record.at("planned").at("predicted") == 7);
+}
+
 TEST_CASE("kdgat run refuses a plugin that is not as described, and every broken one", "[run]") {
   const ScratchFolder scratch;
   const fs::path library = make_plugin(scratch / "plugins");

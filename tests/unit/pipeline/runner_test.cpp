@@ -28,7 +28,7 @@ struct World {
   ~World() { reset_signal_flags(); }
 
   int go(const Execute& execute) {
-    return run_plan({plan, catalog, "cpu", 2, 42, data}, run, status, execute);
+    return run_plan({plan, catalog, "cpu", 2, 42, data, memory}, run, status, execute);
   }
   /// Each step answers with the code noted for it, or is done.
   int go() {
@@ -59,6 +59,7 @@ struct World {
   Run run;
   FakeStatus status;
   PreparedData data;
+  MemoryRequest memory{};
   std::map<std::string, int> codes;
   std::map<std::string, json> requests;
   std::string signal_in;
@@ -73,7 +74,8 @@ struct Probe {
   Probe() { reset_signal_flags(); }
   ~Probe() { reset_signal_flags(); }
 
-  StepOutcome run(const std::string& mode, const std::function<void(const json&)>& on_event = {}) {
+  StepOutcome run(const std::string& mode, const std::function<void(const json&)>& on_event = {},
+                  const std::string& allocator = "") {
     StageCall call{
         "run", describe_as(library, "probe"), {{"step", "p"}, {"options", {{"mode", mode}}}}};
     StepFolder folder(scratch / "step", json::object());
@@ -81,6 +83,7 @@ struct Probe {
     ProcessSettings settings;
     settings.executable = kdgat_binary();
     settings.machine = machine;
+    settings.allocator = allocator;
     return execute_in_child(settings)(call, folder, [&](const json& event, uint64_t) {
       events.push_back(event);
       if (on_event) on_event(event);
@@ -293,4 +296,60 @@ TEST_CASE("a C++ stage that throws becomes an answer", "[runner]") {
   CHECK(call("run", true).diagnostics.at(0).message == "unknown exception");
   CHECK(call("plan", false).code == 82);
   CHECK(call("validate", false).code == 0);
+}
+
+TEST_CASE("a request says what memory a stage may use", "[runner]") {
+  World world({fake_step("a", "trainer")});
+  world.memory = {4096, "card", 1 << 20, 1 << 10, true};
+  world.data.folder.clear();
+  world.go();
+  CHECK(world.requests.at("a").at("memory") == json{{"limit", 4096},
+                                                    {"device", "card"},
+                                                    {"total", 1 << 20},
+                                                    {"context", 1 << 10},
+                                                    {"measure", true}});
+  CHECK(world.requests.at("a").at("inputs").at("graphs")[0].at("path").is_null());
+}
+
+TEST_CASE("a report of an earlier attempt that ran out of memory is not named again", "[runner]") {
+  World world({fake_step("a", "trainer")});
+  fs::create_directories(world.run.step_folder("a"));
+  write_file(world.run.step_folder("a") / "oom-report.md", "old");
+  world.codes["a"] = 82;
+  CHECK(world.go() == 82);
+  REQUIRE(world.status.messages.size() == 1);
+  CHECK_THAT(world.status.messages[0], Contains("because") && !Contains("oom-report"));
+}
+
+TEST_CASE("the plan of a stage that failed is that which it announced", "[runner]") {
+  StepOutcome outcome;
+  outcome.anonymous.add(0, 5);
+  const json announced = {{"event", "plan"}, {"predicted", 7}};
+  CHECK(memory_record(outcome, announced).at("planned") == announced);
+  CHECK(memory_record(outcome, {}).at("planned").is_null());
+  outcome.answer.result["memory"] = {{"planned", {{"predicted", 8}}},
+                                     {"actual", {{"peak_tensor_bytes", 9}}}};
+  const json record = memory_record(outcome, announced);
+  CHECK(record.at("planned").at("predicted") == 8);
+  CHECK(record.at("actual") ==
+        json{{"peak_tensor_bytes", 9}, {"peak_resident_bytes", 0}, {"peak_anonymous_bytes", 5}});
+  CHECK(record.at("timeline").at("bytes") == json{5});
+}
+
+TEST_CASE("a stage's process finds the allocator's settings unless the user's are there",
+          "[runner]") {
+  const auto seen = [](const std::string& allocator) {
+    return Probe().run("allocator", {}, allocator).answer.result.at("facts").at("allocator");
+  };
+  ::unsetenv("PYTORCH_CUDA_ALLOC_CONF");
+  ::unsetenv("PYTORCH_ALLOC_CONF");
+  const std::string settings = "expandable_segments:True";
+  CHECK(seen(settings) == json{settings, settings});
+  CHECK(seen("") == json{"", ""});
+  ::setenv("PYTORCH_ALLOC_CONF", "backend:native", 1);
+  CHECK(seen(settings) == json{"", "backend:native"});
+  ::unsetenv("PYTORCH_ALLOC_CONF");
+  ::setenv("PYTORCH_CUDA_ALLOC_CONF", "backend:native", 1);
+  CHECK(seen(settings) == json{"backend:native", ""});
+  ::unsetenv("PYTORCH_CUDA_ALLOC_CONF");
 }
