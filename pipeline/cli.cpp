@@ -96,6 +96,10 @@ std::string Context::place(size_t index) const {
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> table = {
       {"run", "run the stages of a profile, a preset or one stage", Needs::kPlugins, run_verb},
+      {"plan", "say what memory each stage needs and which batch fits, here or on another card",
+       Needs::kPlugins, plan_verb},
+      {"memory", "estimate a stage's memory, or report planned against measured", Needs::kCatalog,
+       memory_verb},
       {"score", "score the windows of a log with a trained model", Needs::kCatalog, score_verb},
       {"data", "import, inspect, verify and synthesise CAN data", Needs::kNothing, data_verb},
       {"config", "show the resolved profile, the options of a stage, or begin a profile",

@@ -54,6 +54,8 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
 
 // The verbs, each in <name>_verb.cpp.
 int run_verb(Context& context, const std::vector<std::string>& arguments);
+int plan_verb(Context& context, const std::vector<std::string>& arguments);
+int memory_verb(Context& context, const std::vector<std::string>& arguments);
 int score_verb(Context& context, const std::vector<std::string>& arguments);
 int data_verb(Context& context, const std::vector<std::string>& arguments);
 int plugins_verb(Context& context, const std::vector<std::string>& arguments);

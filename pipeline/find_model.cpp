@@ -36,6 +36,21 @@ std::vector<fs::path> runs_named(const std::string& name, const fs::path& root) 
   return out;
 }
 
+/// The one run that `name` means. `sought` says what else it might have been.
+fs::path only_run_named(const std::string& name, const fs::path& root, const std::string& sought) {
+  const std::vector<fs::path> found = runs_named(name, root);
+  if (found.size() > 1) {
+    throw Error(ExitCode::kUsage,
+                std::to_string(found.size()) + " runs in " + root.string() + " begin with " + name,
+                "give more of the id, or the folder");
+  }
+  if (found.empty()) {
+    throw Error(ExitCode::kData, "no " + sought + " is called " + name,
+                "runs were looked for in " + root.string() + "; --root DIR names another place");
+  }
+  return found.front();
+}
+
 std::vector<Found> models_of(const fs::path& run) {
   std::ifstream in(run / "run.json", std::ios::binary);
   const json document = json::parse(in, nullptr, false);
@@ -100,17 +115,16 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
   if (fs::is_directory(path, ignored)) {
     throw Error(ExitCode::kData, run + ": neither a run nor the folder of a model");
   }
-  const std::vector<fs::path> found = runs_named(run, root);
-  if (found.size() > 1) {
-    throw Error(ExitCode::kUsage,
-                std::to_string(found.size()) + " runs in " + root.string() + " begin with " + run,
-                "give more of the id, or the folder");
-  }
-  if (found.empty()) {
-    throw Error(ExitCode::kData, "no run, folder or model file is called " + run,
-                "runs were looked for in " + root.string() + "; --root DIR names another place");
-  }
-  return choose(found.front(), models_of(found.front()), step);
+  const fs::path found = only_run_named(run, root, "run, folder or model file");
+  return choose(found, models_of(found), step);
+}
+
+fs::path find_run(const std::string& name, const fs::path& root) {
+  std::error_code ignored;
+  if (fs::exists(fs::path(name) / "run.json", ignored)) return name;
+  if (fs::is_directory(name, ignored))
+    throw Error(ExitCode::kData, name + ": not the folder of a run");
+  return only_run_named(name, root, "run or folder");
 }
 
 }  // namespace kdgat

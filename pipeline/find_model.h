@@ -1,4 +1,4 @@
-// Which model file a user means by a run. Reads run folders; knows no stage but by name.
+// Which run, and which model file, a user means. Reads run folders; knows no stage but by name.
 #pragma once
 
 #include <filesystem>
@@ -12,5 +12,8 @@ namespace kdgat {
 /// is to choose from, Error(kData) if there is no model.
 std::filesystem::path find_model(const std::string& run, const std::string& step,
                                  const std::filesystem::path& root);
+
+/// The folder of a run by that folder or its id below `root`. Throws as find_model().
+std::filesystem::path find_run(const std::string& name, const std::filesystem::path& root);
 
 }  // namespace kdgat

@@ -50,6 +50,51 @@ is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environme
 KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
 )";
 
+constexpr const char* kPlanHelp =
+    R"(Say what memory each stage needs and which batch fits, without training.
+
+  kdgat plan --preset smoke                         on this machine
+  kdgat plan my.yaml --gpu v100-16                  on a card that is not here
+  kdgat plan --preset kdgat --data logs/ --device 8GiB --static
+  kdgat plan my.yaml --memory-limit 4GiB --json
+
+usage: kdgat plan [what kdgat run takes] [options]
+
+  --device SIZE        plan for a card of this size; any other word is the device of kdgat run
+  --gpu NAME           plan for a card by its name, e.g. v100-16, a100-40, t4-16, rtx3090-24
+  --memory-limit SIZE  memory a stage may use in all
+  --static             count from shapes alone; else a few batches are run to measure
+  --json               results as JSON
+
+The data are imported if they are not yet: batches depend on their graphs. Ends with 5 if a stage
+does not fit, and says what would help.
+)";
+
+constexpr const char* kMemoryHelp =
+    R"(Estimate a stage's memory, or report what a run planned and used.
+
+  kdgat memory estimate --stage classifier          one line, for graphs as in hcrl_sa
+  kdgat memory estimate --stage autoencoder --preset teacher --gpu t4-16 batch_size=1024
+  kdgat memory estimate --stage classifier --graphs 150000 --nodes 40 --edges 80 -v
+  kdgat memory report 01JD                          planned against measured, each stage
+  kdgat memory report runs/my/01JD... --svg memory.svg
+
+usage: kdgat memory estimate --stage STAGE [key=value ...] [options]
+       kdgat memory report RUN [--svg FILE] [--root DIR] [--json]
+
+  --graphs N           windows there are (default 9364)
+  --nodes X, --edges X means of a window (default 28.9 and 49.2)
+  --num-ids N          identifiers (default 2049)
+  --preset A,B         options of presets, as in kdgat run
+  --device SIZE, --gpu NAME, --memory-limit SIZE
+                       as in kdgat plan
+  -v                   the whole table
+  --json               results as JSON
+
+The report's error is that of the planned peak of tensors. --svg draws memory over time, to be
+opened in a browser.
+)";
+
 constexpr const char* kScoreHelp =
     R"(Score the windows of a log with a trained model: one line a window on standard output.
 
@@ -148,6 +193,8 @@ usage: kdgat help [VERB | exit-codes]
 
 constexpr HelpRow kRows[] = {
     {"run", kRunHelp},
+    {"plan", kPlanHelp},
+    {"memory", kMemoryHelp},
     {"config", kConfigHelp},
     {"plugins", kPluginsHelp},
     {"doctor", kDoctorHelp},

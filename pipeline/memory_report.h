@@ -1,0 +1,41 @@
+// What the steps of a run were planned to need and what they needed, read from memory.json and
+// journal.jsonl of each. Runs nothing and draws nothing (see memory_svg.h).
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kdgat {
+
+/// Bytes over seconds since the step's process began, in order of time.
+using MemorySeries = std::vector<std::pair<double, double>>;
+
+struct StepMemory {
+  std::string step;
+  nlohmann::json planned;  ///< null if its stage plans no memory
+  nlohmann::json actual;
+  double seconds = 0;       ///< how long it ran
+  MemorySeries tensors;     ///< peak of each epoch
+  MemorySeries reserved;    ///< by the allocator, peak of each epoch
+  MemorySeries resident;    ///< anonymous memory of the process
+  std::vector<std::pair<double, std::string>> events;  ///< "split", "release"
+
+  /// Planned peak of tensors in bytes; -1 = not planned.
+  double planned_peak() const;
+  /// The peak of tensors that was measured; -1 = not measured.
+  double actual_peak() const;
+};
+
+/// Every step of a run that has a memory.json; kept ones as the run that made them left them. Of a
+/// step that was continued, the last attempt. Throws Error(kData) if run.json is not readable.
+std::vector<StepMemory> read_run_memory(const std::filesystem::path& run);
+
+/// {"step","planned","actual","error_percent"} of each.
+nlohmann::json memory_report_json(const std::vector<StepMemory>& steps);
+/// The same as a table.
+std::string memory_report_text(const std::vector<StepMemory>& steps);
+
+}  // namespace kdgat

@@ -1,0 +1,141 @@
+// `kdgat plan` and `kdgat memory` as a person types them, with the probe in the place of a stage
+// that trains.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "kdgat/atomic_file.h"
+#include "support/probe_plugin.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Verbs {
+  Verbs() { make_plugin(scratch / "plugins"); }
+  CommandResult say(const std::string& words) const {
+    return run_kdgat(words + " --plugin-dir plugins", scratch.path());
+  }
+  ScratchFolder scratch;
+};
+
+/// The one run below a folder.
+fs::path run_in(const fs::path& folder) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "run.json") return entry.path().parent_path();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("kdgat plan shows what each stage plans for the device that is asked for", "[memory]") {
+  const Verbs kdgat;
+  const CommandResult here = kdgat.say("plan probe mode=planned");
+  INFO(here.err);
+  CHECK(here.exit_code == 0);
+  CHECK_THAT(here.out, Contains("parameters              400 KiB") &&
+                           Contains("graphs a batch            1,200") &&
+                           Contains("MemoryBudget(total=0MB)") && Contains("measured"));
+  const auto card = [&](const std::string& words) {
+    const CommandResult result = kdgat.say("plan probe mode=planned --json " + words);
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return json::parse(result.out);
+  };
+  const json named = card("--gpu T4-16 --static --memory-limit 2GiB");
+  CHECK(named.at("memory").at("device") == "t4-16");
+  CHECK(named.at("memory").at("measure") == false);
+  const json plan = named.at("steps")[0].at("memory");
+  CHECK(plan.at("mode") == "static");
+  CHECK(plan.at("device").at("total") == named.at("memory").at("total"));
+  CHECK(plan.at("table").at("context") == 500 << 20);
+  CHECK(plan.at("available") == int64_t{2} << 30);
+  CHECK(card("--device 16GiB").at("memory").at("total") == int64_t{16} << 30);
+  CHECK(card("--device cpu").at("memory").at("total") == 0);
+  // It has made no run.
+  CHECK(run_in(kdgat.scratch.path()).empty());
+}
+
+TEST_CASE("kdgat plan ends with the code of what does not fit and shows the rest", "[memory]") {
+  const Verbs kdgat;
+  write_file(kdgat.scratch / "p.yaml",
+             "stages:\n  small: {stage: probe, mode: planned}\n  large: {stage: probe, mode: "
+             "too_large}\n  after: {stage: probe, mode: planned, needs: large}\n");
+  const CommandResult result = kdgat.say("plan p.yaml");
+  CHECK(result.exit_code == 5);
+  CHECK_THAT(result.err, Contains("large: one graph does not fit") &&
+                             Contains("hint: the smallest memory that works is 3MiB"));
+  CHECK_THAT(result.out, Contains("small  MemoryBudget") && !Contains("after"));
+  const json out = json::parse(kdgat.say("plan p.yaml --json").out);
+  CHECK(out.at("exit_code") == 5);
+  CHECK(out.at("steps").size() == 2);
+  CHECK(out.at("steps")[1].at("exit_code") == 5);
+}
+
+TEST_CASE("kdgat plan refuses sizes and cards that cannot be", "[memory]") {
+  const Verbs kdgat;
+  for (const auto& [words, text] :
+       {std::pair{"--gpu v100-61", "did you mean v100-16?"},
+        {"--device 16XB", "--device: \"16XB\" has an unknown unit"},
+        {"--device 16", "16 is less than the 500 MiB that CUDA itself takes"},
+        {"--gpu t4-16 --device 8GiB", "a plan is made for one card, not for t4-16 and 8GiB"},
+        {"--memory-limit lots", "memory_limit: \"lots\" is no size"}}) {
+    const CommandResult result = kdgat.say(std::string("plan probe ") + words);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Contains(text));
+  }
+}
+
+TEST_CASE("kdgat memory estimate prints a stage's budget without data", "[memory]") {
+  const Verbs kdgat;
+  const CommandResult line =
+      kdgat.say("memory estimate --stage probe mode=planned --device 16GiB");
+  INFO(line.err);
+  CHECK(line.exit_code == 0);
+  CHECK(line.out == "MemoryBudget(total=16384MB)\n");
+  const json out = json::parse(
+      kdgat.say("memory estimate probe mode=planned --graphs 1000 --nodes 30.5 --json").out);
+  CHECK(out.at("graphs").at("nodes").at("sum") == 30'500);
+  CHECK(out.at("graphs").at("parts") == json{{"train", 800}, {"val", 200}});
+  CHECK(out.at("memory").at("mode") == "static");
+  for (const auto& [words, text] :
+       {std::pair{"memory estimate", "needs --stage"},
+        {"memory estimate --stage probe", "the stage probe plans no memory"},
+        {"memory estimate --stage probe --graphs none", "is no number of at least 1"},
+        {"memory estimate --stage prob", "unknown stage prob"},
+        {"memory report", "needs a run"}}) {
+    const CommandResult result = kdgat.say(words);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Contains(text));
+  }
+  CHECK(kdgat.say("memory estimate --stage probe mode=too_large").exit_code == 5);
+}
+
+TEST_CASE("kdgat memory report reads what a run left and draws it", "[memory]") {
+  const Verbs kdgat;
+  REQUIRE(kdgat.say("run probe mode=planned --memory-limit 1GiB").exit_code == 0);
+  const fs::path run = run_in(kdgat.scratch.path());
+  const json record = json::parse(read_text(run / "probe/memory.json"));
+  CHECK(record.at("planned").at("predicted") == 2097152);
+  CHECK(record.at("actual").at("peak_tensor_bytes") == 2000000);
+  CHECK(record.at("actual").at("peak_resident_bytes") > 0);
+  CHECK(record.at("actual").at("peak_anonymous_bytes") > 0);
+  CHECK(!record.at("timeline").at("bytes").empty());
+  CHECK(json::parse(read_text(run / "probe/config.json")).at("memory").at("limit") == 1 << 30);
+
+  const std::string id = run.filename().string();
+  const CommandResult report = kdgat.say("memory report " + id + " --svg memory.svg");
+  INFO(report.err);
+  CHECK(report.exit_code == 0);
+  CHECK_THAT(report.out, Contains("probe") && Contains("+4.9 %") && Contains("1 x, 4 KiB"));
+  const std::string svg = read_text(kdgat.scratch / "memory.svg");
+  CHECK_THAT(svg, Contains("memory of run " + id) && Contains("</svg>"));
+  const json steps = json::parse(kdgat.say("memory report " + run.string() + " --json").out);
+  CHECK(steps.at("steps")[0].at("error_percent").get<double>() == Approx(4.8576));
+  CHECK(kdgat.say("memory report plugins").exit_code == 3);
+  CHECK(kdgat.say("memory report 01NONE").exit_code == 3);
+}
