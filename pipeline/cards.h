@@ -8,9 +8,9 @@
 namespace kdgat {
 
 struct Card {
-  std::string name;       ///< "v100-16"
-  uint64_t total = 0;     ///< bytes its driver reports, less than the name says
-  uint64_t context = 0;   ///< bytes of its total that are never tensors: CUDA and its libraries
+  std::string name;      ///< "v100-16"
+  uint64_t total = 0;    ///< bytes its driver reports, less than the name says
+  uint64_t context = 0;  ///< bytes of its total that are never tensors: CUDA and its libraries
 };
 
 const std::vector<Card>& known_cards();

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <set>
 
+#include "pipeline/cards.h"
 #include "pipeline/command_line.h"
 #include "pipeline/data.h"
 #include "pipeline/profile_keys.h"
@@ -14,7 +15,9 @@ namespace kdgat {
 namespace {
 
 struct Words {
-  std::string verbs, stages, presets, run_flags, keys, score_flags, devices = "auto cpu cuda";
+  std::string verbs, stages, presets, run_flags, keys, score_flags, cards,
+      devices = "auto cpu cuda",
+      memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root";
 };
 
 std::string joined(const std::set<std::string>& words) {
@@ -51,16 +54,21 @@ Words collect(const PluginCatalog& catalog) {
     for (const std::string& name : option_names(score->options)) score_flags.insert(flag_of(name));
   }
   const std::vector<std::string> presets = preset_names(default_preset_folders());
+  std::set<std::string> cards;
+  for (const Card& card : known_cards()) cards.insert(card.name);
   return {joined(visible), joined(stages), joined({presets.begin(), presets.end()}),
-          joined(flags),   joined(keys),   joined(score_flags)};
+          joined(flags),   joined(keys),   joined(score_flags),
+          joined(cards)};
 }
 
 /// Puts each word list in the place of its @name@.
 std::string filled(std::string script, const Words& words) {
   const std::pair<const char*, const std::string*> places[] = {
-      {"@verbs@", &words.verbs},      {"@stages@", &words.stages}, {"@presets@", &words.presets},
-      {"@flags@", &words.run_flags},  {"@keys@", &words.keys},     {"@devices@", &words.devices},
-      {"@score@", &words.score_flags}};
+      {"@verbs@", &words.verbs},        {"@stages@", &words.stages},
+      {"@presets@", &words.presets},    {"@flags@", &words.run_flags},
+      {"@keys@", &words.keys},          {"@devices@", &words.devices},
+      {"@score@", &words.score_flags},  {"@cards@", &words.cards},
+      {"@memory@", &words.memory_flags}};
   for (const auto& [mark, text] : places) {
     for (size_t at; (at = script.find(mark)) != std::string::npos;) {
       script.replace(at, std::string(mark).size(), *text);
@@ -80,10 +88,14 @@ _kdgat() {
     case $previous in
       --preset) words="@presets@" ;;
       --device) words="@devices@" ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--run) COMPREPLY=($(compgen -f -- "$current")); return ;;
+      --gpu) words="@cards@" ;;
+      --stage) words="@stages@" ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) COMPREPLY=($(compgen -f -- "$current")); return ;;
       *)
         case $verb in
           run) words="@stages@ @flags@ @keys@" ;;
+          plan) words="--gpu --static @stages@ @flags@ @keys@" ;;
+          memory) if [[ $COMP_CWORD -eq 2 ]]; then words="estimate report"; else words="@memory@ @keys@"; fi ;;
           config) if [[ $COMP_CWORD -eq 2 ]]; then words="show schema init"
                   elif [[ ${COMP_WORDS[2]} == schema ]]; then words="data synth @stages@ --json"
                   else words="--origin @flags@ @keys@"; fi ;;
@@ -112,10 +124,14 @@ _kdgat() {
     case ${words[CURRENT-1]} in
       --preset) found=(@presets@) ;;
       --device) found=(@devices@) ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--run) _files; return ;;
+      --gpu) found=(@cards@) ;;
+      --stage) found=(@stages@) ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) _files; return ;;
       *)
         case ${words[2]} in
           run) found=(@stages@ @flags@ @keys@) ;;
+          plan) found=(--gpu --static @stages@ @flags@ @keys@) ;;
+          memory) if (( CURRENT == 3 )); then found=(estimate report); else found=(@memory@ @keys@); fi ;;
           config) if (( CURRENT == 3 )); then found=(show schema init)
                   elif [[ ${words[3]} == schema ]]; then found=(data synth @stages@ --json)
                   else found=(--origin @flags@ @keys@); fi ;;
@@ -151,15 +167,16 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
     return "complete -c kdgat -n '__fish_seen_subcommand_from " + verb + "'";
   };
   for (const auto& [name, plugin] : catalog.all()) {
-    for (const char* verb : {"run", "plugins", "config"}) {
+    for (const char* verb : {"run", "plan", "plugins", "config"}) {
       out += seen(verb) + " -a " + name + " -d " + quoted(plugin.summary) + "\n";
     }
   }
   out += seen("config") + " -a 'show schema init'\n";
   out += seen("plugins") + " -a 'list show'\n";
+  out += seen("memory") + " -a 'estimate report'\n";
   out += seen("data") + " -a 'import inspect verify synth'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
-  out += seen("run config") + " -a '" + words.keys + "'\n";
+  out += seen("run plan memory config") + " -a '" + words.keys + "'\n";
   const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
     for (size_t begin = 0; begin < flags.size();) {
       const size_t end = std::min(flags.find(' ', begin), flags.size());
@@ -168,10 +185,14 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
       out += seen(verbs) + " -l " + flag;
       if (flag == "preset") out += " -x -a '" + words.presets + "'";
       if (flag == "device") out += " -x -a '" + words.devices + "'";
+      if (flag == "gpu") out += " -x -a '" + words.cards + "'";
+      if (flag == "stage") out += " -x -a '" + words.stages + "'";
       out += "\n";
     }
   };
-  add_flags("run config", words.run_flags);
+  add_flags("run plan config", words.run_flags);
+  add_flags("plan", "--gpu --static");
+  add_flags("memory", words.memory_flags);
   add_flags("score", words.score_flags);
   return out;
 }

@@ -1,6 +1,7 @@
 #include "pipeline/machine.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -128,7 +129,12 @@ uint64_t Machine::oom_kills() const {
 }
 
 uint64_t Machine::anonymous_memory(pid_t pid) const {
-  return number_in(root_ / "proc" / std::to_string(pid) / "status", "RssAnon").value_or(0) * 1024;
+  // RssAnon of status, in pages: a tenth of the time to read, and it is read a hundred times a
+  // second.
+  std::ifstream in(root_ / "proc" / std::to_string(pid) / "statm");
+  uint64_t size = 0, resident = 0, shared = 0;
+  if (!(in >> size >> resident >> shared) || resident < shared) return 0;
+  return (resident - shared) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 uint64_t Machine::peak_memory(pid_t pid) const {

@@ -36,9 +36,9 @@ void MemoryOptions::set(CommandLine& line, const Card& card) {
     line.problem("a plan is made for one card, not for " + card_->name + " and " + card.name);
   }
   if (card.total <= card.context) {
-    line.problem(card.name + " is less than the " + format_bytes(card.context) +
-                     " that CUDA itself takes",
-                 "a size has a unit: 16GiB");
+    line.problem(
+        card.name + " is less than the " + format_bytes(card.context) + " that CUDA itself takes",
+        "a size has a unit: 16GiB");
   }
   card_ = card;
 }

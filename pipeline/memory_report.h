@@ -17,10 +17,10 @@ struct StepMemory {
   std::string step;
   nlohmann::json planned;  ///< null if its stage plans no memory
   nlohmann::json actual;
-  double seconds = 0;       ///< how long it ran
-  MemorySeries tensors;     ///< peak of each epoch
-  MemorySeries reserved;    ///< by the allocator, peak of each epoch
-  MemorySeries resident;    ///< anonymous memory of the process
+  double seconds = 0;                                  ///< how long it ran
+  MemorySeries tensors;                                ///< peak of each epoch
+  MemorySeries reserved;                               ///< by the allocator, peak of each epoch
+  MemorySeries resident;                               ///< anonymous memory of the process
   std::vector<std::pair<double, std::string>> events;  ///< "split", "release"
 
   /// Planned peak of tensors in bytes; -1 = not planned.

@@ -30,11 +30,20 @@ std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -169,7 +178,8 @@ class Picture {
   void curve(double first, const MemorySeries& series, const char* colour) {
     if (series.empty()) return;
     std::string points;
-    for (const auto& [at, bytes] : series) points += number(x(first + at)) + "," + number(y(bytes)) + " ";
+    for (const auto& [at, bytes] : series)
+      points += number(x(first + at)) + "," + number(y(bytes)) + " ";
     out_ += "<polyline fill=\"none\" stroke=\"" + std::string(colour) +
             "\" stroke-width=\"1.8\" stroke-linejoin=\"round\" points=\"" + points + "\"/>\n";
     if (series.size() > 1) return;

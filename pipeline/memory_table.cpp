@@ -69,9 +69,18 @@ const std::vector<Row>& rows() {
     return [key, text](const json& f) { return text(at(f, {key})); };
   };
   static const std::vector<Row> table = {
-      {"device", [](const json& f) { return words_text(at(f, {"memory", "device", "name"})); }},
-      {"its memory", [](const json& f) { return bytes_text(at(f, {"memory", "device", "total"})); }},
-      {"share used", [](const json& f) { return percent_text(at(f, {"memory", "device", "share"})); }},
+      {"device",
+       [](const json& f) {
+         return words_text(at(f, {"memory", "device", "name"}));
+       }},
+      {"its memory",
+       [](const json& f) {
+         return bytes_text(at(f, {"memory", "device", "total"}));
+       }},
+      {"share used",
+       [](const json& f) {
+         return percent_text(at(f, {"memory", "device", "share"}));
+       }},
       {"context", bytes("context")},
       {"parameters", bytes("parameters")},
       {"embeddings", bytes("embeddings")},

@@ -12,8 +12,8 @@ namespace kdgat {
 
 class MemoryTrace {
  public:
-  /// One look, `seconds` after the first. The most of each interval is kept; when there are too many
-  /// intervals, two become one.
+  /// One look, `seconds` after the first. The most of each interval is kept; when there are too
+  /// many intervals, two become one.
   void add(double seconds, uint64_t bytes) {
     peak_ = std::max(peak_, bytes);
     if (!points_.empty() && seconds - points_.back().first < interval_) {

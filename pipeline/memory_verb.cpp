@@ -142,9 +142,9 @@ int report(Context& context, const std::vector<std::string>& words) {
   }
   if (!svg.empty()) write_file(svg, memory_svg("memory of run " + run.filename().string(), steps));
   if (context.json) {
-    context.out << json{{"run", run.filename().string()}, {"steps", memory_report_json(steps)}}
-                       .dump(1)
-                << '\n';
+    context.out
+        << json{{"run", run.filename().string()}, {"steps", memory_report_json(steps)}}.dump(1)
+        << '\n';
   } else {
     context.out << memory_report_text(steps);
   }

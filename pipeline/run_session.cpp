@@ -142,8 +142,8 @@ std::map<std::string, json> ask_stages(
       continue;
     }
     facts[step.spec.name] = answer.result;
-    made[step.spec.name] = step.kept ? Made{step.kept->folder, step.kept->facts}
-                                     : Made{"", answer.result};
+    made[step.spec.name] =
+        step.kept ? Made{step.kept->folder, step.kept->facts} : Made{"", answer.result};
   }
   return facts;
 }

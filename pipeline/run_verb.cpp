@@ -195,6 +195,12 @@ class RunCommand {
                (step.action == Action::kKeep ? " (kept)" : "");
     }
     status_->end({"plan", "done", text + names, 0, 0});
+    const uint64_t free = session_.machine.memory_for_runs();
+    const uint64_t limit = session_.profile.memory_limit;
+    if (session_.device == "cpu" && limit > free && free > 0) {
+      status_->message("warning", "memory_limit " + format_bytes(limit) + " is more than the " +
+                                      format_bytes(free) + " free here");
+    }
   }
 
   std::string reason_of(const PlannedStep& step) const {

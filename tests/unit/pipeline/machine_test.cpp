@@ -86,6 +86,23 @@ TEST_CASE("bytes are shown in the unit that fits", "[machine]") {
   CHECK(format_bytes(19542101196) == "18.2 GiB");
 }
 
+TEST_CASE("the anonymous memory of a process is what its status says", "[machine]") {
+  const Machine machine;
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const uint64_t before = machine.anonymous_memory(::getpid());
+  const std::vector<char> held(kBytes, 1);
+  const uint64_t now = machine.anonymous_memory(::getpid());
+  CHECK(now - before >= held.size() * 9 / 10);
+  const std::string status = read_text("/proc/self/status");
+  const uint64_t said = std::stoull(status.substr(status.find("RssAnon:") + 8)) * 1024;
+  CHECK(std::max(now, said) - std::min(now, said) < (1 << 20));
+  const FakeMachine fake;
+  fake.file("proc/7/statm", "100 50 20 1 0 9 0\n");
+  CHECK(fake.machine.anonymous_memory(7) == 30 * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+  fake.file("proc/7/statm", "");
+  CHECK(fake.machine.anonymous_memory(7) == 0);
+}
+
 TEST_CASE("sizes are read as people write them", "[machine]") {
   for (const auto& [text, bytes] :
        std::vector<std::pair<std::string, uint64_t>>{{"0", 0},

@@ -25,29 +25,40 @@ constexpr double kMiB = 1 << 20;
 /// ran.
 fs::path make_run(const fs::path& root) {
   const fs::path run = root / "01RUN";
-  write_text(run / "run.json",
-             json{{"id", "01RUN"},
-                  {"steps", {{{"step", "a < b"}}, {{"step", "kept"}, {"folder", (root / "old").string()}}, {{"step", "never"}}}}}
-                 .dump());
+  write_text(run / "run.json", json{{"id", "01RUN"},
+                                    {"steps",
+                                     {{{"step", "a < b"}},
+                                      {{"step", "kept"}, {"folder", (root / "old").string()}},
+                                      {{"step", "never"}}}}}
+                                   .dump());
   const auto event = [](double unix, json more) {
     more["unix"] = unix;
     return more.dump() + "\n";
   };
   const auto epoch = [&](double unix, double bytes) {
-    return event(unix, {{"event", "metrics"},
-                        {"what", "epoch"},
-                        {"values", {{"memory", {{"allocated", 1}, {"peak_allocated", bytes}, {"reserved", 2 * bytes}}}}}});
+    return event(
+        unix,
+        {{"event", "metrics"},
+         {"what", "epoch"},
+         {"values",
+          {{"memory", {{"allocated", 1}, {"peak_allocated", bytes}, {"reserved", 2 * bytes}}}}}});
   };
   const auto mark = [&](double unix, const char* kind) {
     return event(unix, {{"event", "metrics"}, {"what", "memory"}, {"values", {{"event", kind}}}});
   };
   write_text(run / "a < b" / "journal.jsonl",
              event(100, {{"event", "start"}}) + epoch(105, 9 * kMiB) +
-                 event(200, {{"event", "start"}}) + mark(200, "plan") + epoch(202, 90 * kMiB) + mark(203, "release") +
-                 mark(203, "split") + epoch(204, 100 * kMiB) + event(206, {{"event", "end"}}) + "{\"torn");
+                 event(200, {{"event", "start"}}) + mark(200, "plan") + epoch(202, 90 * kMiB) +
+                 mark(203, "release") + mark(203, "split") + epoch(204, 100 * kMiB) +
+                 event(206, {{"event", "end"}}) + "{\"torn");
   write_text(run / "a < b" / "memory.json",
              json{{"planned", {{"predicted", 103 * kMiB}}},
-                  {"actual", {{"peak_tensor_bytes", 100 * kMiB}, {"releases", 1}, {"released_bytes", 2048}, {"splits", 1}, {"peak_anonymous_bytes", 300 * kMiB}}},
+                  {"actual",
+                   {{"peak_tensor_bytes", 100 * kMiB},
+                    {"releases", 1},
+                    {"released_bytes", 2048},
+                    {"splits", 1},
+                    {"peak_anonymous_bytes", 300 * kMiB}}},
                   {"timeline", {{"seconds", {0, 5}}, {"bytes", {kMiB, 300 * kMiB}}}}}
                  .dump());
   write_text(root / "old" / "memory.json",
@@ -57,7 +68,8 @@ fs::path make_run(const fs::path& root) {
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
   return found;
 }
 

@@ -92,8 +92,7 @@ TEST_CASE("kdgat plan refuses sizes and cards that cannot be", "[memory]") {
 
 TEST_CASE("kdgat memory estimate prints a stage's budget without data", "[memory]") {
   const Verbs kdgat;
-  const CommandResult line =
-      kdgat.say("memory estimate --stage probe mode=planned --device 16GiB");
+  const CommandResult line = kdgat.say("memory estimate --stage probe mode=planned --device 16GiB");
   INFO(line.err);
   CHECK(line.exit_code == 0);
   CHECK(line.out == "MemoryBudget(total=16384MB)\n");

@@ -1,0 +1,80 @@
+// The memory presets, and a run under a limit with the real stages.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "support/command.h"
+
+using kdgat::test::CommandResult;
+using kdgat::test::read_text;
+using kdgat::test::run_kdgat;
+using kdgat::test::ScratchFolder;
+using nlohmann::json;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What a profile comes to.
+json shown(const std::string& words) {
+  const CommandResult result = run_kdgat("config show --json " + words, fs::current_path());
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  return json::parse(result.out);
+}
+
+}  // namespace
+
+TEST_CASE("the presets for memory set what they say, on every stage", "[memory][cli]") {
+  const json hygiene = shown("--preset vgae,gat,student,hygiene");
+  CHECK(hygiene.at("allocator") == "expandable_segments:True,max_split_size_mb:128");
+  for (const char* stage : {"autoencoder", "classifier"}) {
+    const json& options = hygiene.at("stages").at(stage);
+    CHECK(options.at("cache_policy") == json{"every:5", "checkpoint", "epoch"});
+    CHECK(options.at("synchronize_every") == 20);
+  }
+  // A larger card allows more.
+  int64_t batch = 0;
+  uint64_t limit = 0;
+  for (const char* size : {"8", "12", "16", "24"}) {
+    const json profile = shown(std::string("--preset gat,student,gpu/") + size + "gb");
+    const json& classifier = profile.at("stages").at("classifier");
+    CHECK(classifier.at("batch_size") > batch);
+    batch = classifier.at("batch_size");
+    const std::string text = profile.at("memory_limit");  // 6656MiB or 10GiB
+    const uint64_t bytes = std::stoull(text) << (text.ends_with("GiB") ? 30 : 20);
+    CHECK(bytes > limit);
+    CHECK(bytes < std::stoull(size) << 30);
+    limit = bytes;
+  }
+}
+
+TEST_CASE("a limit reaches the stages, and another limit is another run", "[memory][cli]") {
+  const ScratchFolder scratch;
+  const std::string words = " --preset smoke data.synth.seconds=10 max_epochs=1 --until autoencoder";
+  const CommandResult run = run_kdgat("run" + words + " --memory-limit 2GiB", scratch.path());
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.err.find("limit 2.0 GiB: autoencoder") != std::string::npos);
+  fs::path step;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch.path())) {
+    if (entry.path().filename() == "memory.json") step = entry.path().parent_path();
+  }
+  CHECK(json::parse(read_text(step / "request.json")).at("request").at("memory").at("limit") ==
+        int64_t{2} << 30);
+  const json record = json::parse(read_text(step / "memory.json"));
+  const std::vector<uint64_t> looks = record.at("timeline").at("bytes");
+  CHECK(*std::max_element(looks.begin(), looks.end()) ==
+        record.at("actual").at("peak_anonymous_bytes"));
+  CHECK(looks.size() > 10);
+  const auto explained = [&](const std::string& more) {
+    return run_kdgat("run" + words + " --explain" + more, scratch.path()).out;
+  };
+  CHECK(explained(" --memory-limit 2048MiB").find("autoencoder  kept") != std::string::npos);
+  CHECK(explained(" --memory-limit 2GiB allocator=").find("autoencoder  kept") != std::string::npos);
+  CHECK(explained("").find("memory limit changed: 2GiB -> none") != std::string::npos);
+
+  const CommandResult report = run_kdgat(
+      "memory report " + step.parent_path().string() + " --svg memory.svg", scratch.path());
+  CHECK(report.exit_code == 0);
+  CHECK(read_text(scratch / "memory.svg").find("process (RssAnon)") != std::string::npos);
+}
