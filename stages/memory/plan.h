@@ -24,6 +24,17 @@ struct Cost {
     return fixed + graph * static_cast<double>(size.graphs) +
            node * static_cast<double>(size.nodes) + edge * static_cast<double>(size.edges);
   }
+  Cost& operator+=(const Cost& other) {
+    fixed += other.fixed;
+    graph += other.graph;
+    node += other.node;
+    edge += other.edge;
+    return *this;
+  }
+  friend Cost operator+(Cost a, const Cost& b) { return a += b; }
+  friend Cost operator*(const Cost& c, double times) {
+    return {c.fixed * times, c.graph * times, c.node * times, c.edge * times};
+  }
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 

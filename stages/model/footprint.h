@@ -1,0 +1,30 @@
+// Footprint of a training step, counted from shapes: the models and their losses walked on sizes
+// (memory/tape.h), as they run on the CPU. Nothing is computed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "memory/plan.h"
+#include "model/config.h"
+
+namespace kdgat::model {
+
+struct FootprintOptions {
+  std::string precision = "32";  ///< or "16-mixed", "bf16-mixed"
+  bool checkpointing = false;
+  /// Gradients of earlier batches of a step are there while a later one runs.
+  bool accumulating = false;
+  /// A teacher's outputs are given; of an autoencoder's latent layer the width.
+  bool distilling = false;
+  int64_t teacher_latent = 0;
+  /// Edge features of the batches though the model reads none (a teacher may); 0 = as the model.
+  int64_t edge_features = 0;
+  int64_t threads = 1;  ///< that compute, each with a workspace
+};
+
+/// Static mode; teacher = 0. `margin` is what tests hold it to.
+memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& options);
+memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options);
+
+}  // namespace kdgat::model
