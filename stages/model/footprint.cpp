@@ -21,8 +21,8 @@ VgaeValues forward(Step& step, const VgaeConfig& config) {
   }
   tape.enter("the latent layer");
   VgaeValues out;
-  out.mean = step.linear(h, latent);
-  out.logvar = step.elementwise(step.linear(h, latent), Keeps::kInput);
+  out.mean = step.linear(h, latent).value;
+  out.logvar = step.elementwise(step.linear(h, latent).value, Keeps::kInput);
   {
     tape.hold(kNodes * (4.5 * kFloat * latent));  // Box and Muller: uniforms, radius, angle, ...
     const Held noise = tape.hold(kNodes * (kFloat * latent));
@@ -123,7 +123,7 @@ Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
       latents = step.tape.hold(kNodes * (kFloat * latent));
       features = step.tape.hold(output.features.bytes());
       const bool same = options.teacher_latent == config.latent_dim;
-      step.distance(same ? output.z : step.linear(output.z, latent), latents);
+      step.distance(same ? output.z : step.linear(output.z, latent).value, latents);
       step.distance(output.features, features);
     }
     loss(step, config, output);
@@ -138,7 +138,7 @@ Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
              config.conv == "gatv2" ? config.edge_features : options.edge_features);
   {
     const Value pooled = pool(step, config);
-    const Value logits = step.linear(step.perceptron(pooled, config.fc_layers), 2);
+    const Value logits = step.linear(step.perceptron(pooled, config.fc_layers), 2).value;
     tape.enter("the loss");
     const Held labels = tape.hold(kGraphs * kLong);
     if (options.distilling) tape.hold(kGraphs * (8 * logits.width * kFloat));  // both, softened

@@ -19,7 +19,7 @@ using memory::Tape;
 using memory::Value;
 
 constexpr Cost kOnce{.fixed = 1}, kGraphs{.graph = 1}, kNodes{.node = 1}, kEdges{.edge = 1};
-constexpr double kFloat = 4, kInt = 4, kLong = 8;
+constexpr double kFloat = 4, kHalf = 2, kInt = 4, kLong = 8;
 constexpr double kRowsOfBlock = 256;  // of attention and norms: each block has sums of its own
 
 /// What an elementwise operation keeps for backward.
@@ -88,14 +88,37 @@ class Step {
     return tape.hold(kEdges * (kFloat * features));
   }
 
-  Value linear(const Value& x, double outputs, bool bias = true) {
-    const Value y = tape.value(x.rows, outputs);
-    tape.then(y, [this, x, outputs, bias](const Held&) {
-      tape.give(x);
-      tape.parameters({x.width * outputs});
-      if (bias) tape.parameters({outputs});
+  struct Product {
+    Value value;
+    Held rounded;  ///< the result in 16 bits, before it is 32 again
+  };
+
+  /// y = x W^T + b. In mixed precision the inputs are rounded, each time anew, and kept so.
+  Product linear(const Value& x, double outputs, bool bias = true) {
+    const double weight = x.width * outputs, shift = bias ? outputs : 0;
+    const auto gradients = [this, weight, shift] {
+      tape.parameters(shift > 0 ? std::vector{weight, shift} : std::vector{weight});
+    };
+    if (options_.precision == "32") {
+      const Value y = tape.value(x.rows, outputs);
+      tape.then(y, [this, x, gradients](const Held&) {
+        tape.give(x);
+        gradients();
+      });
+      return {y, nullptr};
+    }
+    const Value x16 = tape.value(x.rows, x.width, kHalf);
+    tape.then(x16, [this, x = x.without_data()](const Held&) { tape.give(x); });
+    const Held weights16 = tape.hold(kOnce * (kHalf * (weight + shift)));
+    const Value y16 = tape.value(x.rows, outputs, kHalf);
+    tape.then(y16, [this, x16, weights16, weight, shift, gradients](const Held&) {
+      tape.give(x16);
+      const Held made = tape.hold(kOnce * (kHalf * (weight + shift)));
+      gradients();
     });
-    return y;
+    const Value y = tape.value(x.rows, outputs);
+    tape.then(y, [this, y16 = y16.without_data()](const Held&) { tape.give(y16); });
+    return {y, y16.data};
   }
 
   Value elementwise(const Value& x, Keeps keeps) {
@@ -112,7 +135,8 @@ class Step {
   Value attention(const Value& x, int64_t channels, int64_t head_count) {
     const auto heads = static_cast<double>(head_count);
     const double width = heads * static_cast<double>(channels);
-    const Value h = linear(x, width, /*bias=*/false);
+    const Product product = linear(x, width, /*bias=*/false);
+    const Value& h = product.value;
     const Value out = tape.value(h.rows, width);
     const Held scores = tape.hold(kNodes * (3 * kFloat * heads));
     tape.then(out, [this, h, scores, kept = out.data, heads, width](const Held&) {
@@ -129,7 +153,8 @@ class Step {
                              int64_t edge_features) {
     const auto heads = static_cast<double>(head_count), d = static_cast<double>(edge_features);
     const double width = heads * static_cast<double>(channels);
-    const Value r = linear(x, width), l = linear(x, width);
+    const Product targets = linear(x, width), sources = linear(x, width);
+    const Value &r = targets.value, &l = sources.value;
     const Held weight = tape.hold(kOnce * (kFloat * d * width));
     const Held alpha = tape.hold((kNodes + kEdges) * (kFloat * heads));
     const Value out = tape.value(l.rows, width);
@@ -176,7 +201,7 @@ class Step {
 
   /// All but the last layer of a perceptron.
   Value perceptron(Value x, int64_t layers) {
-    for (int64_t i = 0; i + 1 < layers; ++i) x = relu_dropout(linear(x, x.width));
+    for (int64_t i = 0; i + 1 < layers; ++i) x = relu_dropout(linear(x, x.width).value);
     return x;
   }
 
