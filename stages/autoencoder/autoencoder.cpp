@@ -1,10 +1,10 @@
 #include "autoencoder/autoencoder.h"
 
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "memory/meter.h"
+#include "model/footprint.h"
 #include "model/model_file.h"
 #include "objective/distillation.h"
 #include "objective/teacher_cache.h"
@@ -38,37 +38,25 @@ std::string size_of(model::VgaeConfig config) {
   return "custom";
 }
 
-/// Each width is held about four times (product, attention, norm, activation), with gradients.
-double bytes_per_node(const model::VgaeConfig& c) {
-  const int64_t encoder = std::accumulate(c.hidden_dims.begin(), c.hidden_dims.end(), int64_t{0});
-  return 32.0 * static_cast<double>(c.embedding_dim + 2 * encoder + 6 * c.latent_dim +
-                                    2 * c.node_features);
+memory::Footprint footprint_of(const AutoencoderOptions& options, const model::VgaeConfig& config,
+                               const Request& request) {
+  model::FootprintOptions o;
+  o.precision = options.precision;
+  o.checkpointing = options.gradient_checkpointing;
+  o.accumulating = options.accumulate_grad_batches > 1;
+  o.distilling = options.use_kd;
+  o.threads = request.threads;
+  return model::footprint(config, o);
 }
 
-memory::Footprint footprint_of(const model::VgaeConfig& config, const torch::nn::Module& module) {
-  memory::Footprint out;
-  for (const torch::Tensor& p : module.parameters()) {
-    out.parameters += static_cast<int64_t>(p.nbytes());
-  }
-  out.gradients = out.parameters;
-  out.optimizer = 2 * out.parameters;
-  out.weights_kept = out.parameters;
-  out.phases = {{"step", {0, 0, bytes_per_node(config), 0}}};
-  return out;
-}
-
-nlohmann::json facts_of(const model::VgaeConfig& config, const torch::nn::Module& module,
-                        const nlohmann::json& graphs) {
+nlohmann::json facts_of(const model::VgaeConfig& config, const torch::nn::Module& module) {
   int64_t parameters = 0;
   for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
-  const double nodes =
-      graphs.value("/nodes/sum"_json_pointer, 0.0) / std::max(1.0, graphs.value("graphs", 1.0));
   return {{"model", "vgae"},
           {"size", size_of(config)},
           {"parameters", parameters},
           {"num_ids", config.num_ids},
-          {"widths", {{"hidden_dims", config.hidden_dims}, {"latent_dim", config.latent_dim}}},
-          {"bytes_per_graph", static_cast<int64_t>(nodes * bytes_per_node(config))}};
+          {"widths", {{"hidden_dims", config.hidden_dims}, {"latent_dim", config.latent_dim}}}};
 }
 
 train::Parts choose_parts(const AutoencoderOptions& options, const train::Data& data,
@@ -135,11 +123,11 @@ Setup set_up(const AutoencoderOptions& options, const Request& request, const Ho
   return out;
 }
 
-train::Learner learner_of(const Setup& setup, objective::AutoencoderObjective& objective,
-                          const Request& request) {
+train::Learner learner_of(const AutoencoderOptions& options, const Setup& setup,
+                          objective::AutoencoderObjective& objective, const Request& request) {
   objective.module().to(torch::Device(request.device));
   train::Learner out = train::make_learner(
-      objective, request.seed, footprint_of(setup.config, *setup.model), size_of(setup.config));
+      objective, request.seed, footprint_of(options, setup.config, request), size_of(setup.config));
   out.parts_differ = setup.config.norm == "batch";
   return out;
 }
@@ -162,17 +150,14 @@ nlohmann::json Autoencoder::plan(const Options& options, const Request& request)
   const model::VgaeConfig config =
       make_config(options, graphs.facts.at("num_ids"), graphs.facts.value("node_features", 11));
   const model::GraphAutoencoder model = model::make_model(config);
-  nlohmann::json facts = facts_of(config, *model, graphs.facts);
-  memory::MemoryPlan plan;
-  if (request.memory.measure && !graphs.path.empty()) {
+  nlohmann::json facts = facts_of(config, *model);
+  const memory::Footprint counted = footprint_of(options, config, request);
+  facts.update(train::planned_memory(options, options, counted, request, [&] {
     const Setup setup = set_up(options, request, nullptr);
     const auto objective = make_objective(options, setup.model, nullptr);
-    plan = train::plan_memory(options, learner_of(setup, *objective, request), setup.data.store,
-                              setup.parts.train, request);
-  } else {
-    plan = train::plan_memory(options, footprint_of(config, *model), graphs.facts, request);
-  }
-  facts["memory"] = train::described(plan, options, options);
+    return train::plan_memory(options, learner_of(options, setup, *objective, request),
+                              setup.data.store, setup.parts.train, request);
+  }));
   return facts;
 }
 
@@ -191,7 +176,7 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
   }
   const int64_t teacher_bytes = meter.counters().allocated - before;
   const auto objective = make_objective(options, setup.model, std::move(teacher));
-  train::Learner learner = learner_of(setup, *objective, request);
+  train::Learner learner = learner_of(options, setup, *objective, request);
   learner.footprint.teacher = teacher_bytes;
   nlohmann::json result =
       train::fit(options, learner, setup.data, setup.parts, identity, request, host);
@@ -199,7 +184,7 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
                     {"vgae", setup.config, train::layout_of(store), train::decision_of(result)});
   train::clear_checkpoint(request);
   objective::clear_teacher_cache(request.run_dir);
-  result["facts"] = facts_of(setup.config, *setup.model, store.facts());
+  result["facts"] = facts_of(setup.config, *setup.model);
   return result;
 }
 

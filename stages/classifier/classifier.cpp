@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "memory/meter.h"
+#include "model/footprint.h"
 #include "model/model_file.h"
 #include "objective/distillation.h"
 #include "objective/teacher_cache.h"
@@ -40,44 +41,26 @@ std::string size_of(const model::GatConfig& config) {
   return "custom";
 }
 
-/// Each width is held about four times (product, attention, activation, joined), with gradients;
-/// once more with a second product or a norm. The LSTM holds gates and states of layers * width / 2
-/// units, two ways, for each layer. About two edges a node.
-double bytes_per_node(const model::GatConfig& c) {
-  const bool second = c.conv == "gatv2";
-  const int64_t width = c.layers * c.hidden * c.heads;
-  const int64_t held = 4 + (second ? 1 : 0) + (c.norm == "graph" ? 1 : 0);
-  const int64_t lstm = c.jk == "lstm" ? 6 * c.layers * width : 0;
-  const int64_t edges = second ? 2 * (c.edge_features + c.layers * c.heads) : 0;
-  return 8.0 *
-         static_cast<double>(4 * (c.embedding_dim + c.node_features) + held * width + lstm + edges);
+memory::Footprint footprint_of(const ClassifierOptions& options, const model::GatConfig& config,
+                               const Request& request) {
+  model::FootprintOptions o;
+  o.precision = options.precision;
+  o.checkpointing = options.gradient_checkpointing;
+  o.accumulating = options.accumulate_grad_batches > 1;
+  o.distilling = options.use_kd;
+  o.threads = request.threads;
+  return model::footprint(config, o);
 }
 
-memory::Footprint footprint_of(const model::GatConfig& config, const torch::nn::Module& module) {
-  memory::Footprint out;
-  for (const torch::Tensor& p : module.parameters()) {
-    out.parameters += static_cast<int64_t>(p.nbytes());
-  }
-  out.gradients = out.parameters;
-  out.optimizer = 2 * out.parameters;
-  out.weights_kept = out.parameters;
-  out.phases = {{"step", {0, 0, bytes_per_node(config), 0}}};
-  return out;
-}
-
-nlohmann::json facts_of(const model::GatConfig& config, const torch::nn::Module& module,
-                        const nlohmann::json& graphs) {
+nlohmann::json facts_of(const model::GatConfig& config, const torch::nn::Module& module) {
   int64_t parameters = 0;
   for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
-  const double nodes =
-      graphs.value("/nodes/sum"_json_pointer, 0.0) / std::max(1.0, graphs.value("graphs", 1.0));
   return {
       {"model", "gat"},
       {"size", size_of(config)},
       {"parameters", parameters},
       {"num_ids", config.num_ids},
-      {"widths", {{"hidden", config.hidden}, {"heads", config.heads}, {"layers", config.layers}}},
-      {"bytes_per_graph", static_cast<int64_t>(nodes * bytes_per_node(config))}};
+      {"widths", {{"hidden", config.hidden}, {"heads", config.heads}, {"layers", config.layers}}}};
 }
 
 train::Parts choose_parts(const train::Data& data, const Host* host) {
@@ -141,11 +124,11 @@ Setup set_up(const ClassifierOptions& options, const Request& request, const Hos
   return out;
 }
 
-train::Learner learner_of(const Setup& setup, objective::ClassifierObjective& objective,
-                          const Request& request) {
+train::Learner learner_of(const ClassifierOptions& options, const Setup& setup,
+                          objective::ClassifierObjective& objective, const Request& request) {
   objective.module().to(torch::Device(request.device));
   train::Learner out = train::make_learner(
-      objective, request.seed, footprint_of(setup.config, *setup.model), size_of(setup.config));
+      objective, request.seed, footprint_of(options, setup.config, request), size_of(setup.config));
   out.threshold = 0.5;
   return out;
 }
@@ -176,18 +159,15 @@ nlohmann::json Classifier::plan(const Options& options, const Request& request) 
   const model::GatConfig config =
       make_config(options, graphs.facts.at("num_ids"), graphs.facts.value("node_features", 11));
   const model::GraphClassifier model = model::make_model(config);
-  nlohmann::json facts = facts_of(config, *model, graphs.facts);
+  nlohmann::json facts = facts_of(config, *model);
   const train::TrainOptions training = training_of(options);
-  memory::MemoryPlan plan;
-  if (request.memory.measure && !graphs.path.empty()) {
+  const memory::Footprint counted = footprint_of(options, config, request);
+  facts.update(train::planned_memory(training, options, counted, request, [&] {
     const Setup setup = set_up(options, request, nullptr);
     const auto objective = make_objective(options, setup.model, nullptr);
-    plan = train::plan_memory(training, learner_of(setup, *objective, request), setup.data.store,
-                              setup.parts.train, request);
-  } else {
-    plan = train::plan_memory(training, footprint_of(config, *model), graphs.facts, request);
-  }
-  facts["memory"] = train::described(plan, training, options);
+    return train::plan_memory(training, learner_of(options, setup, *objective, request),
+                              setup.data.store, setup.parts.train, request);
+  }));
   return facts;
 }
 
@@ -207,7 +187,7 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   }
   const int64_t teacher_bytes = meter.counters().allocated - before;
   const auto objective = make_objective(options, setup.model, std::move(teacher));
-  train::Learner learner = learner_of(setup, *objective, request);
+  train::Learner learner = learner_of(options, setup, *objective, request);
   learner.footprint.teacher = teacher_bytes;
   const std::unique_ptr<train::Sampler> sampler = train::make_sampler(
       options, options.max_epochs, setup.data, setup.parts.train,
@@ -222,7 +202,7 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
                     {"gat", setup.config, train::layout_of(store), train::decision_of(result)});
   train::clear_checkpoint(request);
   objective::clear_teacher_cache(request.run_dir);
-  result["facts"] = facts_of(setup.config, *setup.model, store.facts());
+  result["facts"] = facts_of(setup.config, *setup.model);
   return result;
 }
 

@@ -86,16 +86,30 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const Learner& learn
 memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
                                const nlohmann::json& graph_facts, const Request& request);
 
-/// A plan as a stage's plan() answers it: with the words of its cache policy, the teacher's mode
-/// and the epochs.
-template <class Kd>
-nlohmann::json described(const memory::MemoryPlan& plan, const TrainOptions& options,
-                         const Kd& kd) {
-  nlohmann::json out = plan.json();
+/// The plan as a stage's plan() answers it, with the words of its cache policy, the teacher's mode
+/// and the epochs: measured by `measured()` where the request asks for it, else `counted`. Counts
+/// refuse nothing that a measurement before training may find to fit. {"memory": plan}, or {}.
+template <class Kd, class Measured>
+nlohmann::json planned_memory(const TrainOptions& options, const Kd& kd,
+                              const memory::Footprint& counted, const Request& request,
+                              const Measured& measured) {
+  const Input& graphs = request.input("graphs");
+  const bool there = !graphs.path.empty();
+  nlohmann::json out;
+  try {
+    out = request.memory.measure && there
+              ? measured().json()
+              : plan_memory(options, counted, graphs.facts, request).json();
+  } catch (const Error& error) {
+    const bool may_fit = there && !request.memory.measure && request.memory.device.empty() &&
+                         options.memory_estimation == "measured";
+    if (error.code() != ExitCode::kDoesNotFit || !may_fit) throw;
+    return nlohmann::json::object();
+  }
   out["cache_policy"] = options.cache_policy;
   out["teacher"] = kd.use_kd ? kd.teacher : "none";
   out["epochs"] = options.max_epochs;
-  return out;
+  return {{"memory", std::move(out)}};
 }
 
 /// Graphs of a batch that is only scored; such batches stay in the caches, and scoring does not get

@@ -18,15 +18,18 @@ using Clock = std::chrono::steady_clock;
 using memory::Cost;
 using memory::Size;
 
-constexpr double kSeconds = 1.2;       // for all packs together
+constexpr double kSeconds = 0.8;       // for all packs together
 constexpr int64_t kSmallest = 8;       // graphs of the first pack
-constexpr int64_t kLargest = 512;      // of the largest
+constexpr int64_t kLargest = 256;      // of the largest
+constexpr int64_t kCandidates = 4096;  // graphs looked at for packs of extremes
 constexpr double kShareOfLimit = 0.4;  // large graphs need more than those first seen
-constexpr double kLeastMargin = 0.03;  // of a prediction, whatever the fit says
+// Counts as near as this are taken as they are: a correction of noise would grow with the batch.
+constexpr double kTrusted = 0.02;
+constexpr double kLeastMargin = 0.02;  // of a prediction, whatever the fit says
 
 struct Sample {
   Size size;
-  double forward = 0, backward = 0;  // peak bytes beyond what was held before
+  double peak = 0;  // bytes beyond what is held between steps
 };
 
 double edges_a_node(const graph::GraphStore& store, int64_t id) {
@@ -34,28 +37,29 @@ double edges_a_node(const graph::GraphStore& store, int64_t id) {
   return static_cast<double>(s.edges) / static_cast<double>(std::max<int64_t>(1, s.nodes));
 }
 
-/// Non-negative least squares with each sample weighted by 1 / its value, so that the relative
-/// error is what is small: coordinate descent on the four numbers.
-Cost fit(const std::vector<Sample>& samples, double Sample::*value) {
-  constexpr int kTerms = 4;
+/// Non-negative least squares with each sample weighted by 1 / its peak, so that the relative error
+/// is what is small: coordinate descent on the four numbers.
+Cost fit(const std::vector<Sample>& samples) {
+  constexpr std::size_t kTerms = 4;
+  constexpr double kFixed = 1e4;  // of the size of the other terms
   std::array<std::array<double, kTerms>, kTerms> a{};
   std::array<double, kTerms> b{}, scale{}, x{};
   for (const Sample& s : samples) {
-    const double y = std::max(1.0, s.*value);
-    const std::array<double, kTerms> row = {1e4 / y, static_cast<double>(s.size.graphs) / y,
+    const double y = std::max(1.0, s.peak);
+    const std::array<double, kTerms> row = {kFixed / y, static_cast<double>(s.size.graphs) / y,
                                             static_cast<double>(s.size.nodes) / y,
                                             static_cast<double>(s.size.edges) / y};
-    for (int i = 0; i < kTerms; ++i) {
-      for (int j = 0; j < kTerms; ++j) a[i][j] += row[i] * row[j];
+    for (std::size_t i = 0; i < kTerms; ++i) {
+      for (std::size_t j = 0; j < kTerms; ++j) a[i][j] += row[i] * row[j];
       b[i] += row[i];
     }
   }
-  for (int i = 0; i < kTerms; ++i) scale[i] = 1 / std::sqrt(std::max(a[i][i], 1e-300));
+  for (std::size_t i = 0; i < kTerms; ++i) scale[i] = 1 / std::sqrt(std::max(a[i][i], 1e-300));
   for (int round = 0; round < 200000; ++round) {
     double change = 0;
-    for (int i = 0; i < kTerms; ++i) {
+    for (std::size_t i = 0; i < kTerms; ++i) {
       double rest = b[i] * scale[i];
-      for (int j = 0; j < kTerms; ++j) {
+      for (std::size_t j = 0; j < kTerms; ++j) {
         if (j != i) rest -= a[i][j] * scale[i] * scale[j] * x[j];
       }
       const double next = std::max(0.0, rest);
@@ -64,13 +68,41 @@ Cost fit(const std::vector<Sample>& samples, double Sample::*value) {
     }
     if (change < 1e-12) break;
   }
-  return {1e4 * x[0] * scale[0], x[1] * scale[1], x[2] * scale[2], x[3] * scale[3]};
+  return {kFixed * x[0] * scale[0], x[1] * scale[1], x[2] * scale[2], x[3] * scale[3]};
 }
 
-double worst_error(const std::vector<Sample>& samples, double Sample::*value, const Cost& cost) {
+double predicted(const memory::Footprint& footprint, const Sample& sample) {
+  return footprint.largest(sample.size).cost.of(sample.size);
+}
+
+/// What the counted phases miss, as bytes and bytes a node for all of them, by least squares with
+/// the weights of fit(). A step's peak is the largest of many phases, which no fit of few packs
+/// finds: the phases are counted, how large they are is measured.
+void correct(memory::Footprint& footprint, const std::vector<Sample>& samples) {
+  double ww = 0, wn = 0, nn = 0, wd = 0, nd = 0;
+  for (const Sample& s : samples) {
+    const double w = 1 / std::max(1.0, s.peak);
+    const double n = w * static_cast<double>(s.size.nodes);
+    const double d = w * (s.peak - predicted(footprint, s));
+    ww += w * w;
+    wn += w * n;
+    nn += n * n;
+    wd += w * d;
+    nd += n * d;
+  }
+  const double determinant = ww * nn - wn * wn;
+  if (determinant <= 1e-12 * ww * nn) return;
+  for (memory::Phase& phase : footprint.phases) {
+    phase.cost.fixed += (wd * nn - nd * wn) / determinant;
+    phase.cost.node += (nd * ww - wd * wn) / determinant;
+  }
+}
+
+double worst_error(const memory::Footprint& footprint, const std::vector<Sample>& samples) {
   double worst = 0;
   for (const Sample& s : samples) {
-    worst = std::max(worst, std::abs(cost.of(s.size) / std::max(1.0, s.*value) - 1));
+    const auto held = static_cast<double>(footprint.held());
+    worst = std::max(worst, std::abs((held + predicted(footprint, s)) / (held + s.peak) - 1));
   }
   return worst;
 }
@@ -137,25 +169,15 @@ memory::Footprint measure(const Job& job, const graph::GraphStore& store,
     out.size = size_of(store, pack);
     for (at::Tensor& parameter : job.module->parameters()) parameter.mutable_grad().reset();
     const graph::StepTotals totals = {out.size.graphs, out.size.nodes, out.size.edges};
-    const memory::PeakScope whole(meter);
+    const memory::PeakScope scope(meter);
     graph::GraphBatch batch;
     graph::gather(store, pack, job.with_edge_attr, batch);
-    at::Tensor loss = job.loss(batch, totals, 0);
-    out.forward = static_cast<double>(whole.peak() - whole.start() - counted.gradients);
-    const memory::PeakScope after(meter);
-    loss.backward();
-    out.backward = static_cast<double>(after.peak() - whole.start() - counted.gradients);
+    job.loss(batch, totals, 0).backward();
+    out.peak = static_cast<double>(scope.peak() - scope.start() - counted.gradients);
     return out;
   };
 
   // Evenly over the data; then by edges per node; then by size.
-  std::vector<int64_t> by_ratio = ids, by_nodes = ids;
-  std::stable_sort(by_ratio.begin(), by_ratio.end(), [&](int64_t a, int64_t b) {
-    return edges_a_node(store, a) < edges_a_node(store, b);
-  });
-  std::stable_sort(by_nodes.begin(), by_nodes.end(), [&](int64_t a, int64_t b) {
-    return size_of(store, std::span(&a, 1)).nodes > size_of(store, std::span(&b, 1)).nodes;
-  });
   const auto count = static_cast<int64_t>(ids.size());
   const auto spread = [&](int64_t graphs) {
     std::vector<int64_t> out;
@@ -164,6 +186,13 @@ memory::Footprint measure(const Job& job, const graph::GraphStore& store,
     }
     return out;
   };
+  std::vector<int64_t> by_ratio = spread(std::min(count, kCandidates)), by_nodes = by_ratio;
+  std::stable_sort(by_ratio.begin(), by_ratio.end(), [&](int64_t a, int64_t b) {
+    return edges_a_node(store, a) < edges_a_node(store, b);
+  });
+  std::stable_sort(by_nodes.begin(), by_nodes.end(), [&](int64_t a, int64_t b) {
+    return size_of(store, std::span(&a, 1)).nodes > size_of(store, std::span(&b, 1)).nodes;
+  });
   const auto first = [](const std::vector<int64_t>& from, int64_t graphs) {
     return std::vector<int64_t>(from.begin(), from.begin() + graphs);
   };
@@ -179,20 +208,23 @@ memory::Footprint measure(const Job& job, const graph::GraphStore& store,
     // Packs of n, n, n, n / 4 and n / 2 graphs.
     double graphs = kSeconds / 3.75 / std::max(seconds / kSmallest, 1e-6);
     if (most > 0) {
-      const double bytes = std::max(samples[0].forward, samples[0].backward) / kSmallest;
+      const double bytes = samples[0].peak / kSmallest;
       graphs = std::min(graphs, kShareOfLimit * static_cast<double>(most) / std::max(1.0, bytes));
     }
     const int64_t n =
         std::clamp(static_cast<int64_t>(graphs), 2 * kSmallest, std::min(kLargest, count / 2));
     samples = {run(spread(n)), run(first(by_ratio, n)), run(last(by_ratio, n)),
                run(first(by_nodes, std::max(kSmallest, n / 4))), run(spread(n / 2))};
-    const Cost forward = fit(samples, &Sample::forward);
-    const Cost backward = fit(samples, &Sample::backward);
-    counted.mode = "measured";
-    counted.phases = {{"forward", forward}, {"backward", backward}};
-    counted.residual = std::max(worst_error(samples, &Sample::forward, forward),
-                                worst_error(samples, &Sample::backward, backward));
-    counted.margin = std::max(kLeastMargin, 2 * counted.residual);
+    memory::Footprint measured = counted;
+    if (measured.phases.empty()) {
+      measured.phases = {{"step", fit(samples)}};
+    } else if (worst_error(measured, samples) > kTrusted) {
+      correct(measured, samples);
+    }
+    measured.mode = "measured";
+    measured.residual = worst_error(measured, samples);
+    measured.margin = std::max(kLeastMargin, 2 * measured.residual);
+    counted = std::move(measured);
     counted.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error)) throw;

@@ -17,11 +17,11 @@ memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> id
 memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<int64_t>& ids);
 
 /// Runs forward and backward on at least five packs of `ids` (two sizes, one rich and one poor in
-/// edges per node, one of few large graphs) in training mode under the meter, and fits each phase's
-/// peak as fixed + a nodes + b edges + c graphs. The rest is taken from `counted`. Parameters,
-/// gradients, buffers and mode are as before. Takes about a second; with too few graphs for five
-/// packs, or without memory for them, `counted` is returned as it is. No pack needs more than about
-/// `most` bytes; 0 = any.
+/// edges per node, one of few large graphs) in training mode under the meter. Where the phases of
+/// `counted` miss the peaks, they are corrected by bytes and bytes a node; without phases the peak
+/// is fitted as fixed + a nodes + b edges + c graphs. Parameters, gradients, buffers and mode are
+/// as before. Takes about a second; with too few graphs for five packs, or without memory for them,
+/// `counted` is returned as it is. No pack needs more than about `most` bytes; 0 = any.
 memory::Footprint measure(const Job& job, const graph::GraphStore& store,
                           const std::vector<int64_t>& ids, memory::Footprint counted,
                           int64_t most = 0);
