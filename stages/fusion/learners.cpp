@@ -23,18 +23,12 @@ class Base : public Learner {
       : options_(options),
         net_(std::move(net)),
         states_(states),
-        optimizer_(parameters_of(*net_), /*decoupled=*/true, kWeightDecay),
+        optimizer_(train::parameters_of(*net_), /*decoupled=*/true, kWeightDecay),
         random_(at::make_generator<at::CPUGeneratorImpl>(seed)) {
     net_->dropout = random_;
   }
 
  protected:
-  static train::NamedTensors parameters_of(const torch::nn::Module& module) {
-    train::NamedTensors out;
-    for (const auto& item : module.named_parameters()) out.emplace_back(item.key(), item.value());
-    return out;
-  }
-
   /// `count` numbers below `end`.
   at::Tensor draw(int64_t end, int64_t count) {
     return at::randint(0, end, {count}, random_, at::kLong);

@@ -3,7 +3,15 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <optional>
+
 namespace kdgat::train {
+
+NamedTensors parameters_of(const torch::nn::Module& module) {
+  NamedTensors out;
+  for (const auto& item : module.named_parameters()) out.emplace_back(item.key(), item.value());
+  return out;
+}
 
 Optimizer::Optimizer(NamedTensors parameters, bool decoupled, double weight_decay)
     : parameters_(std::move(parameters)), decoupled_(decoupled), weight_decay_(weight_decay) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
 
 #include <string>
 #include <utility>
@@ -11,6 +12,8 @@
 namespace kdgat::train {
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+NamedTensors parameters_of(const torch::nn::Module& module);
 
 /// Adam (Kingma and Ba, arXiv 1412.6980; weight decay as an L2 term) or AdamW (Loshchilov and
 /// Hutter, arXiv 1711.05101), betas 0.9 and 0.999, eps 1e-8. All parameters on one device.

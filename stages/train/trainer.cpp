@@ -20,12 +20,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-NamedTensors parameters_of(const torch::nn::Module& module) {
-  NamedTensors out;
-  for (const auto& item : module.named_parameters()) out.emplace_back(item.key(), item.value());
-  return out;
-}
-
 NamedTensors buffers_of(const torch::nn::Module& module) {
   NamedTensors out;
   for (const auto& item : module.named_buffers()) out.emplace_back(item.key(), item.value());
