@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/full_precision.h"
 #include "model/gat_reference.h"
 #include "model/isa.h"
 #include "model/kernels/kernels.h"
@@ -217,6 +218,7 @@ struct Target {
 
 Result run(Head head, const at::Tensor& z, const at::Tensor& weight, const at::Tensor& bias,
            const Target& target, bool with_grad) {
+  const FullPrecision exact;
   if (z.is_cpu()) {
     const Wanted wanted =
         target.batch == nullptr ? targets_of(target.id_N) : neighbours_of(*target.batch);

@@ -1,5 +1,6 @@
 #include "model/checkpoint.h"
 
+#include <ATen/ThreadLocalState.h>
 #include <ATen/autocast_mode.h>
 #include <torch/autograd.h>
 #include <torch/custom_class.h>
@@ -15,6 +16,20 @@ using torch::autograd::variable_list;
 
 struct Body : torch::CustomClassHolder {
   std::function<at::Tensor(const at::Tensor&, bool)> call;
+  at::ThreadLocalState state;  ///< of the caller: gradients on, autocast and its type as they were
+};
+
+/// No cache of weights in 16 bits: what is cached while gradients are off, as in the first pass,
+/// has none, and what is cached in backward would outlive the step.
+class NoWeightCache {
+ public:
+  NoWeightCache() { at::autocast::set_autocast_cache_enabled(false); }
+  NoWeightCache(const NoWeightCache&) = delete;
+  NoWeightCache& operator=(const NoWeightCache&) = delete;
+  ~NoWeightCache() { at::autocast::set_autocast_cache_enabled(before_); }
+
+ private:
+  bool before_ = at::autocast::is_autocast_cache_enabled();
 };
 
 struct Recompute : torch::autograd::Function<Recompute> {
@@ -25,12 +40,11 @@ struct Recompute : torch::autograd::Function<Recompute> {
     kept.push_back(input);
     ctx->save_for_backward(std::move(kept));
     ctx->saved_data["body"] = c10::IValue::make_capsule(body);
-    ctx->saved_data["autocast"] = at::autocast::is_autocast_enabled(input.device().type());
+    const NoWeightCache no_cache;
     return body->call(input, true);
   }
 
   static variable_list backward(torch::autograd::AutogradContext* ctx, const variable_list& grads) {
-    const at::AutoGradMode with_grad(true);
     variable_list wanted = ctx->get_saved_variables();
     const at::Tensor input = wanted.back();
     wanted.pop_back();
@@ -38,12 +52,14 @@ struct Recompute : torch::autograd::Function<Recompute> {
     const at::Tensor x = input.detach().requires_grad_(input_needs_grad);
     if (input_needs_grad) wanted.push_back(x);
 
-    const c10::DeviceType device = x.device().type();
-    const bool outer = at::autocast::is_autocast_enabled(device);
-    at::autocast::set_autocast_enabled(device, ctx->saved_data["autocast"].toBool());
-    const auto body = ctx->saved_data["body"].toCapsule();
-    const at::Tensor out = static_cast<Body&>(*body).call(x, false);
-    at::autocast::set_autocast_enabled(device, outer);
+    at::Tensor out;
+    {
+      const auto held = ctx->saved_data["body"].toCapsule();
+      auto& body = static_cast<Body&>(*held);
+      const at::ThreadLocalStateGuard as_before(body.state);
+      const NoWeightCache no_cache;
+      out = body.call(x, false);
+    }
 
     variable_list result =
         torch::autograd::grad({out}, wanted, {grads[0]}, std::nullopt, false, true);

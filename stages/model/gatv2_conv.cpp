@@ -3,6 +3,7 @@
 #include <torch/autograd.h>
 
 #include "kdgat/error.h"
+#include "model/full_precision.h"
 #include "model/gat_reference.h"
 #include "model/init.h"
 #include "model/isa.h"
@@ -141,6 +142,7 @@ at::Tensor gatv2_attention(const at::Tensor& l_NC, const at::Tensor& r_NC,
                            const at::Tensor& lin_edge, const at::Tensor& att,
                            const at::Tensor& bias, const BatchTensors& batch) {
   // Scores and their softmax stay in the parameters' precision, also under autocast.
+  const FullPrecision exact;
   const at::Tensor l = l_NC.to(att.scalar_type()).contiguous();
   const at::Tensor r = r_NC.to(att.scalar_type()).contiguous();
   if (l.is_cpu() && !batch.edge_attr_ED.requires_grad()) {

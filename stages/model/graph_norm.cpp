@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/full_precision.h"
 #include "model/gat_reference.h"
 #include "model/isa.h"
 #include "model/layers.h"
@@ -132,9 +133,10 @@ GraphNormImpl::GraphNormImpl(int64_t channels) {
   mean_scale = register_parameter("mean_scale", torch::ones({channels}));
 }
 
-at::Tensor graph_norm_relu_dropout(const at::Tensor& x_NC, const GraphNormImpl& norm, double p,
+at::Tensor graph_norm_relu_dropout(const at::Tensor& given_NC, const GraphNormImpl& norm, double p,
                                    uint32_t layer, const BatchTensors& batch) {
-  if (x_NC.is_cpu() && (x_NC.scalar_type() == at::kFloat || x_NC.scalar_type() == at::kDouble)) {
+  const at::Tensor x_NC = full(given_NC);
+  if (x_NC.is_cpu()) {
     return GraphNormReluDropout::apply(x_NC, norm.weight, norm.bias, norm.mean_scale, p, layer,
                                        batch);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/checkpoint.h"
+#include "model/full_precision.h"
 #include "model/gat_reference.h"
 #include "model/isa.h"
 #include "model/kernels/kernels.h"
@@ -97,10 +98,9 @@ at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint3
   return x;
 }
 
-at::Tensor mean_pool(const at::Tensor& x_NC, const BatchTensors& batch) {
-  if (x_NC.is_cpu() && (x_NC.scalar_type() == at::kFloat || x_NC.scalar_type() == at::kDouble)) {
-    return MeanPool::apply(x_NC, batch);
-  }
+at::Tensor mean_pool(const at::Tensor& given_NC, const BatchTensors& batch) {
+  const at::Tensor x_NC = full(given_NC);
+  if (x_NC.is_cpu()) return MeanPool::apply(x_NC, batch);
   const at::Tensor count = at::diff(batch.node_ptr_G1).clamp_min(1).to(x_NC.scalar_type());
   return at::zeros({batch.graphs, x_NC.size(1)}, x_NC.options())
              .index_add(0, node_graphs(batch), x_NC) /

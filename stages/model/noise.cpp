@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "model/full_precision.h"
 #include "model/gat_reference.h"
 #include "model/isa.h"
 #include "model/noise_keys.h"
@@ -116,9 +117,7 @@ at::Tensor hashes(const BatchTensors& batch, int64_t columns, uint32_t layer, bo
 
 at::Tensor apply(const at::Tensor& x, double p, uint32_t layer, const BatchTensors& batch,
                  bool of_graphs) {
-  if (x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble)) {
-    return ReluDropout::apply(x, p, layer, batch, of_graphs);
-  }
+  if (x.is_cpu()) return ReluDropout::apply(full(x), p, layer, batch, of_graphs);
   if (p == 0) return at::relu(x);
   const at::Tensor keep =
       hashes(batch, x.size(1), layer, of_graphs).ge(static_cast<int64_t>(drop_threshold(p)));

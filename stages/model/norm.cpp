@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/full_precision.h"
 #include "model/isa.h"
 #include "model/noise_keys.h"
 #include "model/parallel.h"
@@ -148,9 +149,10 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
 
 }  // namespace
 
-at::Tensor norm_relu_dropout(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm, double p,
+at::Tensor norm_relu_dropout(const at::Tensor& given_NC, torch::nn::BatchNorm1dImpl& norm, double p,
                              uint32_t layer, const BatchTensors& batch, bool update_running) {
   const bool training = norm.is_training();
+  const at::Tensor x_NC = full(given_NC);
   if (!x_NC.is_cpu()) {
     const at::Tensor running_mean = update_running || !training ? norm.running_mean : at::Tensor();
     const at::Tensor running_var = update_running || !training ? norm.running_var : at::Tensor();

@@ -1,5 +1,7 @@
 #include "model/vgae.h"
 
+#include "model/full_precision.h"
+
 namespace kdgat::model {
 
 namespace {
@@ -39,8 +41,8 @@ VgaeOutput GraphAutoencoderImpl::forward(const BatchTensors& batch) {
                                             checkpointing);
   }
   VgaeOutput out;
-  out.mean_NL = mean->forward(h);
-  out.logvar_NL = logvar->forward(h).clamp(-10, 10);  // exp() stays finite in half precision
+  out.mean_NL = full(mean->forward(h));
+  out.logvar_NL = full(logvar->forward(h)).clamp(-10, 10);  // exp() stays far from overflow
   out.z_NL = out.mean_NL;
   if (is_training() && sample_latent) {
     out.z_NL = out.mean_NL +

@@ -1,5 +1,7 @@
 #include "objective/distillation.h"
 
+#include "model/full_precision.h"
+
 namespace kdgat::objective {
 
 torch::Tensor distillation_loss(const torch::Tensor& student_GC, const torch::Tensor& teacher_GC,
@@ -44,7 +46,7 @@ torch::Tensor AutoencoderDistillation::loss(const graph::GraphBatch& batch,
   tensors.noise = noise;
   const model::VgaeOutput output = model()->forward(tensors);
   const std::vector<torch::Tensor> wanted = teacher_->outputs(batch);
-  const torch::Tensor z = projection ? projection->forward(output.z_NL) : output.z_NL;
+  const torch::Tensor z = projection ? model::full(projection->forward(output.z_NL)) : output.z_NL;
   const auto mean_square = [&](const torch::Tensor& a, const torch::Tensor& b) {
     return torch::mse_loss(a, b, at::Reduction::Sum) /
            static_cast<double>(totals.nodes * b.size(1));

@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 
+#include "model/full_precision.h"
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"
@@ -193,6 +194,7 @@ void ModelTeacher::prepare() {
 
 std::vector<torch::Tensor> ModelTeacher::outputs(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
+  const model::FullPrecision exact;  // as it was when its outputs were cached
   prepare();
   const std::vector<torch::Tensor> own = weights();
   if (!host_.empty()) {
