@@ -42,7 +42,7 @@ void Optimizer::clip(double max_norm) {
   at::_foreach_mul_(grads, (max_norm / (norm + 1e-6)).clamp_max(1.0));
 }
 
-void Optimizer::step(double lr) {
+void Optimizer::step(double lr, const at::Tensor& skip) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> parameters, grads, mean, square, steps;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -55,14 +55,16 @@ void Optimizer::step(double lr) {
     steps.push_back(steps_[i]);
   }
   if (parameters.empty()) return;
+  const std::optional<at::Tensor> found = skip.defined() ? std::optional(skip) : std::nullopt;
   at::_foreach_add_(steps, 1);
   if (decoupled_) {
     at::_fused_adamw_(parameters, grads, mean, square, {}, steps, lr, 0.9, 0.999, weight_decay_,
-                      1e-8, false, false);
+                      1e-8, false, false, {}, found);
   } else {
     at::_fused_adam_(parameters, grads, mean, square, {}, steps, lr, 0.9, 0.999, weight_decay_,
-                     1e-8, false, false);
+                     1e-8, false, false, {}, found);
   }
+  if (found) at::_foreach_sub_(steps, std::vector<at::Tensor>(steps.size(), skip));
 }
 
 NamedTensors Optimizer::state() const {

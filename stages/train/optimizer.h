@@ -24,15 +24,17 @@ class Optimizer {
   void zero_grad();
   /// Scales the gradients so that their common norm is at most `max_norm`; 0 = leaves them.
   void clip(double max_norm);
-  /// Parameters without a gradient keep their value and moments.
-  void step(double lr);
+  /// Parameters without a gradient keep their value and moments. With `skip` (a float scalar on the
+  /// device: 0 or 1) at 1 nothing changes at all.
+  void step(double lr, const at::Tensor& skip = {});
+
+  /// Those there are, in the order of the parameters.
+  std::vector<at::Tensor> gradients() const;
 
   /// The moments and step counts, by parameter name; share memory with the optimizer's own.
   NamedTensors state() const;
 
  private:
-  std::vector<at::Tensor> gradients() const;
-
   NamedTensors parameters_;
   std::vector<at::Tensor> mean_, square_, steps_;
   bool decoupled_;

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "memory/meter.h"
+#include "train/precision.h"
 
 namespace kdgat::train {
 namespace {
@@ -156,9 +157,9 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
   return out;
 }
 
-memory::Footprint measure(const Job& job, const graph::GraphStore& store,
-                          const std::vector<int64_t>& ids, memory::Footprint counted,
-                          int64_t most) {
+memory::Footprint measure(const Job& job, const std::string& precision,
+                          const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                          memory::Footprint counted, int64_t most) {
   if (static_cast<int64_t>(ids.size()) < 4 * kSmallest) return counted;
   memory::MemoryMeter& meter = memory::meter(job.module->parameters().front().device());
   const Restore restore(*job.module);
@@ -172,7 +173,12 @@ memory::Footprint measure(const Job& job, const graph::GraphStore& store,
     const memory::PeakScope scope(meter);
     graph::GraphBatch batch;
     graph::gather(store, pack, job.with_edge_attr, batch);
-    job.loss(batch, totals, 0).backward();
+    at::Tensor loss;
+    {
+      const Autocast in_16_bits(precision, job.module->parameters().front().device());
+      loss = job.loss(batch, totals, 0);
+    }
+    loss.backward();
     out.peak = static_cast<double>(scope.peak() - scope.start() - counted.gradients);
     return out;
   };

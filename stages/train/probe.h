@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/pack.h"
@@ -22,8 +23,8 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
 /// is fitted as fixed + a nodes + b edges + c graphs. Parameters, gradients, buffers and mode are
 /// as before. Takes about a second; with too few graphs for five packs, or without memory for them,
 /// `counted` is returned as it is. No pack needs more than about `most` bytes; 0 = any.
-memory::Footprint measure(const Job& job, const graph::GraphStore& store,
-                          const std::vector<int64_t>& ids, memory::Footprint counted,
-                          int64_t most = 0);
+memory::Footprint measure(const Job& job, const std::string& precision,
+                          const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                          memory::Footprint counted, int64_t most = 0);
 
 }  // namespace kdgat::train

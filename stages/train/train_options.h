@@ -100,9 +100,10 @@ struct TrainOptions {
         field("monitor_mode", &O::monitor_mode, "Whether less or more of monitor_metric is better.")
             .choices({"min", "max"}),
         field("precision", &O::precision,
-              "32, bf16-mixed or 16-mixed (with loss scaling). Parameters, attention scores, "
-              "reductions and losses stay in 32 bits.")
-            .choices({"32", "16-mixed", "bf16-mixed"}),
+              "Of training: 32 (or 32-true), bf16-mixed or 16-mixed (with loss scaling; slow on a "
+              "CPU). Only matrix products run in 16 bits: parameters, attention scores, norms, "
+              "reductions and losses stay in 32, and so do validation and scores.")
+            .choices({"32", "32-true", "16-mixed", "bf16-mixed"}),
         field("cache_policy", &O::cache_policy,
               "When memory kept for reuse is given back: never, every:N (steps), epoch, chunk, "
               "checkpoint, stage, fragmentation:P (reserved over allocated above P), auto, or the "

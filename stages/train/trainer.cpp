@@ -78,6 +78,7 @@ Trainer::Trainer(TrainOptions options, Job job, const graph::GraphStore& store,
       weights_(weights_of(*job_.module)),
       best_weights_(clones(weights_)),
       optimizer_(parameters_of(*job_.module), options_.optimizer == "adamw", options_.weight_decay),
+      scaler_(options_.precision, weights_.front().second.device()),
       schedule_(options_),
       loss_sum_(at::zeros({}, weights_.front().second.options().dtype(at::kDouble))),
       meter_(memory::meter(loss_sum_.device())),
@@ -179,8 +180,7 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
     if (!sum.defined()) split_part(failure);
   }
   const memory::Label label("optimizer");
-  optimizer_.clip(options_.gradient_clip);
-  optimizer_.step(lr);
+  scaler_.step(optimizer_, options_.gradient_clip, lr);
   return sum;  // stays on the device: item() waits, so it is called per report, not per step
 }
 
@@ -192,9 +192,13 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
     const memory::Label batch("batch");
     graph::gather(store_, parts_[part_], job_.with_edge_attr, batch_);
     const memory::Label forward("forward");
-    const torch::Tensor loss = job_.loss(batch_, totals, step_);
+    torch::Tensor loss;
+    {
+      const Autocast in_16_bits(options_.precision, loss_sum_.device());
+      loss = job_.loss(batch_, totals, step_);
+    }
     const memory::Label backward("backward");
-    loss.backward();
+    scaler_.scale(loss).backward();
     sum = sum.defined() ? sum + loss.detach() : loss.detach();
   }
   return sum;
@@ -259,6 +263,7 @@ nlohmann::json Trainer::memory_now() const {
 
 void Trainer::finish_epoch() {
   nlohmann::json metrics = {{"train_loss", mean_loss()}, {"lr", schedule_.rate(epoch_)}};
+  metrics.update(scaler_.report());
   const memory::Label label("validation");
   if (job_.sampler != nullptr) metrics["sample"] = composition_;
   if (job_.evaluate) {
@@ -309,7 +314,8 @@ void Trainer::check_finite(double value, const std::string& name) const {
   throw Error(ExitCode::kStageFailed,
               name + " is not finite (epoch " + std::to_string(epoch_ + 1) + ", step " +
                   std::to_string(step_) + ")",
-              "lower lr, or gradient_clip");
+              options_.precision == "16-mixed" ? "use precision=bf16-mixed, or lower lr"
+                                               : "lower lr, or gradient_clip");
 }
 
 void Trainer::report(int64_t packs, bool with_loss) const {
@@ -345,6 +351,7 @@ NamedTensors Trainer::tensors() const {
   add("model", weights_);
   add("best", best_weights_);
   add("optimizer", optimizer_.state());
+  add("scaler", scaler_.state());
   if (job_.sampler != nullptr) add("sampler", job_.sampler->state());
   out.emplace_back("progress.loss_sum", loss_sum_);
   return out;

@@ -20,6 +20,7 @@
 #include "memory/meter.h"
 #include "memory/plan.h"
 #include "train/optimizer.h"
+#include "train/precision.h"
 #include "train/sampler.h"
 #include "train/schedule.h"
 #include "train/train_options.h"
@@ -114,6 +115,7 @@ class Trainer {
   NamedTensors weights_;  ///< parameters and buffers of the module
   NamedTensors best_weights_;
   Optimizer optimizer_;
+  GradScaler scaler_;
   Schedule schedule_;
   graph::GraphBatch batch_;
   nlohmann::json composition_;  ///< of the graphs of this epoch, with a sampler

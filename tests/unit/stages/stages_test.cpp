@@ -120,17 +120,48 @@ TEST_CASE("an unknown vehicle gets a threshold from the clean start of its file"
 
 TEST_CASE("a stage stopped anywhere ends with the same model", "[stages]") {
   Fixture f;
-  autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
-  const std::string undisturbed = f.weights("autoencoder");
-  for (const int64_t polls : {1, 7, 13}) {
-    std::filesystem::remove_all(f.folder / "autoencoder");
-    f.fake.polls_left = polls;
-    CHECK_THROWS_WITH(
-        autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host),
-        Catch::Contains("checkpoint at epoch"));
-    f.fake.polls_left = -1;
-    autoencoder::Autoencoder::run(small_autoencoder(), f.request("autoencoder"), f.fake.host);
-    CHECK(f.weights("autoencoder") == undisturbed);
+  for (const char* precision : {"32", "bf16-mixed", "16-mixed"}) {
+    INFO(precision);
+    autoencoder::AutoencoderOptions options = small_autoencoder();
+    options.precision = precision;
+    const auto train = [&] {
+      autoencoder::Autoencoder::run(options, f.request("autoencoder"), f.fake.host);
+    };
+    train();
+    const std::string undisturbed = f.weights("autoencoder");
+    for (const int64_t polls : {1, 7, 13}) {
+      std::filesystem::remove_all(f.folder / "autoencoder");
+      f.fake.polls_left = polls;
+      CHECK_THROWS_WITH(train(), Catch::Contains("checkpoint at epoch"));
+      f.fake.polls_left = -1;
+      train();
+      CHECK(f.weights("autoencoder") == undisturbed);
+    }
+  }
+}
+
+TEST_CASE("stages train in mixed precision", "[stages][precision]") {
+  Fixture f;
+  for (const char* precision : {"bf16-mixed", "16-mixed"}) {
+    INFO(precision);
+    classifier::ClassifierOptions c = small_classifier();
+    c.precision = precision;
+    c.max_epochs = 20;
+    const json made = classifier::Classifier::run(c, f.request("classifier"), f.fake.host);
+    CHECK(made.at("metrics").at("val_f1") > 0.9);
+    f.fake.epochs.clear();
+    autoencoder::AutoencoderOptions a = small_autoencoder();
+    a.precision = precision;
+    a.max_epochs = 6;
+    autoencoder::Autoencoder::run(a, f.request("autoencoder"), f.fake.host);
+    REQUIRE(f.fake.epochs.size() == 6);
+    const auto loss = [&](std::size_t i) {
+      return f.fake.epochs[i].at("train_loss").get<double>();
+    };
+    CHECK(loss(5) < 0.9 * loss(0));
+    const bool scaled = std::string(precision) == "16-mixed";
+    for (const json& epoch : f.fake.epochs) CHECK(epoch.contains("loss_scale") == scaled);
+    CHECK((f.fake.log.find("slow") != std::string::npos) == scaled);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -264,6 +265,94 @@ TEST_CASE("batch statistics are learned, and evaluation leaves training mode", "
   CHECK(outcome.steps == 14);
   CHECK(f.module->norm->running_mean.abs().max().item<float>() > 0.01f);
   CHECK(f.module->norm->num_batches_tracked.item<int64_t>() == 14);
+}
+
+TEST_CASE("training in mixed precision repeats itself, learns, and ends in 32 bits",
+          "[train][precision]") {
+  Fixture f;
+  f.train();
+  const std::vector<double> in_32_bits = f.losses;
+  for (const char* precision : {"bf16-mixed", "16-mixed"}) {
+    INFO(precision);
+    f.options.precision = precision;
+    f.restart();
+    f.train();
+    const std::vector<double> losses = f.losses;
+    const auto weights = f.weights();
+    CHECK(losses.back() < losses.front());
+    CHECK(losses != in_32_bits);
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      CHECK(losses[i] == Approx(in_32_bits[i]).epsilon(0.05));
+    }
+    for (const auto& p : f.module->parameters()) CHECK(p.scalar_type() == torch::kFloat);
+    f.restart();
+    f.train();
+    CHECK(f.losses == losses);
+    CHECK(same(f.weights(), weights));
+  }
+}
+
+TEST_CASE("an overflow is skipped and counted, and a run continued across it is the same",
+          "[train][precision]") {
+  Fixture f;
+  f.options.precision = "16-mixed";
+  std::vector<nlohmann::json> journal;
+  const auto begin = [&] {
+    f.restart();
+    f.observer.epoch = [&](int64_t, const nlohmann::json& metrics) { journal.push_back(metrics); };
+    const auto loss = f.job.loss;
+    f.job.loss = [loss](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                        int64_t step) {
+      const torch::Tensor value = loss(batch, totals, step);
+      // In the second and third of four epochs of 7 steps; times 65536 this is no float.
+      return step == 8 || step == 9 || step == 15 ? value * 1e36 : value;
+    };
+  };
+  begin();
+  f.train();
+  const auto weights = f.weights();
+  const std::vector<nlohmann::json> undisturbed = journal;
+  REQUIRE(journal.size() == 4);
+  // The first scale is too large here, as it often is.
+  const double scale = journal[0].at("loss_scale");
+  const int64_t skipped = journal[0].at("skipped_steps");
+  CHECK(scale == std::ldexp(65536.0, static_cast<int>(-skipped)));
+  CHECK(journal[1].at("loss_scale") == scale / 4);
+  CHECK(journal[1].at("skipped_steps") == skipped + 2);
+  CHECK(journal[3].at("loss_scale") == scale / 8);
+  CHECK(journal[3].at("skipped_steps") == skipped + 3);
+  for (const torch::Tensor& t : weights) CHECK(t.isfinite().all().item<bool>());
+
+  f.checkpoint = f.folder / "checkpoint" / "state.safetensors";
+  for (const std::vector<int64_t>& stops :
+       std::vector<std::vector<int64_t>>{{8}, {9}, {10}, {5, 3, 8}}) {
+    std::filesystem::remove_all(f.folder / "checkpoint");
+    journal.clear();
+    for (const int64_t stop : stops) {
+      begin();
+      int64_t left = stop;
+      f.observer.cancelled = [&left] { return left-- > 0 ? ExitCode::kOk : ExitCode::kRequeue; };
+      CHECK_THROWS_AS(f.train(), Error);
+    }
+    begin();
+    f.train();
+    CHECK(journal == undisturbed);
+    CHECK(same(f.weights(), weights));
+  }
+}
+
+TEST_CASE("gradients that no loss scale makes finite end the run", "[train][precision]") {
+  Fixture f;
+  f.options.precision = "16-mixed";
+  f.options.max_epochs = 20;
+  const auto loss = f.job.loss;
+  f.job.loss = [loss](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                      int64_t step) {
+    const torch::Tensor value = loss(batch, totals, step);
+    // Finite itself; the gradient of sqrt at 0 is not.
+    return value + (value - value.detach()).abs().sqrt();
+  };
+  CHECK_THROWS_WITH(f.train(), Catch::Contains("finite at any loss scale"));
 }
 
 TEST_CASE("a loss that is not finite ends the run", "[train]") {
