@@ -191,8 +191,9 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   learner.footprint.teacher = teacher_bytes;
   const std::unique_ptr<train::Sampler> sampler = train::make_sampler(
       options, options.max_epochs, setup.data, setup.parts.train,
-      [&](const std::vector<int64_t>& ids) {
-        return train::score_all(store, ids, learner.with_edge_attr, learner.score);
+      [&](const std::vector<int64_t>& ids, const std::function<void()>& check) {
+        return train::score_all(store, ids, learner.with_edge_attr, learner.score,
+                                [&](int64_t) { check(); });
       },
       request, host);
   setup.parts.sampler = sampler.get();

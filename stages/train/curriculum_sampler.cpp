@@ -117,14 +117,14 @@ CurriculumSampler::CurriculumSampler(const SamplingOptions& options, int64_t max
   set_difficulty(given);
 }
 
-void CurriculumSampler::prepare(int64_t epoch) {
+void CurriculumSampler::prepare(int64_t epoch, const std::function<void()>& check) {
   const int64_t every = options_.difficulty_cache_update;
   if (every == 0 || epoch == 0 || epoch % every != 0) return;
   if (!options_.use_vgae_mining) {
     set_difficulty(random_difficulty(epoch / every));
     return;
   }
-  const std::vector<float> scores = score_(windows_.benign);
+  const std::vector<float> scores = score_(windows_.benign, check);
   check_finite(windows_.benign, scores, "the score");
   std::vector<double> blend = unit_ranks({scores.begin(), scores.end()});
   const std::vector<double> given = unit_ranks(windows_.difficulty);

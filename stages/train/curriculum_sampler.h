@@ -57,14 +57,16 @@ class BalancedSampler : public Sampler {
 /// use_vgae_mining false it is random, and random again at those epochs.
 class CurriculumSampler : public Sampler {
  public:
-  /// Scores of graphs by the model in training; may be empty if it is never asked.
-  using Score = std::function<std::vector<float>(const std::vector<int64_t>& ids)>;
+  /// Scores of graphs by the model in training, calling `check` now and then; may be empty if it is
+  /// never asked.
+  using Score = std::function<std::vector<float>(const std::vector<int64_t>& ids,
+                                                 const std::function<void()>& check)>;
 
   /// Throws Error(kData) if a class is empty or difficulties are missing or not finite.
   CurriculumSampler(const SamplingOptions& options, int64_t max_epochs, Windows windows,
                     uint64_t seed, Score score);
 
-  void prepare(int64_t epoch) override;
+  void prepare(int64_t epoch, const std::function<void()>& check) override;
   std::vector<int64_t> draw(int64_t epoch, nlohmann::json& composition) override;
   /// The difficulty in use.
   NamedTensors state() const override { return {{"difficulty", difficulty_B_}}; }

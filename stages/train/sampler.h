@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,8 +19,12 @@ class Sampler {
   virtual ~Sampler() = default;
 
   /// At the start of an epoch, before its first step: the time to look at the model (in eval mode,
-  /// gradients off) and to change the state.
-  virtual void prepare(int64_t epoch) { static_cast<void>(epoch); }
+  /// gradients off) and to change the state. To be called now and then: `check` throws when the run
+  /// is cancelled; the state must then be as it was.
+  virtual void prepare(int64_t epoch, const std::function<void()>& check) {
+    static_cast<void>(epoch);
+    static_cast<void>(check);
+  }
   /// Graph ids of the epoch, at least one; their order does not matter. `composition` receives what
   /// the journal says of them.
   virtual std::vector<int64_t> draw(int64_t epoch, nlohmann::json& composition) = 0;

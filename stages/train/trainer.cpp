@@ -117,7 +117,7 @@ graph::PackPlan Trainer::plan_epoch() {
   if (pack_ == 0) {
     const at::NoGradGuard no_grad;
     job_.module->eval();
-    job_.sampler->prepare(epoch_);
+    job_.sampler->prepare(epoch_, [this] { check_cancelled(); });
   }
   composition_ = nlohmann::json::object();
   const std::vector<int64_t> ids = job_.sampler->draw(epoch_, composition_);

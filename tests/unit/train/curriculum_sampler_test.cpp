@@ -243,7 +243,8 @@ TEST_CASE("the classifier's score is half of the difficulty once it is asked", "
   o.difficulty_cache_update = 3;
   o.curriculum_end_ratio = 1;
   int asked = 0;
-  const CurriculumSampler::Score score = [&](const std::vector<int64_t>& ids) {
+  const CurriculumSampler::Score score = [&](const std::vector<int64_t>& ids,
+                                             const std::function<void()>&) {
     ++asked;
     CHECK(ids == from.benign);
     std::vector<float> out;
@@ -258,7 +259,7 @@ TEST_CASE("the classifier's score is half of the difficulty once it is asked", "
     return std::vector<double>(t.const_data_ptr<double>(), t.const_data_ptr<double>() + t.numel());
   };
   for (int64_t epoch = 0; epoch < 7; ++epoch) {
-    sampler.prepare(epoch);
+    sampler.prepare(epoch, [] {});
     CHECK(asked == epoch / 3);
     json composition = json::object();
     sampler.draw(epoch, composition);
@@ -277,13 +278,32 @@ TEST_CASE("the classifier's score is half of the difficulty once it is asked", "
   CHECK(later.draw(6, ignored) == sampler.draw(6, ignored));
   CHECK(later.identity() == sampler.identity());
 
-  const CurriculumSampler::Score broken = [](const std::vector<int64_t>& ids) {
+  const CurriculumSampler::Score broken = [](const std::vector<int64_t>& ids,
+                                             const std::function<void()>&) {
     std::vector<float> out(ids.size(), 0);
     out[2] = std::numeric_limits<float>::quiet_NaN();
     return out;
   };
   CurriculumSampler diverged(o, 12, from, 5, broken);
-  CHECK_THROWS_WITH(diverged.prepare(3), Catch::Contains("the score of graph 1014 is not finite"));
+  CHECK_THROWS_WITH(diverged.prepare(3, [] {}),
+                    Catch::Contains("the score of graph 1014 is not finite"));
+}
+
+TEST_CASE("a rescoring that is cancelled leaves the difficulties as they were", "[sampling]") {
+  SamplingOptions o = curriculum();
+  o.difficulty_cache_update = 3;
+  const CurriculumSampler::Score score = [](const std::vector<int64_t>& ids,
+                                            const std::function<void()>& check) {
+    check();
+    return std::vector<float>(ids.size(), 1);
+  };
+  CurriculumSampler sampler(o, 12, windows(4, 40), 5, score);
+  const at::Tensor before = sampler.state().at(0).second.clone();
+  const auto cancelled = [] { throw Error(ExitCode::kRequeue, "cancelled"); };
+  CHECK_THROWS_WITH(sampler.prepare(3, cancelled), "cancelled");
+  CHECK(at::equal(sampler.state().at(0).second, before));
+  sampler.prepare(3, [] {});
+  CHECK_FALSE(at::equal(sampler.state().at(0).second, before));
 }
 
 TEST_CASE("the control has random difficulties, other ones when scored again", "[sampling]") {
@@ -295,9 +315,9 @@ TEST_CASE("the control has random difficulties, other ones when scored again", "
   CurriculumSampler sampler(o, 12, from, 5, {});
   const auto in_use = [&] { return sampler.state().at(0).second.clone(); };
   const at::Tensor first = in_use();
-  sampler.prepare(1);
+  sampler.prepare(1, [] {});
   CHECK(at::equal(in_use(), first));
-  sampler.prepare(2);
+  sampler.prepare(2, [] {});
   CHECK_FALSE(at::equal(in_use(), first));
   CHECK(first.min().item<double>() >= 0);
   CHECK(first.max().item<double>() < 1);
