@@ -145,6 +145,7 @@ StageInfo Autoencoder::info() {
 }
 
 nlohmann::json Autoencoder::plan(const Options& options, const Request& request) {
+  train::check_teacher(options, request);
   const Input& graphs = request.input("graphs");
   if (!graphs.facts.contains("num_ids")) return nlohmann::json::object();
   const model::VgaeConfig config =

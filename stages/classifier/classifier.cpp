@@ -154,6 +154,7 @@ StageInfo Classifier::info() {
 
 nlohmann::json Classifier::plan(const Options& options, const Request& request) {
   train::check_sampling(options, request);
+  train::check_teacher(options, request);
   const Input& graphs = request.input("graphs");
   if (!graphs.facts.contains("num_ids")) return nlohmann::json::object();
   const model::GatConfig config =

@@ -87,7 +87,8 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footpr
                                const nlohmann::json& graph_facts, const Request& request);
 
 /// The plan as a stage's plan() answers it, with the words of its cache policy, the teacher's mode
-/// and the epochs: measured by `measured()` where the request asks for it, else `counted`. Counts
+/// and the epochs: measured by `measured()` where the request asks for it and no teacher is to be
+/// loaded, else `counted`. Counts
 /// refuse nothing that a measurement before training may find to fit. {"memory": plan}, or {}.
 template <class Kd, class Measured>
 nlohmann::json planned_memory(const TrainOptions& options, const Kd& kd,
@@ -97,7 +98,7 @@ nlohmann::json planned_memory(const TrainOptions& options, const Kd& kd,
   const bool there = !graphs.path.empty();
   nlohmann::json out;
   try {
-    out = request.memory.measure && there
+    out = request.memory.measure && there && !kd.use_kd
               ? measured().json()
               : plan_memory(options, counted, graphs.facts, request).json();
   } catch (const Error& error) {

@@ -51,10 +51,13 @@ struct KdOptions {
   }
 };
 
+/// Throws Error(kUsage) if use_kd wants a teacher and there is none, or two: that of input
+/// "teacher" and another under teacher_path. While a step is planned the input may have no path
+/// yet.
+void check_teacher(const KdOptions& options, const Request& request);
+
 /// The file or folder of the teacher: that of input "teacher", or teacher_path; empty without
-/// use_kd. Only here, at the start of a run, is known whether a step was wired to that input.
-/// Throws Error(kUsage) if both are given and differ, or neither. Warns of a teacher that is not
-/// used.
+/// use_kd. Throws as check_teacher(). Warns of a teacher that is not used.
 std::filesystem::path teacher_source(const KdOptions& options, const Request& request,
                                      const Host& host);
 

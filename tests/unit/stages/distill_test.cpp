@@ -172,6 +172,15 @@ TEST_CASE("use_kd wants one teacher, and a teacher wants use_kd", "[stages][dist
   Request request = f.request("student");
   CHECK_THAT((refusal<Classifier>(options, request, f.fake.host)),
              Catch::Contains("teacher_path=RUN") && Catch::Contains("needs: of student"));
+  // A dry run finds it, too.
+  CHECK_THROWS_WITH(Classifier::plan(options, request), Catch::Contains("needs a teacher"));
+  auto other = small_autoencoder();
+  other.use_kd = true;
+  CHECK_THROWS_WITH(Autoencoder::plan(other, request), Catch::Contains("needs a teacher"));
+  request.inputs["teacher"] = {{"gat", "classifier", "", json::object()}};
+  options.teacher_path = "not made yet";
+  Classifier::plan(options, request);
+  options.teacher_path.clear();
   const std::string by_path = f.weights_of<Classifier>(f.of_gat());
 
   request = f.request("student");
