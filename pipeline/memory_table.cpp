@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 
 #include "pipeline/data.h"
 #include "pipeline/machine.h"
@@ -15,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 /// The value at a path of keys; null where there is none.
-json at(const json& from, std::initializer_list<const char*> path) {
+json at(const json& from, const std::vector<const char*>& path) {
   const json* here = &from;
   for (const char* key : path) {
     if (!here->is_object() || !here->contains(key)) return {};
@@ -52,67 +51,46 @@ std::string words_text(const json& value) {
 
 struct Row {
   const char* name;
-  std::function<std::string(const json& facts)> text;
+  std::string (*text)(const json& value);
+  std::vector<const char*> path;  ///< of its value in a plan
 };
 
 const std::vector<Row>& rows() {
-  const auto bytes = [](const char* part) {
-    return [part](const json& f) { return bytes_text(at(f, {"memory", "table", part})); };
-  };
-  const auto batch = [](const char* part) {
-    return [part](const json& f) { return count_text(at(f, {"memory", "batch", part})); };
-  };
-  const auto memory = [](const char* key, std::string (*text)(const json&)) {
-    return [key, text](const json& f) { return text(at(f, {"memory", key})); };
-  };
-  const auto fact = [](const char* key, std::string (*text)(const json&)) {
-    return [key, text](const json& f) { return text(at(f, {key})); };
-  };
-  static const std::vector<Row> table = {
-      {"device",
-       [](const json& f) {
-         return words_text(at(f, {"memory", "device", "name"}));
-       }},
-      {"its memory",
-       [](const json& f) {
-         return bytes_text(at(f, {"memory", "device", "total"}));
-       }},
-      {"share used",
-       [](const json& f) {
-         return percent_text(at(f, {"memory", "device", "share"}));
-       }},
-      {"context", bytes("context")},
-      {"parameters", bytes("parameters")},
-      {"embeddings", bytes("embeddings")},
-      {"gradients", bytes("gradients")},
-      {"optimizer", bytes("optimizer")},
-      {"weights kept", bytes("weights_kept")},
-      {"teacher", bytes("teacher")},
-      {"step", bytes("step")},
-      {"  its input", bytes("input")},
-      {"left for a step", memory("available", bytes_text)},
-      {"peak of tensors", memory("predicted", bytes_text)},
-      {"uncertainty", memory("margin", percent_text)},
-      {"graphs a batch", batch("graphs")},
-      {"  its nodes", batch("nodes")},
-      {"  its edges", batch("edges")},
-      {"bound by", memory("binds", words_text)},
-      {"steps an epoch", memory("steps", count_text)},
-      {"epochs", fact("epochs", count_text)},
-      {"cache policy", fact("cache_policy", words_text)},
-      {"teacher kept", fact("teacher", words_text)},
-      {"numbers", memory("mode", words_text)}};
+  static const std::vector<Row> table = {{"device", words_text, {"device", "name"}},
+                                         {"its memory", bytes_text, {"device", "total"}},
+                                         {"share used", percent_text, {"device", "share"}},
+                                         {"context", bytes_text, {"table", "context"}},
+                                         {"parameters", bytes_text, {"table", "parameters"}},
+                                         {"embeddings", bytes_text, {"table", "embeddings"}},
+                                         {"gradients", bytes_text, {"table", "gradients"}},
+                                         {"optimizer", bytes_text, {"table", "optimizer"}},
+                                         {"weights kept", bytes_text, {"table", "weights_kept"}},
+                                         {"teacher", bytes_text, {"table", "teacher"}},
+                                         {"step", bytes_text, {"table", "step"}},
+                                         {"  its input", bytes_text, {"table", "input"}},
+                                         {"left for a step", bytes_text, {"available"}},
+                                         {"peak of tensors", bytes_text, {"predicted"}},
+                                         {"uncertainty", percent_text, {"margin"}},
+                                         {"graphs a batch", count_text, {"batch", "graphs"}},
+                                         {"  its nodes", count_text, {"batch", "nodes"}},
+                                         {"  its edges", count_text, {"batch", "edges"}},
+                                         {"bound by", words_text, {"binds"}},
+                                         {"steps an epoch", count_text, {"steps"}},
+                                         {"epochs", count_text, {"epochs"}},
+                                         {"cache policy", words_text, {"cache_policy"}},
+                                         {"teacher kept", words_text, {"teacher"}},
+                                         {"numbers", words_text, {"mode"}}};
   return table;
 }
 
-bool has_plan(const PlannedMemory& plan) { return at(plan.facts, {"memory"}).is_object(); }
+bool has_plan(const PlannedMemory& planned) { return planned.plan.is_object(); }
 
 }  // namespace
 
 std::string memory_table(const std::vector<PlannedMemory>& plans) {
   std::vector<std::string> head{""};
-  for (const PlannedMemory& plan : plans) {
-    if (has_plan(plan)) head.push_back(plan.step);
+  for (const PlannedMemory& one : plans) {
+    if (has_plan(one)) head.push_back(one.step);
   }
   if (head.size() == 1) return "";
   Table table;
@@ -120,9 +98,9 @@ std::string memory_table(const std::vector<PlannedMemory>& plans) {
   for (const Row& row : rows()) {
     std::vector<std::string> cells{row.name};
     bool is_empty = true;
-    for (const PlannedMemory& plan : plans) {
-      if (!has_plan(plan)) continue;
-      cells.push_back(row.text(plan.facts));
+    for (const PlannedMemory& one : plans) {
+      if (!has_plan(one)) continue;
+      cells.push_back(row.text(at(one.plan, row.path)));
       is_empty = is_empty && cells.back().empty();
     }
     if (!is_empty) table.add(std::move(cells));
@@ -132,8 +110,8 @@ std::string memory_table(const std::vector<PlannedMemory>& plans) {
 
 std::string memory_lines(const std::vector<PlannedMemory>& plans) {
   Table table;
-  for (const PlannedMemory& plan : plans) {
-    if (has_plan(plan)) table.add({plan.step, words_text(at(plan.facts, {"memory", "line"}))});
+  for (const PlannedMemory& one : plans) {
+    if (has_plan(one)) table.add({one.step, words_text(at(one.plan, {"line"}))});
   }
   return table.text();
 }

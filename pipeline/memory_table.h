@@ -1,5 +1,5 @@
-// Plans of memory as people read them, from what a stage's plan() answers (see memory/plan.h for
-// the keys). Knows no stage.
+// Plans of memory as people read them, from what a stage's plan() answers: what MemoryPlan::json()
+// of stages/memory/plan.h writes, and "cache_policy", "teacher" and "epochs". Knows no stage.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace kdgat {
 
 struct PlannedMemory {
   std::string step;
-  nlohmann::json facts;  ///< the answer of plan(): "memory", "cache_policy", "teacher", "epochs"
+  nlohmann::json plan;  ///< "memory" of the answer of plan(); null if there is none
 };
 
 /// One column a step, one row a part; steps without a plan of memory are left out. "" if none has

@@ -112,15 +112,13 @@ int estimate(Context& context, const std::vector<std::string>& words) {
     throw Error(ExitCode::kUsage, "the stage " + plugin.name + " plans no memory",
                 "stages that train do: kdgat plugins list");
   }
-  const std::vector<PlannedMemory> plans = {{spec->name, answer.result}};
+  const json& planned = answer.result.at("memory");
   if (context.json) {
-    json out = answer.result;
-    out["graphs"] = data.facts;
-    context.out << out.dump(1) << '\n';
+    context.out << json{{"memory", planned}, {"graphs", data.facts}}.dump(1) << '\n';
     return 0;
   }
-  if (context.verbosity > 0) context.out << memory_table(plans) << '\n';
-  context.out << answer.result.at("memory").value("line", "") << '\n';
+  if (context.verbosity > 0) context.out << memory_table({{spec->name, planned}}) << '\n';
+  context.out << planned.value("line", "") << '\n';
   return 0;
 }
 

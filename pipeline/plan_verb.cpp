@@ -24,9 +24,7 @@ json step_json(const PlannedStep& step, const StageAnswer& answer) {
     for (const Diagnostic& d : answer.diagnostics) problems.push_back(d.text());
     out["problems"] = std::move(problems);
   }
-  for (const char* key : {"memory", "cache_policy", "teacher", "epochs"}) {
-    out[key] = answer.result.value(key, json());
-  }
+  out["memory"] = answer.result.value("memory", json());
   return out;
 }
 
@@ -57,7 +55,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
     }
     steps.push_back(step_json(step, answer));
     if (answer.code == 0) {
-      plans.push_back({step.spec.name, answer.result});
+      plans.push_back({step.spec.name, answer.result.value("memory", json())});
       return;
     }
     if (code == 0) code = answer.code;
@@ -79,8 +77,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
   const std::string table = memory_table(plans);
   if (!table.empty()) context.out << '\n' << table << '\n' << memory_lines(plans);
   for (const PlannedMemory& one : plans) {
-    if (one.facts.contains("memory")) continue;
-    status->message("info", one.step + ": plans no memory");
+    if (one.plan.is_null()) status->message("info", one.step + ": plans no memory");
   }
   return code;
 }

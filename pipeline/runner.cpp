@@ -333,7 +333,9 @@ class PlanRun {
 
   void remember_plan(const json& event) {
     const json values = event.value("values", json());
-    if (values.is_object() && values.value("event", json()) == "plan") announced_ = values;
+    if (values.is_object() && values.value("event", json()) == "plan") {
+      announced_ = values.value("plan", json());
+    }
   }
 
   static Progress read_progress(const std::string& name, const json& event, uint64_t memory) {

@@ -50,7 +50,8 @@ TEST_CASE("the presets for memory set what they say, on every stage", "[memory][
 
 TEST_CASE("a limit reaches the stages, and another limit is another run", "[memory][cli]") {
   const ScratchFolder scratch;
-  const std::string words = " --preset smoke data.synth.seconds=10 max_epochs=1 --until autoencoder";
+  const std::string words =
+      " --preset smoke data.synth.seconds=10 max_epochs=1 --until autoencoder";
   const CommandResult run = run_kdgat("run" + words + " --memory-limit 2GiB", scratch.path());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
@@ -70,7 +71,8 @@ TEST_CASE("a limit reaches the stages, and another limit is another run", "[memo
     return run_kdgat("run" + words + " --explain" + more, scratch.path()).out;
   };
   CHECK(explained(" --memory-limit 2048MiB").find("autoencoder  kept") != std::string::npos);
-  CHECK(explained(" --memory-limit 2GiB allocator=").find("autoencoder  kept") != std::string::npos);
+  CHECK(explained(" --memory-limit 2GiB allocator=").find("autoencoder  kept") !=
+        std::string::npos);
   CHECK(explained("").find("memory limit changed: 2GiB -> none") != std::string::npos);
 
   const CommandResult report = run_kdgat(

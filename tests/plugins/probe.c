@@ -53,8 +53,8 @@ static void plan_memory(const kdgat_host* host, const char* request) {
            "\"device\":{\"name\":\"card\",\"total\":%lld,\"share\":0.65},"
            "\"table\":{\"context\":%lld,\"parameters\":409600,\"step\":1048576,\"input\":0},"
            "\"available\":%lld,\"batch\":{\"graphs\":1200,\"nodes\":34000,\"edges\":60000},"
-           "\"binds\":\"memory\",\"steps\":8,\"predicted\":2097152,\"margin\":0.03},"
-           "\"cache_policy\":[\"every:5\",\"epoch\"],\"teacher\":\"none\",\"epochs\":30}",
+           "\"binds\":\"memory\",\"steps\":8,\"predicted\":2097152,\"margin\":0.03,"
+           "\"cache_policy\":[\"every:5\",\"epoch\"],\"teacher\":\"none\",\"epochs\":30}}",
            number_of(request, "total") >> 20,
            strstr(request, "\"measure\":true") != NULL ? "measured" : "static",
            number_of(request, "total"), number_of(request, "context"), number_of(request, "limit"));
@@ -136,7 +136,7 @@ static kdgat_status run(const kdgat_host* host, const char* request) {
   if (is_mode(request, "oom")) {
     host->emit(host->context,
                "{\"event\":\"metrics\",\"what\":\"memory\",\"index\":0,\"values\":{\"event\":"
-               "\"plan\",\"predicted\":7}}");
+               "\"plan\",\"plan\":{\"predicted\":7}}}");
     write_oom_report(request);
     host->fail(host->context, "{\"diagnostics\":[{\"message\":\"out of host memory\"}]}");
     return 82;

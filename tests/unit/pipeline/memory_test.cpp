@@ -142,11 +142,13 @@ TEST_CASE("plans of memory are a column a step, without rows that say nothing", 
                        {"table", {{"context", 500 * kMiB}, {"teacher", 0}}},
                        {"batch", {{"graphs", 12345}}},
                        {"binds", "memory"},
-                       {"available", -2 * kMiB}};
+                       {"available", -2 * kMiB},
+                       {"cache_policy", {"every:5", "epoch"}},
+                       {"epochs", 30}};
   const std::vector<PlannedMemory> plans = {
-      {"one", {{"memory", memory}, {"cache_policy", {"every:5", "epoch"}}, {"epochs", 30}}},
-      {"none", json::object()},
-      {"two", {{"memory", {{"line", "B"}, {"mode", "static"}}}, {"teacher", "cache"}}}};
+      {"one", memory},
+      {"none", json()},
+      {"two", {{"line", "B"}, {"mode", "static"}, {"teacher", "cache"}}}};
   CHECK(memory_table(plans) ==
         "                            one  two\n"
         "device                  v100-16\n"
@@ -162,7 +164,7 @@ TEST_CASE("plans of memory are a column a step, without rows that say nothing", 
         "teacher kept                     cache\n"
         "numbers                          static\n");
   CHECK(memory_lines(plans) == "one  MemoryBudget(total=16384MB)\ntwo  B\n");
-  CHECK(memory_table({{"none", json::object()}}).empty());
+  CHECK(memory_table({{"none", json()}}).empty());
 }
 
 TEST_CASE("a report sets what was planned beside what was measured", "[memory]") {

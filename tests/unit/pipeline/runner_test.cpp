@@ -324,7 +324,7 @@ TEST_CASE("a report of an earlier attempt that ran out of memory is not named ag
 TEST_CASE("the plan of a stage that failed is that which it announced", "[runner]") {
   StepOutcome outcome;
   outcome.anonymous.add(0, 5);
-  const json announced = {{"event", "plan"}, {"predicted", 7}};
+  const json announced = {{"predicted", 7}};
   CHECK(memory_record(outcome, announced).at("planned") == announced);
   CHECK(memory_record(outcome, {}).at("planned").is_null());
   outcome.answer.result["memory"] = {{"planned", {{"predicted", 8}}},
