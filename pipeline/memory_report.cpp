@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "kdgat/error.h"
-#include "pipeline/machine.h"
 #include "pipeline/table.h"
 
 namespace kdgat {
@@ -87,9 +86,16 @@ json error_percent(const StepMemory& step) {
   return 100 * (planned - actual) / actual;
 }
 
-std::string bytes_cell(double bytes) {
-  return bytes < 0 ? "" : format_bytes(static_cast<uint64_t>(bytes));
+std::string decimal(const char* format, double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
 }
+
+/// In MiB; nothing for what was not measured.
+std::string mib_cell(double bytes) { return bytes < 0 ? "" : decimal("%.1f", bytes / (1 << 20)); }
+
+std::string count_cell(double count) { return count < 0 ? "" : decimal("%.0f", count); }
 
 }  // namespace
 
@@ -131,24 +137,16 @@ json memory_report_json(const std::vector<StepMemory>& steps) {
 
 std::string memory_report_text(const std::vector<StepMemory>& steps) {
   Table table;
-  table.add({"step", "planned", "measured", "error", "reserved", "context", "process", "given back",
-             "splits"});
+  table.add({"MiB", "planned", "measured", "error %", "reserved", "context", "process",
+             "given back", "times", "splits"});
   for (const StepMemory& step : steps) {
     const json error = error_percent(step);
-    std::array<char, 32> percent{};
-    if (!error.is_null()) {
-      std::snprintf(percent.data(), percent.size(), "%+.1f %%", error.get<double>());
-    }
-    const double releases = number(step.actual, "releases");
-    std::string released;
-    if (releases >= 0) released = std::to_string(static_cast<int64_t>(releases)) + " x";
-    if (releases > 0) released += ", " + bytes_cell(number(step.actual, "released_bytes", 0));
-    const double splits = number(step.actual, "splits");
-    table.add({step.step, bytes_cell(step.planned_peak()), bytes_cell(step.actual_peak()),
-               percent.data(), bytes_cell(number(step.actual, "peak_reserved_bytes")),
-               bytes_cell(number(step.actual, "context_bytes")),
-               bytes_cell(number(step.actual, "peak_anonymous_bytes")), released,
-               splits < 0 ? "" : std::to_string(static_cast<int64_t>(splits))});
+    const auto measured = [&](const char* key) { return number(step.actual, key); };
+    table.add({step.step, mib_cell(step.planned_peak()), mib_cell(step.actual_peak()),
+               error.is_null() ? "" : decimal("%+.1f", error.get<double>()),
+               mib_cell(measured("peak_reserved_bytes")), mib_cell(measured("context_bytes")),
+               mib_cell(measured("peak_anonymous_bytes")), mib_cell(measured("released_bytes")),
+               count_cell(measured("releases")), count_cell(measured("splits"))});
   }
   return table.text();
 }

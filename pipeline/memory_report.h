@@ -35,7 +35,7 @@ std::vector<StepMemory> read_run_memory(const std::filesystem::path& run);
 
 /// {"step","planned","actual","error_percent"} of each.
 nlohmann::json memory_report_json(const std::vector<StepMemory>& steps);
-/// The same as a table.
+/// The same as a table, in MiB; "process" is the peak of its anonymous memory.
 std::string memory_report_text(const std::vector<StepMemory>& steps);
 
 }  // namespace kdgat

@@ -190,11 +190,11 @@ class Picture {
   void curves(double first, const StepMemory& step) {
     curve(first, step.resident, kResident);
     curve(first, step.reserved, kReserved);
-    curve(first, step.tensors, kTensors);
     if (const double planned = step.planned_peak(); planned >= 0) {
       line(x(first), y(planned), x(first + step.seconds), y(planned), kPlanned,
            "stroke-width=\"1.8\" stroke-dasharray=\"6 4\"");
     }
+    curve(first, step.tensors, kTensors);
     for (const auto& [at, kind] : step.events) {
       const double left = x(first + at), base = kTop + kPlotHeight;
       if (kind == "split") line(left, base, left, base - 14, kSplit, "stroke-width=\"2.5\"");

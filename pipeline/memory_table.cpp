@@ -25,9 +25,14 @@ json at(const json& from, const std::vector<const char*>& path) {
 
 std::string bytes_text(const json& value) {
   if (!value.is_number()) return "";
-  const double bytes = value.get<double>();
-  if (bytes < 0) return "-" + format_bytes(static_cast<uint64_t>(-bytes));
-  return bytes == 0 ? "0" : format_bytes(static_cast<uint64_t>(bytes));
+  constexpr double kMiB = 1 << 20, kCoarse = 100 * kMiB;
+  const double bytes = value.get<double>(), size = std::abs(bytes);
+  if (bytes == 0) return "0";
+  std::array<char, 32> mib{};
+  std::snprintf(mib.data(), mib.size(), "%.1f MiB", size / kMiB);
+  const bool is_fine = size >= kMiB && size < kCoarse;
+  return (bytes < 0 ? "-" : "") +
+         (is_fine ? std::string(mib.data()) : format_bytes(static_cast<uint64_t>(size)));
 }
 
 std::string count_text(const json& value) {

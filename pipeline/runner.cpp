@@ -121,7 +121,7 @@ StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
   while (is_alive) {
     forwarder.look();
     memory = settings.machine.anonymous_memory(child.pid());
-    outcome.anonymous.add(clock() - started, memory);
+    if (memory > 0) outcome.anonymous.add(clock() - started, memory);  // 0 = it has just ended
     is_alive = child.poll(kPollMilliseconds, on_line);
   }
   // The system's number counts what the host held when it started the process, too.
