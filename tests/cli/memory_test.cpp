@@ -1,5 +1,6 @@
-// The memory presets, and a run under a limit with the real stages.
+// The memory presets, and runs under a limit with the real stages.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "support/command.h"
@@ -79,4 +80,28 @@ TEST_CASE("a limit reaches the stages, and another limit is another run", "[memo
       "memory report " + step.parent_path().string() + " --svg memory.svg", scratch.path());
   CHECK(report.exit_code == 0);
   CHECK(read_text(scratch / "memory.svg").find("process (RssAnon)") != std::string::npos);
+}
+
+TEST_CASE("a run stays under its limit, or says which limit would do", "[memory][cli]") {
+  const ScratchFolder scratch;
+  const std::string words =
+      "run classifier --preset gat,student data.synth.seconds=120 data.stride=10 --threads 1 "
+      "max_epochs=1 batch_size=1000000 min_steps_per_epoch=1 monitor_metric=train_loss ";
+  const CommandResult small = run_kdgat(words + "--memory-limit 30MiB", scratch.path());
+  CHECK(small.exit_code == 5);
+  INFO(small.err);
+  REQUIRE(small.err.find("the smallest memory that works is ") != std::string::npos);
+
+  const CommandResult run = run_kdgat(words + "--memory-limit 192MiB --json", scratch.path());
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  json record;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch.path())) {
+    if (entry.path().filename() == "memory.json") record = json::parse(read_text(entry.path()));
+  }
+  CHECK(record.at("planned").at("binds") == "memory");
+  CHECK(record.at("actual").at("splits") == 0);
+  const auto peak = record.at("actual").at("peak_anonymous_bytes").get<double>();
+  CHECK(peak <= 192 << 20);
+  CHECK(peak >= 0.85 * (192 << 20));
 }
