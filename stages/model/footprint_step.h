@@ -109,12 +109,12 @@ class Step {
     }
     const Value x16 = tape.value(x.rows, x.width, kHalf);
     tape.then(x16, [this, x = x.without_data()](const Held&) { tape.give(x); });
-    const Held weights16 = tape.hold(kOnce * (kHalf * (weight + shift)));
+    const Value weights16 = tape.value(kOnce, weight + shift, kHalf);
+    tape.then(weights16, [gradients](const Held&) { gradients(); });
     const Value y16 = tape.value(x.rows, outputs, kHalf);
-    tape.then(y16, [this, x16, weights16, weight, shift, gradients](const Held&) {
+    tape.then(y16, [this, x16, weights16](const Held&) {
       tape.give(x16);
-      const Held made = tape.hold(kOnce * (kHalf * (weight + shift)));
-      gradients();
+      tape.give(weights16);
     });
     const Value y = tape.value(x.rows, outputs);
     tape.then(y, [this, y16 = y16.without_data()](const Held&) { tape.give(y16); });
@@ -308,26 +308,27 @@ class Step {
   }
 
  private:
-  /// oneDNN keeps for each step of each direction four gates, the states before and after, their
-  /// gradients and a row of work; what backward needs beside was measured.
+  /// Both directions of the LSTM, always in 32 bits. oneDNN keeps for each step four gates and a
+  /// row of work, and five states before and after; what backward needs beside was measured.
   Value read_both_ways(const Value& stacked, double steps, double width, double units) {
     const auto nodes = [](double columns) { return kNodes * (kFloat * columns); };
+    const double workspace =
+        5 * steps * units + (steps + 1) * (4 * units + 6 * std::max(width, units));
+    const double scratch = (6.5 + 5 * steps) * units, weights = 4 * units * (width + units);
     const Value input = tape.value(kNodes, stacked.width);  // by step
     tape.then(input, [this, stacked = stacked.without_data()](const Held& grad) {
       tape.pass(stacked, grad);
     });
     const Held initial = tape.hold(nodes(4 * units));
-    const double workspace =
-        5 * steps * units + (steps + 1) * (4 * units + 6 * std::max(width, units));
     std::vector<Value> ways;
     for (int way = 0; way < 2; ++way) {
       const Value out = tape.value(kNodes, steps * units);
       const Held last = tape.hold(nodes(2 * units)), kept = tape.hold(nodes(workspace));
       tape.hold(nodes(6.5 * units));
-      tape.then(out, [this, input, initial, all = out.data, last, kept, steps, width, units,
-                      nodes](const Held&) {
+      tape.then(out, [this, input, initial, all = out.data, last, kept, scratch, units, width,
+                      weights, nodes](const Held&) {
+        tape.hold(input.bytes() + nodes(scratch) + kOnce * (2 * kFloat * weights));
         tape.give(input);
-        tape.hold(nodes((6.5 + 5 * steps) * units));
         tape.parameters({4 * units * width, 4 * units * units, 4 * units, 4 * units});
       });
       ways.push_back(out.without_data());

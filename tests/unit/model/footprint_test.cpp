@@ -9,6 +9,7 @@
 
 #include "graph/random.h"
 #include "memory/meter.h"
+#include "memory/tape.h"
 #include "model/footprint.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"
@@ -145,6 +146,7 @@ void compare(const std::string& name, const Config& config, const std::vector<in
              FootprintOptions options = {}) {
   for (const bool checkpointing : {false, true}) {
     options.checkpointing = checkpointing;
+    options.threads = at::get_num_threads();
     const memory::Footprint counted = footprint(config, options);
     for (const int64_t graphs : sizes) {
       const graph::GraphBatch batch = traffic(graphs);
@@ -157,6 +159,37 @@ void compare(const std::string& name, const Config& config, const std::vector<in
       CHECK(std::abs(predicted / truth - 1) <= counted.margin);
     }
   }
+}
+
+TEST_CASE("a tape follows memory from allocation to release", "[memory][footprint]") {
+  memory::Tape tape;
+  const memory::Cost nodes{.node = 1};
+  const auto largest = [&tape](int64_t count) {
+    double out = 0;
+    for (const memory::Phase& phase : tape.phases()) {
+      out = std::max(out, phase.cost.of({1, count, 0}));
+    }
+    return out;
+  };
+  {
+    tape.enter("a product");
+    const memory::Value x = tape.value(nodes, 3);
+    const memory::Value y = tape.value(nodes, 5);
+    tape.then(y, [&tape, x](const memory::Held&) {
+      tape.give(x);
+      tape.parameters({15});
+    });
+    CHECK(largest(100) == 4 * 8 * 100);
+    tape.hold(nodes * 7);  // for a moment
+    CHECK(largest(100) == (4 * 8 + 7) * 100);
+    tape.give(y);
+  }
+  // y is gone, x is kept; the gradient of y lives until that of x and of the weights is there.
+  tape.backward();
+  CHECK(largest(100) == 4 * (8 + 5) * 100);
+  const memory::Held later = tape.hold(nodes * (4 * 13.0));
+  CHECK(largest(100) == 4 * 13 * 100 + 4 * 15);  // x's gradient went, that of the weights stays
+  for (const memory::Phase& phase : tape.phases()) CHECK(phase.name.ends_with("of a product"));
 }
 
 TEST_CASE("a step needs what is counted from its shapes", "[memory][footprint]") {
