@@ -177,7 +177,7 @@ TEST_CASE("a curriculum moves from epoch to epoch, killed or not", "[contract][c
   std::istringstream journal(read_text(run / "classifier" / "journal.jsonl"));
   for (std::string text; std::getline(journal, text);) {
     const json event = json::parse(text);
-    if (event.value("event", "") == "metrics") samples.push_back(event.at("values").at("sample"));
+    if (event.value("what", "") == "epoch") samples.push_back(event.at("values").at("sample"));
   }
   REQUIRE(samples.size() == 5);
   for (std::size_t i = 1; i < samples.size(); ++i) {

@@ -113,6 +113,8 @@ TEST_CASE("distill is the stage of its model with use_kd", "[stages][distillatio
 
   Request planned;
   planned.inputs["graphs"] = {{"data", "graphs", "", {{"num_ids", 2049}}}};
+  CHECK_THROWS_WITH(Distill::plan({}, planned), Catch::Contains("needs a teacher"));
+  planned.inputs["teacher"] = {{"teacher", "classifier", "", json::object()}};
   CHECK(Distill::plan({}, planned).at("parameters") == 102410);
   o = {};
   o.model = "autoencoder";
