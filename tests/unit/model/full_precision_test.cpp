@@ -142,6 +142,7 @@ TEST_CASE("checkpointing keeps every gradient of mixed precision", "[model][prec
       if (!item.value().grad().defined()) continue;
       all += item.value().grad().square().sum().template item<double>();
     }
+    CHECK(all > 0);
     for (const auto& item : kept->named_parameters()) {
       const at::Tensor& expected = from[item.key()].grad();
       INFO(item.key());
@@ -149,7 +150,6 @@ TEST_CASE("checkpointing keeps every gradient of mixed precision", "[model][prec
       if (!expected.defined()) continue;
       const double gap = (item.value().grad() - expected).norm().template item<double>();
       CHECK(gap <= 1e-6 * std::sqrt(all));
-      CHECK(expected.norm().template item<double>() > 0);
     }
   };
   for (const auto type : {at::kHalf, at::kBFloat16}) {
