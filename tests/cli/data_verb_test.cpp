@@ -6,12 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/command.h"
+#include "support/runs.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using kdgat::test::CommandResult;
+using kdgat::test::kdgat_word;
 using kdgat::test::run_kdgat;
 using kdgat::test::run_shell;
 using kdgat::test::ScratchFolder;
@@ -35,10 +36,6 @@ std::string rows(int count, int first = 0) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-std::string kdgat_quoted() {
-  return "'" + fs::absolute(kdgat::test::kdgat_binary()).string() + "'";
 }
 
 /// Six seconds of two vehicles in logs/, imported to data/.
@@ -291,9 +288,8 @@ TEST_CASE("a full disk leaves nothing half-written", "[cli][data]") {
   const ScratchFolder scratch;
   make_data(scratch);
   for (const std::string blocks : {"1", "8", "64"}) {
-    const CommandResult result =
-        run_shell("ulimit -f " + blocks + "; " + kdgat_quoted() + " data import logs -o full",
-                  scratch.path());
+    const CommandResult result = run_shell(
+        "ulimit -f " + blocks + "; " + kdgat_word() + " data import logs -o full", scratch.path());
     INFO(blocks << " KiB: " << result.err);
     CHECK(result.exit_code == 3);
     CHECK(contains(result.err, "full"));
@@ -313,7 +309,7 @@ TEST_CASE("a full disk leaves nothing half-written", "[cli][data]") {
 TEST_CASE("processes that import to the same place at once all succeed", "[cli][data]") {
   const ScratchFolder scratch;
   make_data(scratch);
-  const std::string import = kdgat_quoted() + " data import logs -o same";
+  const std::string import = kdgat_word() + " data import logs -o same";
   const CommandResult result = run_shell(import + " & a=$!; " + import + " & b=$!; " + import +
                                              " & c=$!; wait $a && wait $b && wait $c",
                                          scratch.path());
@@ -338,7 +334,7 @@ TEST_CASE("an interrupted import exits with 130, a terminated one with 143", "[c
     const CommandResult result = run_shell(
         "mkfifo pipe; { log=logs/train_01_attack_free/attack-free-vehicle1.csv; while cat $log; do "
         "sleep 0.01; done; } 2>/dev/null >pipe & " +
-            kdgat_quoted() + " data import - -o out <pipe & pid=$!; " +
+            kdgat_word() + " data import - -o out <pipe & pid=$!; " +
             "until [ -d out ]; do sleep 0.05; done; sleep 0.3; kill -" + signal +
             " $pid; wait $pid; code=$?; rm pipe; exit $code",
         scratch.path());

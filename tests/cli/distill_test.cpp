@@ -5,11 +5,13 @@
 #include <string>
 
 #include "graph/safetensors.h"
-#include "support/command.h"
 #include "support/python.h"
+#include "support/runs.h"
 
 using kdgat::graph::SafetensorsFile;
 using kdgat::test::CommandResult;
+using kdgat::test::must_kdgat;
+using kdgat::test::newest_run;
 using kdgat::test::read_text;
 using kdgat::test::run_kdgat;
 using kdgat::test::run_shell;
@@ -28,25 +30,13 @@ struct Trained {
     must(
         "run --preset vgae,gat,teacher --data data --root teachers max_epochs=1 "
         "hidden_dims=[24,12] latent_dim=12 autoencoder.heads=2 hidden=12 classifier.heads=2");
-    for (const auto& entry : fs::directory_iterator(scratch / "teachers" / "data")) {
-      if (fs::exists(entry.path() / "run.json")) teacher = entry.path();
-    }
-    REQUIRE_FALSE(teacher.empty());
+    teacher = newest_run(scratch / "teachers" / "data");
   }
 
-  CommandResult must(const std::string& words) const {
-    CommandResult result = run_kdgat(words, scratch.path());
-    INFO(words << "\n" << result.err);
-    REQUIRE(result.exit_code == 0);
-    return result;
-  }
+  CommandResult must(const std::string& words) const { return must_kdgat(words, scratch.path()); }
   /// The log of the newest run's `step` below `root`.
   std::string log(const std::string& root, const std::string& step) const {
-    fs::path newest;
-    for (const auto& entry : fs::directory_iterator(scratch / root / "data")) {
-      if (fs::exists(entry.path() / step / "log.txt")) newest = std::max(newest, entry.path());
-    }
-    return read_text(newest / step / "log.txt");
+    return read_text(newest_run(scratch / root / "data", step) / step / "log.txt");
   }
 
   ScratchFolder scratch;

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "graph/graph_store.h"
-#include "support/command.h"
+#include "support/runs.h"
 
 using kdgat::graph::GraphStore;
 using kdgat::graph::SafetensorsFile;
 using kdgat::test::CommandResult;
+using kdgat::test::must_kdgat;
+using kdgat::test::newest_run;
 using kdgat::test::read_text;
 using kdgat::test::run_kdgat;
 using kdgat::test::run_shell;
@@ -53,22 +55,18 @@ std::vector<Line> lines_of(const std::string& csv) {
 struct Trained {
   ScratchFolder scratch;
   fs::path run, data;
-  std::string kdgat = "'" + fs::absolute(kdgat::test::kdgat_binary()).string() + "'";
+  std::string kdgat = kdgat::test::kdgat_word();
 
   Trained() {
     std::ofstream(scratch / "two.yaml") << "preset: [vgae, gat, student]\nstages:\n  evaluate:\n";
-    const CommandResult made = run_shell(
-        kdgat + " data synth -o logs --seconds 20 --vehicles 2 --attacks dos,fuzzing && " + kdgat +
-            " run two.yaml --data logs --root runs --threads 1 max_epochs=2",
-        scratch.path());
-    INFO(made.err);
-    REQUIRE(made.exit_code == 0);
+    must_kdgat("data synth -o logs --seconds 20 --vehicles 2 --attacks dos,fuzzing",
+               scratch.path());
+    must_kdgat("run two.yaml --data logs --root runs --threads 1 max_epochs=2", scratch.path());
     for (const auto& entry : fs::recursive_directory_iterator(scratch / "runs")) {
-      if (entry.path().filename() == "predictions.safetensors")
-        run = entry.path().parent_path().parent_path();
       if (entry.path().filename() == "graphs.safetensors") data = entry.path().parent_path();
     }
-    REQUIRE_FALSE(run.empty());
+    REQUIRE_FALSE(data.empty());
+    run = newest_run(scratch / "runs" / "logs");
   }
   CommandResult score(const std::string& words) const {
     return run_kdgat("score " + words, scratch.path());

@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "graph/safetensors.h"
-#include "support/command.h"
 #include "support/python.h"
+#include "support/runs.h"
 
 using kdgat::graph::SafetensorsFile;
 using kdgat::test::CommandResult;
+using kdgat::test::kdgat_word;
+using kdgat::test::must_kdgat;
+using kdgat::test::newest_run;
 using kdgat::test::read_text;
 using kdgat::test::run_kdgat;
 using kdgat::test::run_shell;
@@ -26,13 +29,6 @@ namespace {
 /// The smoke profile cut to a second or two.
 const std::string kShort =
     "run --preset smoke data.synth.seconds=10 autoencoder.max_epochs=2 classifier.max_epochs=2 ";
-
-fs::path only_run(const fs::path& root) {
-  for (const auto& entry : fs::directory_iterator(root / "smoke")) {
-    if (fs::exists(entry.path() / "run.json")) return entry.path();
-  }
-  throw std::runtime_error("no run in " + root.string());
-}
 
 /// Every model of `step` below `root` (killed runs may have none) has the weights of that of `run`.
 void check_same_model(const fs::path& run, const fs::path& root, const std::string& step) {
@@ -96,13 +92,12 @@ TEST_CASE("every training stage refuses a bad value with the option's name and r
 
 TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[contract][cli]") {
   const ScratchFolder scratch;
-  const CommandResult result = run_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
-  INFO(result.err);
-  REQUIRE(result.exit_code == 0);
+  const CommandResult result =
+      must_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
   const json summary = json::parse(result.out);
   CHECK(summary.at("steps").size() == 3);
 
-  const fs::path run = only_run(scratch / "runs");
+  const fs::path run = newest_run(scratch / "runs" / "smoke");
   const std::optional<std::string> python = kdgat::test::python_with_safetensors();
   int tensors = 0;
   for (const auto& entry : fs::recursive_directory_iterator(scratch / "runs")) {
@@ -135,9 +130,7 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
 
   SECTION("the same command keeps every step, another seed runs them again") {
     const CommandResult again =
-        run_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
-    INFO(again.err);
-    REQUIRE(again.exit_code == 0);
+        must_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
     for (const json& step : json::parse(again.out).at("steps")) CHECK(step.at("status") == "kept");
     const CommandResult other =
         run_kdgat(kShort + "--root runs --threads 1 --seed 7 --explain -n", scratch.path());
@@ -146,15 +139,12 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
   }
   SECTION("weights do not depend on how often the run was killed") {
     const CommandResult killed =
-        run_shell("for t in 0.6 0.9 1.3; do timeout -s KILL $t '" +
-                      fs::absolute(kdgat::test::kdgat_binary()).string() + "' " + kShort +
+        run_shell("for t in 0.6 0.9 1.3; do timeout -s KILL $t " + kdgat_word() + " " + kShort +
                       "--root other --threads 1 autoencoder.checkpoint_seconds=0 "
                       "classifier.checkpoint_seconds=0 > /dev/null 2>&1; done; true",
                   scratch.path());
     REQUIRE(killed.exit_code == 0);
-    const CommandResult done = run_kdgat(kShort + "--root other --threads 1", scratch.path());
-    INFO(done.err);
-    REQUIRE(done.exit_code == 0);
+    must_kdgat(kShort + "--root other --threads 1", scratch.path());
     for (const char* step : {"autoencoder", "classifier"}) {
       check_same_model(run, scratch / "other", step);
     }
@@ -167,10 +157,8 @@ TEST_CASE("a curriculum moves from epoch to epoch, killed or not", "[contract][c
       "run --preset smoke,curriculum data.synth.seconds=20 autoencoder.max_epochs=1 "
       "classifier.max_epochs=5 classifier.difficulty_cache_update=2 "
       "classifier.checkpoint_seconds=0 --threads 1 ";
-  const CommandResult done = run_kdgat(line + "--root runs", scratch.path());
-  INFO(done.err);
-  REQUIRE(done.exit_code == 0);
-  const fs::path run = only_run(scratch / "runs");
+  must_kdgat(line + "--root runs", scratch.path());
+  const fs::path run = newest_run(scratch / "runs" / "smoke");
   CHECK_FALSE(
       SafetensorsFile::open(run / "curriculum" / "difficulty.safetensors").tensors().empty());
   std::vector<json> samples;
@@ -188,13 +176,10 @@ TEST_CASE("a curriculum moves from epoch to epoch, killed or not", "[contract][c
   CHECK(samples[1].at("benign") != samples[0].at("benign"));
   CHECK(samples[4].at("scored_in_epoch") == 5);
 
-  CHECK(run_shell("for t in 1.5 2 2.5; do timeout -s KILL $t '" +
-                      fs::absolute(kdgat::test::kdgat_binary()).string() + "' " + line +
+  CHECK(run_shell("for t in 1.5 2 2.5; do timeout -s KILL $t " + kdgat_word() + " " + line +
                       "--root other > /dev/null 2>&1; done; true",
                   scratch.path())
             .exit_code == 0);
-  const CommandResult again = run_kdgat(line + "--root other", scratch.path());
-  INFO(again.err);
-  REQUIRE(again.exit_code == 0);
+  must_kdgat(line + "--root other", scratch.path());
   check_same_model(run, scratch / "other", "classifier");
 }
