@@ -15,6 +15,7 @@
 #include "objective/classifier_objective.h"
 #include "objective/distillation.h"
 #include "train/optimizer.h"
+#include "train/precision.h"
 
 namespace kdgat::model {
 namespace {
@@ -133,7 +134,12 @@ int64_t measured_peak(const Config& config, const FootprintOptions& options, int
   const graph::GraphBatch batch = traffic(graphs, objective->with_edge_attr() ? 11 : 0);
   objective->module().train();
   for (int part = 0; part < (options.accumulating ? 2 : 1); ++part) {
-    objective->loss(batch, {batch.graphs, batch.nodes, batch.edges}, {1, part}).backward();
+    torch::Tensor loss;
+    {
+      const train::Autocast in_16_bits(options.precision, torch::kCPU);
+      loss = objective->loss(batch, {batch.graphs, batch.nodes, batch.edges}, {1, part});
+    }
+    loss.backward();
   }
   optimizer.clip(1);
   optimizer.step(1e-3);
@@ -231,6 +237,24 @@ TEST_CASE("a step of a student, or in parts, needs what is counted", "[memory][f
   options.accumulating = true;
   compare("classifier in parts", GatConfig::teacher(kIds), {16, 64}, options);
   compare("autoencoder in parts", VgaeConfig::teacher(kIds), {16, 64}, options);
+}
+
+TEST_CASE("a step in mixed precision needs what is counted", "[memory][footprint][precision]") {
+  FootprintOptions options;
+  options.precision = "bf16-mixed";
+  compare("autoencoder student", VgaeConfig::student(kIds), {64, 256}, options);
+  compare("autoencoder teacher", VgaeConfig::teacher(kIds), {16, 64}, options);
+  compare("classifier student", GatConfig::student(kIds), {64, 256}, options);
+  compare("classifier teacher", GatConfig::teacher(kIds), {16, 64}, options);
+  GatConfig classifier = GatConfig::student(kIds);
+  classifier.conv = "gatv2";
+  compare("classifier, gatv2", classifier, {64, 256}, options);
+  classifier.conv = "gat";
+  classifier.jk = "lstm";
+  compare("classifier, LSTM", classifier, {16, 64}, options);
+  options.precision = "16-mixed";
+  compare("autoencoder student in fp16", VgaeConfig::student(kIds), {16}, options);
+  compare("classifier student in fp16", GatConfig::student(kIds), {16}, options);
 }
 
 TEST_CASE("what is held between steps is counted exactly", "[memory][footprint]") {
