@@ -153,7 +153,9 @@ class Picture {
   }
 
   void axes() {
-    for (double bytes = 0; bytes <= bytes_ * 1.0001; bytes += y_step_) {
+    const int lines = static_cast<int>(bytes_ * 1.0001 / y_step_);
+    for (int i = 0; i <= lines; ++i) {
+      const double bytes = i * y_step_;
       line(kLeft, y(bytes), kLeft + kPlotWidth, y(bytes), "#d8dde3");
       std::array<char, 32> label{};
       std::snprintf(label.data(), label.size(), "%g", bytes / unit_);
@@ -163,7 +165,9 @@ class Picture {
          "text-anchor=\"middle\" transform=\"rotate(-90 16 " + number(kTop + kPlotHeight / 2) +
              ")\"");
     const double step = tick_step(seconds_, 8);
-    for (double at = 0; at <= seconds_; at += step) {
+    const int ticks = static_cast<int>(seconds_ / step);
+    for (int i = 0; i <= ticks; ++i) {
+      const double at = i * step;
       line(x(at), kTop + kPlotHeight, x(at), kTop + kPlotHeight + 5, "#222");
       std::array<char, 32> label{};
       std::snprintf(label.data(), label.size(), "%g", at);

@@ -69,17 +69,17 @@ Diagnostic check_allocator(const std::string& text) {
     }
     const std::string value = colon == std::string::npos ? "" : item.substr(colon + 1);
     const AllocatorSetting& setting = found->second;
+    std::string wrong = name;
+    wrong.append(": \"").append(value).append("\" is ");
     if (!setting.words.empty()) {
       const auto& words = setting.words;
       if (std::find(words.begin(), words.end(), value) != words.end()) continue;
-      return {"", name + ": \"" + value + "\" is not " + words[0] + " or " + words[1], ""};
+      return {"", wrong.append("not ").append(words[0]).append(" or ").append(words[1]), ""};
     }
     char* end = nullptr;
     const double number = std::strtod(value.c_str(), &end);
     if (value.empty() || *end != '\0' || !(number >= setting.least) || !std::isfinite(number)) {
-      return {"",
-              name + ": \"" + value + "\" is no number of at least " + value_text(setting.least),
-              ""};
+      return {"", wrong.append("no number of at least ").append(value_text(setting.least)), ""};
     }
   }
   return {};

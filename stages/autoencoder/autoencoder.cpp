@@ -46,7 +46,12 @@ memory::Footprint footprint_of(const AutoencoderOptions& options, const model::V
   o.accumulating = options.accumulate_grad_batches > 1;
   o.distilling = options.use_kd;
   o.threads = request.threads;
-  return model::footprint(config, o);
+  memory::Footprint out = model::footprint(config, o);
+  if (!o.checkpointing) {
+    o.checkpointing = true;
+    out.alternatives.push_back({"gradient_checkpointing=true", model::footprint(config, o)});
+  }
+  return out;
 }
 
 nlohmann::json facts_of(const model::VgaeConfig& config, const torch::nn::Module& module) {
@@ -178,7 +183,10 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
   const int64_t teacher_bytes = meter.counters().allocated - before;
   const auto objective = make_objective(options, setup.model, std::move(teacher));
   train::Learner learner = learner_of(options, setup, *objective, request);
-  learner.footprint.teacher = teacher_bytes;
+  if (teacher_bytes > 0) {
+    learner.footprint.alternatives.push_back({"teacher=cache", learner.footprint});
+    learner.footprint.teacher = teacher_bytes;
+  }
   nlohmann::json result =
       train::fit(options, learner, setup.data, setup.parts, identity, request, host);
   model::save_model(request.run_dir / "model.safetensors", *setup.model,

@@ -49,7 +49,12 @@ memory::Footprint footprint_of(const ClassifierOptions& options, const model::Ga
   o.accumulating = options.accumulate_grad_batches > 1;
   o.distilling = options.use_kd;
   o.threads = request.threads;
-  return model::footprint(config, o);
+  memory::Footprint out = model::footprint(config, o);
+  if (!o.checkpointing) {
+    o.checkpointing = true;
+    out.alternatives.push_back({"gradient_checkpointing=true", model::footprint(config, o)});
+  }
+  return out;
 }
 
 nlohmann::json facts_of(const model::GatConfig& config, const torch::nn::Module& module) {
@@ -189,7 +194,10 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
   const int64_t teacher_bytes = meter.counters().allocated - before;
   const auto objective = make_objective(options, setup.model, std::move(teacher));
   train::Learner learner = learner_of(options, setup, *objective, request);
-  learner.footprint.teacher = teacher_bytes;
+  if (teacher_bytes > 0) {
+    learner.footprint.alternatives.push_back({"teacher=cache", learner.footprint});
+    learner.footprint.teacher = teacher_bytes;
+  }
   const std::unique_ptr<train::Sampler> sampler = train::make_sampler(
       options, options.max_epochs, setup.data, setup.parts.train,
       [&](const std::vector<int64_t>& ids, const std::function<void()>& check) {

@@ -285,6 +285,8 @@ Arena::Extents::iterator Arena::merge(Extents::iterator at) {
 void Arena::set_limit(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   limit_ = bytes;
+  const int64_t over = limit_ > 0 ? counters_.reserved - limit_ : 0;
+  if (over > 0) release_some(static_cast<std::size_t>(over), kPage, nullptr, 0);
 }
 
 int64_t Arena::limit() const {

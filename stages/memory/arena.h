@@ -52,7 +52,8 @@ class Arena {
   void* allocate(std::size_t bytes) noexcept;
   void free(void* pointer) noexcept;
 
-  /// Most bytes reserved at once; 0 = no limit. May lie below what is reserved now.
+  /// Most bytes reserved at once; 0 = no limit. What is warm beyond it is given back; what is in
+  /// use may lie above it.
   void set_limit(int64_t bytes);
   int64_t limit() const;
 

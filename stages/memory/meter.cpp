@@ -23,8 +23,7 @@ namespace {
 class HostOutOfMemory : public std::bad_alloc {
  public:
   explicit HostOutOfMemory(std::size_t bytes) {
-    std::snprintf(text_, sizeof text_, "out of host memory: no %.1f MiB more beside %.1f MiB",
-                  static_cast<double>(bytes) / (1 << 20),
+    std::snprintf(text_, sizeof text_, "no memory for %zu bytes beside %.1f MiB of tensors", bytes,
                   static_cast<double>(Arena::instance().counters().allocated) / (1 << 20));
   }
   const char* what() const noexcept override { return text_; }

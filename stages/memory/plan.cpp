@@ -10,6 +10,8 @@ namespace kdgat::memory {
 namespace {
 
 constexpr double kMiB = 1 << 20;
+// By so much the context of one process differs from that of another.
+constexpr double kDrift = 4 * kMiB;
 
 std::string number(const char* format, double value) {
   char text[64];
@@ -52,8 +54,7 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
           static_cast<int64_t>(std::ceil(n * edges_a_node))};
 }
 
-[[noreturn]] void does_not_fit(const MemoryPlan& plan, const Size& one,
-                               const std::vector<Remedy>& remedies) {
+[[noreturn]] void does_not_fit(const MemoryPlan& plan, const Size& one) {
   const Footprint& f = plan.footprint;
   const Phase& phase = f.largest(one);
   std::vector<std::pair<double, std::string>> items = {
@@ -67,20 +68,21 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
   const auto largest = std::max_element(items.begin(), items.end());
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one);
   std::string hint;
-  for (const Remedy& remedy : remedies) {
-    if (remedy.saves <= 0) continue;
-    hint += (hint.empty() ? "" : ", ") + remedy.option + " (saves " +
-            mib(static_cast<double>(remedy.saves)) + ")";
+  for (const Alternative& other : f.alternatives) {
+    const int64_t saves = f.peak(one) - other.footprint.peak(one);
+    if (saves <= 0) continue;
+    hint += (hint.empty() ? "" : ", ") + other.option + " (saves " +
+            mib(static_cast<double>(saves)) + ")";
   }
-  throw Error(ExitCode::kDoesNotFit,
-              "one graph of " + std::to_string(one.nodes) + " nodes and " +
-                  std::to_string(one.edges) + " edges does not fit: of " +
-                  mib(static_cast<double>(share_of(plan.device, plan.share))) + " usable on " +
-                  plan.device.name + ", " + mib(needs) + " are needed; the largest item is " +
-                  largest->second + " with " + mib(largest->first),
-              "the smallest memory that works is " +
-                  std::to_string(static_cast<int64_t>(std::ceil(needs / plan.share / kMiB))) +
-                  "MiB" + (hint.empty() ? "" : "; " + hint));
+  throw Error(
+      ExitCode::kDoesNotFit,
+      "one graph of " + std::to_string(one.nodes) + " nodes and " + std::to_string(one.edges) +
+          " edges does not fit: of " + mib(static_cast<double>(share_of(plan.device, plan.share))) +
+          " usable on " + plan.device.name + ", " + mib(needs) +
+          " are needed; the largest item is " + largest->second + " with " + mib(largest->first),
+      "the smallest memory that works is " +
+          std::to_string(static_cast<int64_t>(std::ceil((needs + kDrift) / plan.share / kMiB))) +
+          "MiB" + (hint.empty() ? "" : "; " + hint));
 }
 
 }  // namespace
@@ -96,8 +98,7 @@ int64_t Footprint::peak(const Size& size) const {
 }
 
 MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
-                     const DeviceMemory& device, const BatchOptions& options,
-                     const std::vector<Remedy>& remedies) {
+                     const DeviceMemory& device, const BatchOptions& options) {
   MemoryPlan plan;
   plan.device = device;
   plan.footprint = footprint;
@@ -117,7 +118,7 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.batch = {options.batch_size, 0, 0};
   if (options.optimize) {
     if (footprint.peak(one) - footprint.held() > plan.available) {
-      does_not_fit(plan, one, remedies);
+      does_not_fit(plan, one);
     }
     // A graph unlike the others may exceed the bounds alone; it was seen to fit.
     plan.batch.nodes = std::max(memory.nodes, one.nodes);

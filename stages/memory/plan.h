@@ -45,6 +45,8 @@ struct Phase {
   Cost cost;
 };
 
+struct Alternative;
+
 /// What a stage needs to train. Bytes held between steps are given one by one; a step needs the
 /// largest of its phases on top.
 struct Footprint {
@@ -53,10 +55,9 @@ struct Footprint {
   int64_t embeddings = 0;
   int64_t gradients = 0;
   int64_t optimizer = 0;
-  int64_t weights_kept = 0;  ///< the copy of the best epoch's weights
-  int64_t teacher = 0;       ///< resident weights and buffers of a teacher
-  /// Of the largest graph, what gradient checkpointing would save; 0 = not known.
-  int64_t checkpointing_saves = 0;
+  int64_t weights_kept = 0;               ///< the copy of the best epoch's weights
+  int64_t teacher = 0;                    ///< resident weights and buffers of a teacher
+  std::vector<Alternative> alternatives;  ///< what would make it smaller
   Cost input;  ///< the batch itself; part of every phase, listed for people
   std::vector<Phase> phases;
   double residual = 0;  ///< of a measured fit: worst relative error on the packs measured
@@ -70,6 +71,12 @@ struct Footprint {
   int64_t peak(const Size& size) const;
   /// The largest phase of a batch of this size.
   const Phase& largest(const Size& size) const;
+};
+
+/// An option, and what is needed with it.
+struct Alternative {
+  std::string option;
+  Footprint footprint;
 };
 
 /// Sizes of the graphs a stage trains on.
@@ -95,12 +102,6 @@ struct BatchOptions {
   int64_t accumulate = 1;
 };
 
-/// An option that would make a stage smaller, and by how much.
-struct Remedy {
-  std::string option;
-  int64_t saves = 0;
-};
-
 struct MemoryPlan {
   DeviceMemory device;
   Footprint footprint;
@@ -120,9 +121,9 @@ struct MemoryPlan {
 };
 
 /// Throws Error(kDoesNotFit) when even the largest graph alone does not fit: names the largest
-/// item, the smallest total that would do, and the remedies with the bytes each saves.
+/// item, the smallest total that would do, and the options that would help with the bytes each
+/// saves.
 MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
-                     const DeviceMemory& device, const BatchOptions& options,
-                     const std::vector<Remedy>& remedies = {});
+                     const DeviceMemory& device, const BatchOptions& options);
 
 }  // namespace kdgat::memory

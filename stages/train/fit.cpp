@@ -151,18 +151,6 @@ memory::BatchOptions batch_options(const TrainOptions& options) {
           options.min_steps_per_epoch, options.accumulate_grad_batches};
 }
 
-/// What would make the stage smaller.
-std::vector<memory::Remedy> remedies(const TrainOptions& options,
-                                     const memory::Footprint& footprint) {
-  std::vector<memory::Remedy> out;
-  if (footprint.teacher > 0) out.push_back({"teacher=cache", footprint.teacher});
-  if (footprint.checkpointing_saves > 0 && !options.gradient_checkpointing) {
-    out.push_back({"gradient_checkpointing=true", footprint.checkpointing_saves});
-  }
-  out.push_back({"a student preset", (footprint.held() - footprint.teacher) / 2});
-  return out;
-}
-
 /// Of the packs as they are, not of average graphs.
 int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphStore& store,
                      const graph::PackPlan& packing) {
@@ -221,7 +209,7 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const Learner& learn
           ? measure(job_of(learner), options.precision, store, ids, learner.footprint, room)
           : learner.footprint;
   return memory::make_plan(footprint, sizes_of(store, ids), device_memory(request),
-                           batch_options(options), remedies(options, footprint));
+                           batch_options(options));
 }
 
 memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
@@ -233,8 +221,7 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footpr
       {graph_facts.value("graphs", int64_t{0}), sum("/nodes/sum"), sum("/edges/sum")},
       {1, sum("/nodes/max"), sum("/edges/max")},
       -1};
-  return memory::make_plan(counted, sizes, device_memory(request), batch_options(options),
-                           remedies(options, counted));
+  return memory::make_plan(counted, sizes, device_memory(request), batch_options(options));
 }
 
 void for_batches(

@@ -25,7 +25,7 @@ constexpr int64_t kLargest = 256;      // of the largest
 constexpr int64_t kCandidates = 4096;  // graphs looked at for packs of extremes
 constexpr double kShareOfLimit = 0.4;  // large graphs need more than those first seen
 // Counts as near as this are taken as they are: a correction of noise would grow with the batch.
-constexpr double kTrusted = 0.02;
+constexpr double kTrusted = 0.05;
 constexpr double kLeastMargin = 0.02;  // of a prediction, whatever the fit says
 
 struct Sample {

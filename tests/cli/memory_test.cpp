@@ -92,11 +92,11 @@ TEST_CASE("a run stays under its limit, or says which limit would do", "[memory]
   INFO(small.err);
   REQUIRE(small.err.find("the smallest memory that works is ") != std::string::npos);
 
-  const CommandResult run = run_kdgat(words + "--memory-limit 192MiB --json", scratch.path());
+  const CommandResult run = run_kdgat(words + "--memory-limit 192MiB --root done", scratch.path());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   json record;
-  for (const auto& entry : fs::recursive_directory_iterator(scratch.path())) {
+  for (const auto& entry : fs::recursive_directory_iterator(scratch / "done")) {
     if (entry.path().filename() == "memory.json") record = json::parse(read_text(entry.path()));
   }
   CHECK(record.at("planned").at("binds") == "memory");

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "graph/random.h"
 #include "graph/safetensors.h"
 #include "support/python.h"
 #include "support/runs.h"
+#include "support/soak.h"
 
 using kdgat::graph::SafetensorsFile;
 using kdgat::test::CommandResult;
@@ -138,16 +140,35 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
     CHECK((other.out + other.err).find("seed") != std::string::npos);
   }
   SECTION("weights do not depend on how often the run was killed") {
-    const CommandResult killed =
-        run_shell("for t in 0.6 0.9 1.3; do timeout -s KILL $t " + kdgat_word() + " " + kShort +
-                      "--root other --threads 1 autoencoder.checkpoint_seconds=0 "
-                      "classifier.checkpoint_seconds=0 > /dev/null 2>&1; done; true",
-                  scratch.path());
-    REQUIRE(killed.exit_code == 0);
-    must_kdgat(kShort + "--root other --threads 1", scratch.path());
-    for (const char* step : {"autoencoder", "classifier"}) {
-      check_same_model(run, scratch / "other", step);
+    // A checkpoint after every step: some are being written. A run that ends is checked, and the
+    // next one begins anew.
+    const std::string line = kShort +
+                             "--threads 1 autoencoder.checkpoint_seconds=0 "
+                             "classifier.checkpoint_seconds=0 --root ";
+    kdgat::graph::Random random(5);
+    int killed = 0, root = 0;
+    const auto check = [&] {
+      for (const char* step : {"autoencoder", "classifier"}) {
+        check_same_model(run, scratch / std::to_string(root), step);
+      }
+      ++root;
+    };
+    while (killed < kdgat::test::soak(10)) {
+      const double seconds = 0.2 + 1.2 * random.uniform();
+      const int code = run_shell("timeout -s KILL " + std::to_string(seconds) + " " + kdgat_word() +
+                                     " " + line + std::to_string(root) + " > /dev/null 2>&1",
+                                 scratch.path())
+                           .exit_code;
+      INFO("kill " << killed << " after " << seconds << " s");
+      REQUIRE((code == 0 || code == 137));
+      if (code == 0) {
+        check();
+      } else {
+        ++killed;
+      }
     }
+    must_kdgat(line + std::to_string(root), scratch.path());
+    check();
   }
 }
 

@@ -2,16 +2,19 @@
 // had happened, or says so and leaves what was there.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
 #include "memory/arena.h"
 #include "memory/out_of_memory.h"
 #include "support/catch_torch.h"
+#include "support/soak.h"
 #include "support/stage_fixture.h"
 
 using namespace kdgat;
@@ -22,11 +25,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Every so many requests one is tried; KDGAT_FAIL_EVERY=1 tries all (scripts/soak does).
-int64_t fail_every() {
-  const char* set = std::getenv("KDGAT_FAIL_EVERY");
-  return set == nullptr ? 20 : std::max(1, std::atoi(set));
-}
+/// One of so many requests is tried; in scripts/soak every one.
+int64_t fail_every() { return std::max(1, 20 / test::soak(1)); }
 
 /// Of three or four steps.
 template <class Options>
@@ -128,6 +128,84 @@ void fail_in_turn(const Options& options) {
 
 }  // namespace
 
+TEST_CASE("a step computed in another way is the same step", "[memory]") {
+  struct Row {
+    const char* name;
+    double tolerance;  // of a weight after the step; 0: bit by bit
+    std::function<void(train::TrainOptions&)> change;
+    bool fails = false;  // an allocation in the middle of the step
+  };
+  // Adam's first step is lr * sign(gradient) but for epsilon: what rounding does to a gradient near
+  // epsilon shows, at most.
+  constexpr double kRounding = 2e-5;
+  const std::vector<Row> table = {
+      {"again", 0, [](auto&) {}},
+      {"checkpointing", 0, [](auto& o) { o.gradient_checkpointing = !o.gradient_checkpointing; }},
+      {"memory given back every step", 0,
+       [](auto& o) {
+         o.cache_policy = {"every:1", "epoch"};
+       }},
+      {"measured memory", 0, [](auto& o) { o.memory_estimation = "measured"; }},
+      {"accumulation", kRounding,
+       [](auto& o) {
+         o.batch_size = 40;
+         o.accumulate_grad_batches = 4;
+       }},
+      {"split after out of memory", kRounding, [](auto&) {}, true},
+      {"split while accumulating", kRounding,
+       [](auto& o) {
+         o.batch_size = 80;
+         o.accumulate_grad_batches = 2;
+       },
+       true}};
+  int64_t requests = 0;  // of the last run
+  const auto check = [&](const auto& run, auto options) {
+    options.batch_size = 1000;  // one step
+    options.memory_estimation = "static";
+    const Weights wanted = run(options, 0).first;
+    const int64_t all = requests;
+    for (const Row& row : table) {
+      INFO(row.name);
+      auto changed = options;
+      row.change(changed);
+      // Of the requests in the middle of a run most are of the step.
+      bool compared = false;
+      for (int64_t n = row.fails ? all / 2 : 0; n <= all && !compared; n += all / 40) {
+        const auto [weights, splits] = run(changed, n);
+        if (row.fails && splits == 0) continue;
+        CHECK(splits == (row.fails ? 1 : 0));
+        CHECK(difference(weights, wanted) <= row.tolerance);
+        compared = true;
+      }
+      CHECK(compared);
+    }
+  };
+  test::StageFixture f;
+  const auto runner = [&](auto stage) {
+    return [&, stage](const auto& options, int64_t failing) {
+      using Stage = decltype(stage);
+      const Request request = f.request("stage");
+      fs::remove_all(request.run_dir);
+      fs::create_directories(request.run_dir);
+      memory::Arena& arena = memory::Arena::instance();
+      const int64_t before = arena.counters().allocations;
+      arena.fail_allocation(failing);
+      json result;
+      try {
+        result = Stage::run(options, request, f.fake.host);
+      } catch (const Error&) {  // it was no request of the step
+        return std::pair(Weights(), int64_t{0});
+      }
+      arena.fail_allocation(0);
+      requests = arena.counters().allocations - before;
+      return std::pair(weights_in(request.run_dir),
+                       result.at("memory").at("actual").at("splits").get<int64_t>());
+    };
+  };
+  check(runner(Autoencoder()), short_autoencoder());
+  check(runner(Classifier()), short_classifier());
+}
+
 TEST_CASE("an autoencoder survives the failure of any allocation", "[memory][oom]") {
   fail_in_turn<Autoencoder>(short_autoencoder());
 }
@@ -167,11 +245,34 @@ TEST_CASE("a step that does not fit is computed in parts, under the limit", "[me
   CHECK(difference(weights_in(f.folder / "split"), weights_in(f.folder / "plain")) < 2e-5);
 }
 
+TEST_CASE("a soak: epoch after epoch a process holds no more", "[memory]") {
+  test::StageFixture f;
+  auto o = test::small_classifier();
+  o.max_epochs = test::soak(10);
+  o.patience = o.max_epochs;
+  Classifier::run(o, f.request("soak"), f.fake.host);
+  REQUIRE(static_cast<int64_t>(f.fake.epochs.size()) == o.max_epochs);
+  const std::size_t third = f.fake.epochs.size() / 3;
+  const auto mean_rss = [&](std::size_t first) {
+    double sum = 0;
+    for (std::size_t i = first; i < first + third; ++i) {
+      sum += f.fake.epochs[i].at("memory").at("rss_anon").get<double>();
+    }
+    return sum / static_cast<double>(third);
+  };
+  CHECK(mean_rss(2 * third) - mean_rss(third) < 1 << 20);
+  CHECK(f.fake.epochs.back().at("memory").at("allocated") ==
+        f.fake.epochs[third].at("memory").at("allocated"));
+}
+
 TEST_CASE("below the floor a run names the smallest limit, and that one works", "[memory][oom]") {
   test::StageFixture f;
   auto o = short_classifier();
   o.optimize_batch_size = true;
   Request request = f.request("small");
+  Classifier::run(o, request, f.fake.host);  // loads what later runs find
+  fs::remove_all(request.run_dir);
+  fs::create_directories(request.run_dir);
   request.memory.limit = 20 << 20;
   int64_t least = 0;
   try {
