@@ -38,22 +38,6 @@ std::string size_of(model::VgaeConfig config) {
   return "custom";
 }
 
-memory::Footprint footprint_of(const AutoencoderOptions& options, const model::VgaeConfig& config,
-                               const Request& request) {
-  model::FootprintOptions o;
-  o.precision = options.precision;
-  o.checkpointing = options.gradient_checkpointing;
-  o.accumulating = options.accumulate_grad_batches > 1;
-  o.distilling = options.use_kd;
-  o.threads = request.threads;
-  memory::Footprint out = model::footprint(config, o);
-  if (!o.checkpointing) {
-    o.checkpointing = true;
-    out.alternatives.push_back({"gradient_checkpointing=true", model::footprint(config, o)});
-  }
-  return out;
-}
-
 nlohmann::json facts_of(const model::VgaeConfig& config, const torch::nn::Module& module) {
   int64_t parameters = 0;
   for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
@@ -114,6 +98,7 @@ struct Setup {
   train::Parts parts;
   model::VgaeConfig config;
   model::GraphAutoencoder model{nullptr};
+  int64_t teacher_latent = 0;  ///< width, of the teacher if there is one
 };
 
 Setup set_up(const AutoencoderOptions& options, const Request& request, const Host* host) {
@@ -131,8 +116,11 @@ Setup set_up(const AutoencoderOptions& options, const Request& request, const Ho
 train::Learner learner_of(const AutoencoderOptions& options, const Setup& setup,
                           objective::AutoencoderObjective& objective, const Request& request) {
   objective.module().to(torch::Device(request.device));
-  train::Learner out = train::make_learner(
-      objective, request.seed, footprint_of(options, setup.config, request), size_of(setup.config));
+  model::FootprintOptions o = model::footprint_options(options, request.threads);
+  o.teacher_latent = setup.teacher_latent;
+  train::Learner out = train::make_learner(objective, request.seed,
+                                           model::footprint_with_alternatives(setup.config, o),
+                                           size_of(setup.config));
   out.parts_differ = setup.config.norm == "batch";
   return out;
 }
@@ -157,7 +145,8 @@ nlohmann::json Autoencoder::plan(const Options& options, const Request& request)
       make_config(options, graphs.facts.at("num_ids"), graphs.facts.value("node_features", 11));
   const model::GraphAutoencoder model = model::make_model(config);
   nlohmann::json facts = facts_of(config, *model);
-  const memory::Footprint counted = footprint_of(options, config, request);
+  const memory::Footprint counted = model::footprint_with_alternatives(
+      config, model::footprint_options(options, request.threads));
   facts.update(train::planned_memory(options, options, counted, request, [&] {
     const Setup setup = set_up(options, request, nullptr);
     const auto objective = make_objective(options, setup.model, nullptr);
@@ -168,7 +157,7 @@ nlohmann::json Autoencoder::plan(const Options& options, const Request& request)
 }
 
 nlohmann::json Autoencoder::run(const Options& options, const Request& request, Host& host) {
-  const Setup setup = set_up(options, request, &host);
+  Setup setup = set_up(options, request, &host);
   const graph::GraphStore& store = setup.data.store;
   nlohmann::json identity = train::result_options(options);
   memory::MemoryMeter& meter = memory::meter(torch::Device(request.device));
@@ -177,6 +166,7 @@ nlohmann::json Autoencoder::run(const Options& options, const Request& request, 
   if (auto loaded = objective::load_teacher(train::teacher_source(options, request, host), "vgae",
                                             train::layout_of(store))) {
     identity["teacher_path"] = loaded->content_hash();  // what it is, not where it lies
+    setup.teacher_latent = loaded->config().value("latent_dim", int64_t{0});
     teacher = objective::keep_teacher(std::move(loaded), store, setup.parts.with_loss(),
                                       objective::teacher_use(options, request, host));
   }

@@ -41,22 +41,6 @@ std::string size_of(const model::GatConfig& config) {
   return "custom";
 }
 
-memory::Footprint footprint_of(const ClassifierOptions& options, const model::GatConfig& config,
-                               const Request& request) {
-  model::FootprintOptions o;
-  o.precision = options.precision;
-  o.checkpointing = options.gradient_checkpointing;
-  o.accumulating = options.accumulate_grad_batches > 1;
-  o.distilling = options.use_kd;
-  o.threads = request.threads;
-  memory::Footprint out = model::footprint(config, o);
-  if (!o.checkpointing) {
-    o.checkpointing = true;
-    out.alternatives.push_back({"gradient_checkpointing=true", model::footprint(config, o)});
-  }
-  return out;
-}
-
 nlohmann::json facts_of(const model::GatConfig& config, const torch::nn::Module& module) {
   int64_t parameters = 0;
   for (const torch::Tensor& p : module.parameters()) parameters += p.numel();
@@ -132,8 +116,10 @@ Setup set_up(const ClassifierOptions& options, const Request& request, const Hos
 train::Learner learner_of(const ClassifierOptions& options, const Setup& setup,
                           objective::ClassifierObjective& objective, const Request& request) {
   objective.module().to(torch::Device(request.device));
-  train::Learner out = train::make_learner(
-      objective, request.seed, footprint_of(options, setup.config, request), size_of(setup.config));
+  const model::FootprintOptions o = model::footprint_options(options, request.threads);
+  train::Learner out = train::make_learner(objective, request.seed,
+                                           model::footprint_with_alternatives(setup.config, o),
+                                           size_of(setup.config));
   out.threshold = 0.5;
   return out;
 }
@@ -167,7 +153,8 @@ nlohmann::json Classifier::plan(const Options& options, const Request& request) 
   const model::GraphClassifier model = model::make_model(config);
   nlohmann::json facts = facts_of(config, *model);
   const train::TrainOptions training = training_of(options);
-  const memory::Footprint counted = footprint_of(options, config, request);
+  const memory::Footprint counted = model::footprint_with_alternatives(
+      config, model::footprint_options(options, request.threads));
   facts.update(train::planned_memory(training, options, counted, request, [&] {
     const Setup setup = set_up(options, request, nullptr);
     const auto objective = make_objective(options, setup.model, nullptr);

@@ -185,11 +185,13 @@ void* Arena::allocate_large(std::size_t bytes) {
 /// Gives warm pages outside [place, place + size) back until these `size` bytes, of which
 /// `cold_bytes` are new pages, keep to the limit and to the slack; false if they cannot keep to the
 /// limit.
-bool Arena::make_room(const char* place, std::size_t size, std::size_t cold_bytes) {
+bool Arena::make_room(char* place, std::size_t size, std::size_t cold_bytes) {
   const std::size_t held = static_cast<std::size_t>(counters_.reserved);
   const std::size_t needed = held - warm_ + size;
   const auto limit = static_cast<std::size_t>(limit_);
   if (limit > 0 && needed > limit) return false;
+  cut(place);  // so that what lies beside the place in the same extent can go
+  if (place + size < base_ + span_) cut(place + size);
   const double need =
       std::max(static_cast<double>(counters_.peak_allocated), static_cast<double>(needed));
   const auto allowed = static_cast<std::size_t>(need * (1 + kSlackShare)) + kSlackBytes;
@@ -237,6 +239,12 @@ std::size_t Arena::release_pages(Extents::iterator at, std::size_t granule) {
   return to - from;
 }
 
+/// Makes an address the start of an extent.
+void Arena::cut(char* address) {
+  const auto at = std::prev(extents_.upper_bound(address));
+  if (at->first < address) split(at, static_cast<std::size_t>(address - at->first));
+}
+
 /// Cuts an extent in two and returns the second.
 Arena::Extents::iterator Arena::split(Extents::iterator at, std::size_t size) {
   Extent rest = at->second;
@@ -247,8 +255,8 @@ Arena::Extents::iterator Arena::split(Extents::iterator at, std::size_t size) {
 
 /// Makes [from, from + size), all of it free, one used extent.
 Arena::Extents::iterator Arena::take(char* from, std::size_t size) {
-  auto at = std::prev(extents_.upper_bound(from));
-  if (at->first < from) at = split(at, static_cast<std::size_t>(from - at->first));
+  cut(from);
+  auto at = extents_.find(from);
   const auto first = at;
   std::size_t left = size, warm = 0;
   while (left > 0) {

@@ -88,11 +88,12 @@ class Arena {
   void* allocate_small(std::size_t bytes);
   std::vector<LiveBlock> largest_locked(std::size_t count) const;
   Extents::iterator find_warm(std::size_t size);
-  bool make_room(const char* place, std::size_t size, std::size_t cold_bytes);
+  bool make_room(char* place, std::size_t size, std::size_t cold_bytes);
   std::size_t release_some(std::size_t bytes, std::size_t granule, const char* keep,
                            std::size_t size);
   std::size_t release_pages(Extents::iterator at, std::size_t granule);
   Extents::iterator take(char* from, std::size_t size);
+  void cut(char* address);
   Extents::iterator split(Extents::iterator at, std::size_t size);
   Extents::iterator merge(Extents::iterator at);
   void count(int64_t bytes, int64_t reserved);

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "graph/pack.h"
+
 namespace kdgat::memory {
 
 /// Size of a batch.
-struct Size {
-  int64_t graphs = 0, nodes = 0, edges = 0;
-};
+using Size = graph::StepTotals;
 
 /// Bytes as a function of the size of a batch.
 struct Cost {

@@ -27,4 +27,27 @@ struct FootprintOptions {
 memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& options);
 memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options);
 
+/// Of anything with the members of train::TrainOptions and train::KdOptions.
+template <class Options>
+FootprintOptions footprint_options(const Options& options, int64_t threads) {
+  FootprintOptions out;
+  out.precision = options.precision;
+  out.checkpointing = options.gradient_checkpointing;
+  out.accumulating = options.accumulate_grad_batches > 1;
+  out.distilling = options.use_kd;
+  out.threads = threads;
+  return out;
+}
+
+/// footprint() and what would make it smaller.
+template <class Config>
+memory::Footprint footprint_with_alternatives(const Config& config, FootprintOptions options) {
+  memory::Footprint out = footprint(config, options);
+  if (!options.checkpointing) {
+    options.checkpointing = true;
+    out.alternatives.push_back({"gradient_checkpointing=true", footprint(config, options)});
+  }
+  return out;
+}
+
 }  // namespace kdgat::model

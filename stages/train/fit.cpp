@@ -32,13 +32,7 @@ nlohmann::json validate(const Learner& learner, const Data& data, const Parts& p
                         int64_t graphs, const std::function<void()>& check) {
   nlohmann::json out = nlohmann::json::object();
   if (!parts.val_loss.empty()) {
-    graph::StepTotals totals;
-    for (const int64_t id : parts.val_loss) {
-      const auto g = static_cast<std::size_t>(id);
-      totals.graphs += 1;
-      totals.nodes += data.store.node_ptr()[g + 1] - data.store.node_ptr()[g];
-      totals.edges += data.store.edge_ptr()[g + 1] - data.store.edge_ptr()[g];
-    }
+    const graph::StepTotals totals = size_of(data.store, parts.val_loss);
     std::map<std::string, torch::Tensor> sums;
     for_batches(
         data.store, parts.val_loss, learner.with_edge_attr,

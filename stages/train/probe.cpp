@@ -169,14 +169,13 @@ memory::Footprint measure(const Job& job, const std::string& precision,
     Sample out;
     out.size = size_of(store, pack);
     for (at::Tensor& parameter : job.module->parameters()) parameter.mutable_grad().reset();
-    const graph::StepTotals totals = {out.size.graphs, out.size.nodes, out.size.edges};
     const memory::PeakScope scope(meter);
     graph::GraphBatch batch;
     graph::gather(store, pack, job.with_edge_attr, batch);
     at::Tensor loss;
     {
       const Autocast in_16_bits(precision, job.module->parameters().front().device());
-      loss = job.loss(batch, totals, 0);
+      loss = job.loss(batch, out.size, 0);
     }
     loss.backward();
     out.peak = static_cast<double>(scope.peak() - scope.start() - counted.gradients);

@@ -10,6 +10,7 @@
 #include "memory/arena.h"
 #include "memory/out_of_memory.h"
 #include "train/checkpoint.h"
+#include "train/probe.h"
 
 namespace kdgat::train {
 namespace {
@@ -48,17 +49,6 @@ memory::CachePolicy policy_of(const TrainOptions& options) {
   memory::CachePolicy out = memory::CachePolicy::parse(options.cache_policy, problems);
   if (options.clear_cache_every_n > 0) out.every = options.clear_cache_every_n;
   if (options.synchronize_every > 0) out.synchronize_every = options.synchronize_every;
-  return out;
-}
-
-graph::StepTotals totals_of(const graph::GraphStore& store, std::span<const int64_t> ids) {
-  graph::StepTotals out;
-  for (const int64_t id : ids) {
-    const auto g = static_cast<std::size_t>(id);
-    out.graphs += 1;
-    out.nodes += store.node_ptr()[g + 1] - store.node_ptr()[g];
-    out.edges += store.edge_ptr()[g + 1] - store.edge_ptr()[g];
-  }
   return out;
 }
 
@@ -162,8 +152,7 @@ void Trainer::train_epoch() {
 torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr) {
   const auto from = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(first)]);
   const auto to = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(end)]);
-  const graph::StepTotals totals =
-      totals_of(store_, std::span(plan.order).subspan(from, to - from));
+  const graph::StepTotals totals = size_of(store_, std::span(plan.order).subspan(from, to - from));
   parts_.clear();
   for (int64_t pack = first; pack < end; ++pack) add_part(plan.pack(pack));
   copy(buffers_, buffers_before_);
@@ -207,7 +196,7 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
 /// Adds graphs to the parts of the step, cut in halves as long as they are larger than what was too
 /// large before.
 void Trainer::add_part(std::span<const int64_t> ids) {
-  const graph::StepTotals size = totals_of(store_, ids);
+  const graph::StepTotals size = size_of(store_, ids);
   const bool fits = largest_part_.graphs == 0 ||
                     (size.nodes <= largest_part_.nodes && size.edges <= largest_part_.edges);
   if (fits || ids.size() == 1) return parts_.push_back(ids);
@@ -223,7 +212,7 @@ void Trainer::split_part(const std::string& failure) {
   copy(buffers_before_, buffers_);
   cache_.release();
   const std::span<const int64_t> failed = parts_[part_];
-  const graph::StepTotals size = totals_of(store_, failed);
+  const graph::StepTotals size = size_of(store_, failed);
   if (failed.size() == 1) {
     throw memory::OutOfMemory(
         loss_sum_.device(),

@@ -116,6 +116,30 @@ TEST_CASE("a limit of the arena is kept, with what is warm given back first", "[
   for (void* p : many) arena.free(p);
 }
 
+TEST_CASE("random requests never hold more than the limit", "[memory]") {
+  Arena arena;
+  constexpr int64_t kLimit = 20 * kMiB;
+  arena.set_limit(kLimit);
+  graph::Random random(11);
+  std::vector<void*> held;
+  int failed = 0;
+  for (int round = 0; round < 4000; ++round) {
+    void* next = arena.allocate(1 + random.below(3 * kMiB));
+    if (next != nullptr) held.push_back(next);
+    failed += next == nullptr ? 1 : 0;
+    while (!held.empty() && (next == nullptr || random.below(5) < 2)) {
+      const std::size_t i = random.below(held.size());
+      arena.free(held[i]);
+      held[i] = held.back();
+      held.pop_back();
+      if (next == nullptr && random.below(3) == 0) break;
+    }
+    REQUIRE(arena.counters().peak_reserved <= kLimit);
+  }
+  CHECK(failed > 20);
+  for (void* p : held) arena.free(p);
+}
+
 TEST_CASE("the n-th request of an arena fails once", "[memory]") {
   Arena arena;
   arena.fail_allocation(2);
