@@ -17,6 +17,7 @@ struct GraphArrays {
   std::span<const float> x, edge_attr;
   std::span<const int32_t> edge_source, edge_target, target_order, y;
   std::span<const int64_t> node_ptr, edge_ptr;
+  const SpatialArrays* spatial = nullptr;  ///< null = not in space
 };
 
 GraphArrays arrays_of(const GraphStore& store);

@@ -185,7 +185,8 @@ GraphArrays arrays_of(const GraphStore& store) {
           store.target_order(),
           store.y(),
           store.node_ptr(),
-          store.edge_ptr()};
+          store.edge_ptr(),
+          store.is_spatial() ? &store.spatial() : nullptr};
 }
 
 GraphArrays arrays_of(const GraphStoreData& data, std::span<const int32_t> target_order) {

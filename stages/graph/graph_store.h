@@ -34,6 +34,26 @@ struct Source {
 void to_json(nlohmann::json& out, const Source& source);
 void from_json(const nlohmann::json& in, Source& source);
 
+/// Of graphs in space, beside the arrays that every store has; empty without positions. Trees are
+/// found once, when the store is made (see spatial.h): paths are never kept, only their number.
+struct SpatialArrays {
+  std::span<const float> pos;          ///< [N,3]
+  std::span<const int32_t> parent;     ///< [N] local, -1 = a root
+  std::span<const int32_t> tour;       ///< [2,N] Euler tour: in, out; j is in the subtree of i
+                                       ///< where in[i] <= in[j] < out[i]; local to the graph
+  std::span<const int64_t> paths;      ///< [N] third-order paths that start there, its own included
+  std::span<const int64_t> relations;  ///< [G,3] see Relations
+  std::span<const float> target;       ///< [G] a number to be predicted, NaN = none
+  std::vector<std::string> classes;    ///< what y counts; y of a spatial store is -1 = no label
+};
+
+/// Of the trees of one graph, or of several.
+struct Relations {
+  int64_t edges = 0;      ///< pairs of parent and child
+  int64_t internal = 0;   ///< nodes with children
+  int64_t unrelated = 0;  ///< unordered pairs of one tree, neither an ancestor of the other
+};
+
 class GraphStore {
  public:
   /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once
@@ -72,11 +92,15 @@ class GraphStore {
     return vocabulary_;
   }  ///< [num_ids-1] raw ids, ascending
 
+  bool is_spatial() const { return !spatial_.pos.empty(); }
+  const SpatialArrays& spatial() const { return spatial_; }
+
   const std::vector<Source>& sources() const { return sources_; }
   const std::vector<std::string>& node_feature_names() const { return node_feature_names_; }
   const std::vector<std::string>& edge_feature_names() const { return edge_feature_names_; }
   /// {"graphs","attack","benign","unlabelled","num_ids","node_features","edge_features",
-  ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}
+  ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; of graphs in space also
+  ///  "spatial":{"classes":[names],"paths":{same},"edge_length":{"median"},"targets"}
   const nlohmann::json& facts() const { return facts_; }
   /// The import options the store was made with, as JSON.
   const nlohmann::json& options() const { return options_; }
@@ -94,9 +118,18 @@ class GraphStore {
   std::span<const int32_t> source_, target_, target_order_, y_, source_of_;
   std::span<const int64_t> node_ptr_, edge_ptr_, row_begin_, row_end_, vocabulary_;
   std::vector<Source> sources_;
+  SpatialArrays spatial_;
   std::vector<std::string> node_feature_names_, edge_feature_names_;
   nlohmann::json facts_, options_;
   std::string content_hash_;
+};
+
+/// What is known of graphs in space before their trees are; arrays as in SpatialArrays.
+struct SpatialData {
+  std::vector<float> pos;
+  std::vector<int32_t> parent;  ///< tour, paths and relations are computed by write_graph_store
+  std::vector<float> target;    ///< [G], or empty = none has one
+  std::vector<std::string> classes;
 };
 
 /// Everything a store holds, in memory, while it is being built. Arrays as in GraphStore.
@@ -111,6 +144,7 @@ struct GraphStoreData {
   std::vector<int64_t> vocabulary;
   std::vector<Source> sources;
   std::vector<std::string> node_feature_names, edge_feature_names;
+  SpatialData spatial;  ///< without positions: not in space
   nlohmann::json options;
 };
 

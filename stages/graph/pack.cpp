@@ -13,6 +13,39 @@ namespace kdgat::graph {
 
 namespace {
 
+/// The graphs' places, trees and outgoing edges; node numbers are offset as in `out.node_ptr`.
+void gather_spatial(const GraphArrays& all, std::span<const int64_t> ids, GraphBatch& out) {
+  const SpatialArrays& from = *all.spatial;
+  const std::size_t nodes_in_all = from.parent.size();
+  out.pos.resize(out.nodes * 3);
+  out.parent.resize(out.nodes);
+  out.tour_in.resize(out.nodes);
+  out.tour_out.resize(out.nodes);
+  out.out_ptr.resize(out.nodes + 1);
+  out.out_target.resize(out.edges);
+  out.target.resize(out.graphs);
+  std::fill(out.out_ptr.data(), out.out_ptr.data() + out.nodes + 1, 0);
+  int64_t edge = 0;
+  for (int64_t i = 0; i < out.graphs; ++i) {
+    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);
+    const int64_t first = all.node_ptr[id], n = all.node_ptr[id + 1] - first;
+    const int32_t node = out.node_ptr[i];
+    out.target[i] = from.target[id];
+    std::copy_n(from.pos.data() + first * 3, n * 3, out.pos.data() + node * 3);
+    std::copy_n(from.tour.data() + first, n, out.tour_in.data() + node);
+    std::copy_n(from.tour.data() + nodes_in_all + first, n, out.tour_out.data() + node);
+    for (int64_t v = 0; v < n; ++v) {
+      const int32_t parent = from.parent[static_cast<std::size_t>(first + v)];
+      out.parent[node + v] = parent < 0 ? -1 : parent + node;
+    }
+    for (int64_t e = all.edge_ptr[id]; e < all.edge_ptr[id + 1]; ++e) {
+      out.out_target[edge++] = all.edge_target[static_cast<std::size_t>(e)] + node;
+      ++out.out_ptr[node + all.edge_source[static_cast<std::size_t>(e)] + 1];
+    }
+  }
+  std::partial_sum(out.out_ptr.data(), out.out_ptr.data() + out.nodes + 1, out.out_ptr.data());
+}
+
 /// Rows of `width` floats, picked by `order`. A width known to the compiler makes each row a few
 /// vector moves instead of a call.
 template <int kWidth>
@@ -100,6 +133,11 @@ void gather(const GraphArrays& all, std::span<const int64_t> ids, bool with_edge
   }
   out.node_ptr[graphs] = static_cast<int32_t>(nodes);
   std::partial_sum(in_ptr, in_ptr + nodes + 1, in_ptr);
+  if (all.spatial != nullptr) gather_spatial(all, ids, out);
+}
+
+int64_t negatives_of(const Relations& relations) {
+  return relations.unrelated > 0 ? std::min(relations.edges, kNegatives) : 0;
 }
 
 PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
@@ -111,11 +149,19 @@ PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   const auto bound = [](int64_t limit) { return limit > 0 ? limit : kNone; };
   const int64_t max_nodes = bound(limits.nodes), max_edges = bound(limits.edges);
+  const int64_t max_paths = bound(store.is_spatial() ? limits.paths : 0);
+  const auto paths_of = [&](std::size_t id) {
+    if (max_paths == kNone) return int64_t{0};
+    const auto first = static_cast<std::size_t>(store.node_ptr()[id]);
+    const auto end = static_cast<std::size_t>(store.node_ptr()[id + 1]);
+    const std::span<const int64_t> of_nodes = store.spatial().paths.subspan(first, end - first);
+    return std::accumulate(of_nodes.begin(), of_nodes.end(), int64_t{0});
+  };
   const auto total = static_cast<int64_t>(ids.size());
   const auto share = [](int64_t graphs, int64_t packs) {
     return packs > 0 ? (graphs + packs - 1) / packs : kNone;
   };
-  int64_t max_graphs = 0, graphs = 0, nodes = 0, edges = 0;
+  int64_t max_graphs = 0, graphs = 0, nodes = 0, edges = 0, paths = 0;
   for (int64_t i = 0; i < total; ++i) {
     const auto id = static_cast<std::size_t>(plan.order[static_cast<std::size_t>(i)]);
     const int64_t n = store.node_ptr()[id + 1] - store.node_ptr()[id];
@@ -125,9 +171,11 @@ PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
                                              std::to_string(n) + " nodes and " + std::to_string(e) +
                                              " edges, more than a step may");
     }
-    if (i > 0 && (graphs == max_graphs || n > max_nodes - nodes || e > max_edges - edges)) {
+    const int64_t p = paths_of(id);
+    if (i > 0 && (graphs == max_graphs || n > max_nodes - nodes || e > max_edges - edges ||
+                  p > max_paths - paths)) {
       plan.ptr.push_back(i);
-      graphs = nodes = edges = 0;
+      graphs = nodes = edges = paths = 0;
     }
     if (graphs == 0) {
       // The second share keeps enough graphs for the packs still owed.
@@ -137,6 +185,7 @@ PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
     ++graphs;
     nodes += n;
     edges += e;
+    paths += p;
   }
   if (total > 0) plan.ptr.push_back(total);
   return plan;

@@ -22,6 +22,16 @@ struct GraphBatch {
   Buffer<int64_t> y;          ///< [graphs]
   Buffer<int64_t>
       graph_id;  ///< [graphs] index in the store: names the graph for counter-based noise
+
+  // Of graphs in space (see SpatialArrays), otherwise empty.
+  Buffer<float> pos;           ///< [nodes,3]
+  Buffer<int32_t> parent;      ///< [nodes] offset, -1 = a root
+  Buffer<int32_t> tour_in;     ///< [nodes] local to the graph
+  Buffer<int32_t> tour_out;    ///< [nodes]
+  Buffer<int32_t> out_ptr;     ///< [nodes+1] first outgoing edge of each node
+  Buffer<int32_t> out_target;  ///< [edges] target node, offset, ascending within a source
+  Buffer<float> target;        ///< [graphs] NaN = none
+  bool is_spatial() const { return pos.size() > 0; }
 };
 
 /// Replaces `out` by the graphs `ids` of `store`, in that order. Ids must be in range.
@@ -31,12 +41,23 @@ void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edg
 /// Sizes of a whole optimiser step, over all packs accumulated into it.
 struct StepTotals {
   int64_t graphs = 0, nodes = 0, edges = 0;
+  // Of graphs in space:
+  int64_t paths = 0;       ///< of third order
+  int64_t relations = 0;   ///< pairs of parent and child
+  int64_t internal = 0;    ///< nodes with children
+  int64_t negatives = 0;   ///< unrelated pairs drawn: at most kNegatives a graph
 };
+
+/// Unrelated pairs drawn from a graph's trees for a step: as many as it has pairs of parent and
+/// child, at most so many; none where all nodes are related.
+inline constexpr int64_t kNegatives = 100;
+int64_t negatives_of(const Relations& relations);
 
 /// Upper bounds of one pack; 0 = no bound. `min_packs`: at least so many packs (so that a small
 /// data set is not one batch), as far as there are graphs.
 struct PackLimits {
   int64_t graphs = 0, nodes = 0, edges = 0, min_packs = 0;
+  int64_t paths = 0;  ///< a graph with more stands alone
 };
 
 /// Packs of an epoch: pack p is order[ptr[p] .. ptr[p+1]). Every id exactly once. A graph that

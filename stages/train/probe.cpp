@@ -131,6 +131,18 @@ class Restore {
   std::vector<at::Tensor> buffers_;
 };
 
+void add_spatial(const graph::GraphStore& store, std::size_t g, Size& out) {
+  const graph::SpatialArrays& spatial = store.spatial();
+  for (int64_t n = store.node_ptr()[g]; n < store.node_ptr()[g + 1]; ++n) {
+    out.paths += spatial.paths[static_cast<std::size_t>(n)];
+  }
+  const graph::Relations relations{spatial.relations[3 * g], spatial.relations[3 * g + 1],
+                                   spatial.relations[3 * g + 2]};
+  out.relations += relations.edges;
+  out.internal += relations.internal;
+  out.negatives += graph::negatives_of(relations);
+}
+
 }  // namespace
 
 memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> ids) {
@@ -140,6 +152,7 @@ memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> id
     out.graphs += 1;
     out.nodes += store.node_ptr()[g + 1] - store.node_ptr()[g];
     out.edges += store.edge_ptr()[g + 1] - store.edge_ptr()[g];
+    if (store.is_spatial()) add_spatial(store, g, out);
   }
   return out;
 }
