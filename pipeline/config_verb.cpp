@@ -63,6 +63,7 @@ class YamlWriter {
       line(1, yaml_text(step.name), "", step.where);
       if (step.stage != step.name) line(2, "stage", yaml_text(step.stage), "");
       if (!step.needs.empty()) line(2, "needs", yaml_text(step.needs), "");
+      if (step.allocator) line(2, "allocator", yaml_text(*step.allocator), step.allocator_origin);
       settings(2, step.options);
     }
   }
@@ -125,6 +126,7 @@ ordered_json profile_json(const Profile& profile, bool origin) {
     ordered_json& body = out["stages"][step.name] = ordered_json::object();
     if (step.stage != step.name) body["stage"] = step.stage;
     if (!step.needs.empty()) body["needs"] = step.needs;
+    if (step.allocator) body["allocator"] = one(*step.allocator, step.allocator_origin);
     body.update(settings(step.options));
   }
   return out;

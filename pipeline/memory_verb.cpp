@@ -106,7 +106,7 @@ int estimate(Context& context, const std::vector<std::string>& words) {
   ProcessSettings process;
   process.allocator = profile.allocator;
   const StageAnswer answer =
-      plan_in_child({"plan", plugin, make_request(input, step, {}, "")}, process);
+      plan_in_child({"plan", plugin, make_request(input, step, {}, ""), spec->allocator}, process);
   if (answer.code != 0) throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
   if (!answer.result.contains("memory")) {
     throw Error(ExitCode::kUsage, "the stage " + plugin.name + " plans no memory",

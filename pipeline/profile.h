@@ -13,6 +13,7 @@
 //     classifier teacher: {stage: classifier, preset: teacher, needs: [data]}
 //     evaluate: {}
 //   lr: 0.003                        # any other key: that option in every active step that has it
+// A stage or step may also have an `allocator` of its own.
 #pragma once
 
 #include <filesystem>
@@ -42,6 +43,8 @@ struct StepSpec {
   std::string where;  ///< file:line that declared the step
   /// Of each option that names a file or folder (see path_options.h), the hash of its content.
   std::map<std::string, std::string> contents{};
+  std::optional<std::string> allocator{};  ///< of this step alone; none = the profile's
+  std::string allocator_origin{};
 };
 
 struct DataSpec {
@@ -60,7 +63,8 @@ struct Profile {
   std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
   int threads = 0;              ///< 0 = by the machine (cores allowed by cgroup and affinity)
   uint64_t memory_limit = 0;    ///< bytes a stage may use in all; 0 = what the device has
-  std::string allocator = "expandable_segments:True";  ///< PYTORCH_CUDA_ALLOC_CONF of a stage
+  /// PYTORCH_CUDA_ALLOC_CONF of the stages' processes, but for steps with one of their own.
+  std::string allocator = "expandable_segments:True";
   int64_t seed = 42;
   std::filesystem::path root = "runs";
   std::map<std::string, std::string> origin;  ///< who set the host's keys and data.path

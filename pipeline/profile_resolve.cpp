@@ -15,6 +15,8 @@ using nlohmann::json;
 
 namespace {
 
+constexpr const char* kAllocator = "allocator";
+
 Settings defaults_of(const json& schema) {
   Settings settings;
   const auto properties = schema.find("properties");
@@ -216,17 +218,20 @@ class Resolver {
     problem(a, label + ": " + checked.problem, hint);
   }
 
+  void set_host_value(Settings& host, const Assignment& a, const std::string& of_step) {
+    const Diagnostic refused = check_host_value(a.key, a.value);
+    if (refused.message.empty()) {
+      set(host, host_schema(), a.key, a, of_step + a.key, "");
+    } else {
+      problem(a, of_step + a.key + ": " + refused.message, refused.hint);
+    }
+  }
+
   void set_host() {
     Settings host = defaults_of(host_schema());
     for (const Layer& layer : layers_) {
       for (const Assignment& a : layer.assignments) {
-        if (a.scope != Scope::kHost) continue;
-        const Diagnostic refused = check_host_value(a.key, a.value);
-        if (refused.message.empty()) {
-          set(host, host_schema(), a.key, a, a.key, "");
-        } else {
-          problem(a, a.key + ": " + refused.message, refused.hint);
-        }
+        if (a.scope == Scope::kHost) set_host_value(host, a, "");
       }
     }
     profile_.dataset = host.values["dataset"];
@@ -307,11 +312,24 @@ class Resolver {
           if (a.scope != scope) continue;
           if (scope == Scope::kStage && a.target != step.stage) continue;
           if (scope == Scope::kStep && a.target != step.name) continue;
-          set_option(step.options, *plugin, step.name, a);
+          if (a.key == kAllocator && scope != Scope::kAll) {
+            set_allocator(step, a);
+          } else {
+            set_option(step.options, *plugin, step.name, a);
+          }
         }
       }
     }
     check_refused(*plugin, step.name);
+  }
+
+  /// The one key of the host that a step may have of its own.
+  void set_allocator(StepSpec& step, const Assignment& a) {
+    used_.insert(&a);
+    Settings host = defaults_of(host_schema());
+    set_host_value(host, a, step.name + ".");
+    step.allocator = host.values[kAllocator];
+    step.allocator_origin = a.origin;
   }
 
   /// A later layer may take back what a published file asks for: only the last value counts.
@@ -360,9 +378,14 @@ class Resolver {
     } else if (a.scope == Scope::kStage) {
       const PluginDescription* plugin = catalog_.find(a.target);
       if (plugin == nullptr) return unknown_target(a);
-      Settings unused = defaults_of(plugin->options);
-      set_option(unused, *plugin, a.target, a);
-      check_refused(*plugin, a.target);
+      if (a.key == kAllocator) {
+        StepSpec unused{a.target, a.target, {}, {}, a.origin};
+        set_allocator(unused, a);
+      } else {
+        Settings unused = defaults_of(plugin->options);
+        set_option(unused, *plugin, a.target, a);
+        check_refused(*plugin, a.target);
+      }
       if (layer.kind == LayerKind::kCommandLine) {
         note(a, a.target + "." + a.key + " has no effect: no step runs " + a.target);
       }

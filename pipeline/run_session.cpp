@@ -134,7 +134,7 @@ std::map<std::string, json> ask_stages(
       continue;
     }
     const StageCall call{"plan", *input.catalog.find(step.spec.stage),
-                         make_request(input, step, made, "")};
+                         make_request(input, step, made, ""), step.spec.allocator};
     const StageAnswer answer = plan_in_child(call, process);
     on_answer(step, answer);
     if (answer.code != 0) {

@@ -141,7 +141,8 @@ StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
   return outcome;
 }
 
-ChildSpec child_spec(const ProcessSettings& settings) {
+ChildSpec child_spec(const ProcessSettings& settings, const StageCall& call) {
+  const std::string allocator = call.allocator.value_or(settings.allocator);
   ChildSpec spec;
   spec.executable = settings.executable;
   spec.lock_fd = settings.lock_fd;
@@ -153,10 +154,10 @@ ChildSpec child_spec(const ProcessSettings& settings) {
     spec.environment["GOMP_SPINCOUNT"] = "5000";
   }
   // LibTorch reads it while it loads. The second name is the first one's newer form.
-  if (!settings.allocator.empty() && std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr &&
+  if (!allocator.empty() && std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr &&
       std::getenv("PYTORCH_ALLOC_CONF") == nullptr) {
-    spec.environment["PYTORCH_CUDA_ALLOC_CONF"] = settings.allocator;
-    spec.environment["PYTORCH_ALLOC_CONF"] = settings.allocator;
+    spec.environment["PYTORCH_CUDA_ALLOC_CONF"] = allocator;
+    spec.environment["PYTORCH_ALLOC_CONF"] = allocator;
   }
   return spec;
 }
@@ -287,7 +288,7 @@ class PlanRun {
     const PluginDescription& plugin = *input_.catalog.find(step.spec.stage);
     run_.record_step(name, "running");
     const std::filesystem::path path = run_.step_folder(name);
-    StageCall call{"run", plugin, make_request(input_, step, made_, path)};
+    StageCall call{"run", plugin, make_request(input_, step, made_, path), step.spec.allocator};
     StepFolder folder(path, fingerprint_config(input_, step, plugin, call.request));
     folder.write("request.json", call.to_json());
     std::filesystem::remove(path / kOomReport);  // of an earlier attempt
@@ -385,11 +386,11 @@ class PlanRun {
 }  // namespace
 
 Execute execute_in_child(const ProcessSettings& settings) {
-  return [settings](const StageCall&, const StepFolder& folder, const auto& on_event) {
+  return [settings](const StageCall& call, const StepFolder& folder, const auto& on_event) {
     const std::filesystem::path log = folder.path() / "log.txt";
     const OwnedFd request = open_file(folder.path() / "request.json", O_RDONLY);
     const OwnedFd output = open_file(log, O_WRONLY | O_APPEND | O_CREAT);
-    ChildSpec spec = child_spec(settings);
+    ChildSpec spec = child_spec(settings, call);
     spec.request_fd = request.get();
     spec.output_fd = output.get();
     return supervise(spec, settings, log, on_event);
@@ -415,7 +416,7 @@ Execute execute_here() {
 
 StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings) {
   const OwnedFd request = memory_file(call.to_json().dump());
-  ChildSpec spec = child_spec(settings);
+  ChildSpec spec = child_spec(settings, call);
   spec.request_fd = request.get();
   return supervise(spec, settings, "", [](const json&, uint64_t) {}).answer;
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "pipeline/plugin_catalog.h"
@@ -15,6 +16,9 @@ struct StageCall {
   std::string entry;         ///< "validate", "plan" or "run" (which validates first)
   PluginDescription plugin;  ///< name, library, description and hash
   nlohmann::json request;    ///< see stage_abi.h
+  /// The CUDA allocator's settings of this step's process; none = those of ProcessSettings. Does
+  /// not travel: the process must find them when it starts.
+  std::optional<std::string> allocator{};
 
   nlohmann::json to_json() const;
   static StageCall from_json(const nlohmann::json& json);

@@ -456,6 +456,29 @@ TEST_CASE("a limit of memory and the allocator's settings come from every layer"
   CHECK(c.resolve().allocator.empty());
 }
 
+TEST_CASE("a stage or a step may have allocator settings of its own", "[profile]") {
+  Case c;
+  c.config(
+      "allocator: backend:native\n"
+      "options: {autoencoder: {allocator: \"max_split_size_mb:128\"}}\n"
+      "stages:\n"
+      "  autoencoder: {}\n"
+      "  second: {stage: autoencoder, allocator: \"max_split_size_mb:64\"}\n"
+      "  classifier: {}\n");
+  const Profile profile = c.resolve();
+  CHECK(profile.allocator == "backend:native");
+  CHECK(profile.steps[0].allocator == "max_split_size_mb:128");
+  CHECK(profile.steps[1].allocator == "max_split_size_mb:64");
+  CHECK(!profile.steps[2].allocator);
+  CHECK(!profile.steps[0].options.values.contains("allocator"));
+  c.set("classifier.allocator", "expandable_segment:True");
+  CHECK(
+      c.problems() ==
+      "classifier.allocator: \"expandable_segment\" is no setting of the allocator (command line, "
+      "argument 2)\n"
+      "  hint: did you mean expandable_segments?");
+}
+
 TEST_CASE("nothing named is an error that says what to type", "[profile]") {
   CHECK(Case().problems().find("nothing to run: no preset") == 0);
   Case c;

@@ -75,9 +75,10 @@ struct Probe {
   ~Probe() { reset_signal_flags(); }
 
   StepOutcome run(const std::string& mode, const std::function<void(const json&)>& on_event = {},
-                  const std::string& allocator = "") {
-    StageCall call{
-        "run", describe_as(library, "probe"), {{"step", "p"}, {"options", {{"mode", mode}}}}};
+                  const std::string& allocator = "",
+                  const std::optional<std::string>& of_step = std::nullopt) {
+    StageCall call{"run", describe_as(library, "probe"),
+                   json{{"step", "p"}, {"options", {{"mode", mode}}}}, of_step};
     StepFolder folder(scratch / "step", json::object());
     folder.write("request.json", call.to_json());
     ProcessSettings settings;
@@ -338,14 +339,18 @@ TEST_CASE("the plan of a stage that failed is that which it announced", "[runner
 
 TEST_CASE("a stage's process finds the allocator's settings unless the user's are there",
           "[runner]") {
-  const auto seen = [](const std::string& allocator) {
-    return Probe().run("allocator", {}, allocator).answer.result.at("facts").at("allocator");
+  const auto seen = [](const std::string& allocator,
+                       const std::optional<std::string>& of_step = std::nullopt) {
+    const StepOutcome outcome = Probe().run("allocator", {}, allocator, of_step);
+    return outcome.answer.result.at("facts").at("allocator");
   };
   ::unsetenv("PYTORCH_CUDA_ALLOC_CONF");
   ::unsetenv("PYTORCH_ALLOC_CONF");
   const std::string settings = "expandable_segments:True";
   CHECK(seen(settings) == json{settings, settings});
   CHECK(seen("") == json{"", ""});
+  CHECK(seen(settings, "backend:native") == json{"backend:native", "backend:native"});
+  CHECK(seen(settings, "") == json{"", ""});
   ::setenv("PYTORCH_ALLOC_CONF", "backend:native", 1);
   CHECK(seen(settings) == json{"", "backend:native"});
   ::unsetenv("PYTORCH_ALLOC_CONF");
