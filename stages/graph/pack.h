@@ -42,10 +42,10 @@ void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edg
 struct StepTotals {
   int64_t graphs = 0, nodes = 0, edges = 0;
   // Of graphs in space:
-  int64_t paths = 0;       ///< of third order
-  int64_t relations = 0;   ///< pairs of parent and child
-  int64_t internal = 0;    ///< nodes with children
-  int64_t negatives = 0;   ///< unrelated pairs drawn: at most kNegatives a graph
+  int64_t paths = 0;      ///< of third order
+  int64_t relations = 0;  ///< pairs of parent and child
+  int64_t internal = 0;   ///< nodes with children
+  int64_t negatives = 0;  ///< unrelated pairs drawn: at most kNegatives a graph
 };
 
 /// Unrelated pairs drawn from a graph's trees for a step: as many as it has pairs of parent and

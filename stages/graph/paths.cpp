@@ -96,9 +96,9 @@ std::vector<int64_t> count_paths(OutEdges edges) {
         const int32_t k = target[b];
         if (k == i || k == j) continue;
         // Every neighbour of k but i, j and k itself.
-        out[static_cast<std::size_t>(i)] +=
-            degree(k) - static_cast<int64_t>(has(k, i)) - static_cast<int64_t>(has(k, j)) -
-            static_cast<int64_t>(has(k, k));
+        out[static_cast<std::size_t>(i)] += degree(k) - static_cast<int64_t>(has(k, i)) -
+                                            static_cast<int64_t>(has(k, j)) -
+                                            static_cast<int64_t>(has(k, k));
       }
     }
   }

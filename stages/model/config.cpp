@@ -8,6 +8,7 @@
 
 #include "kdgat/error.h"
 #include "model/fusion_config.h"
+#include "model/sgmp_config.h"
 
 namespace kdgat::model {
 
@@ -15,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-/// Calls visit(name, member) for each entry of the first version.
+/// Calls visit(name, member) for each entry of the first version of a model of CAN graphs.
 template <class Config, class Visit>
-void walk(Config& c, const Visit& visit) {
+void walk_can(Config& c, const Visit& visit) {
   visit("num_ids", c.num_ids);
   visit("node_features", c.node_features);
   if constexpr (std::is_same_v<std::remove_const_t<Config>, VgaeConfig>) {
@@ -42,11 +43,24 @@ void walk(Config& c, const Visit& visit) {
   visit("dropout", c.dropout);
 }
 
+/// The same for any model.
+template <class Config, class Visit>
+void walk(Config& c, const Visit& visit) {
+  if constexpr (std::is_same_v<std::remove_const_t<Config>, SgmpConfig>) {
+    visit("node_features", c.node_features);
+    visit("hidden", c.hidden);
+    visit("interactions", c.interactions);
+  } else {
+    walk_can(c, visit);
+  }
+}
+
 template <class Config>
 json dump(const Config& config) {
   json out = json::object();
   walk(config, [&out](const char* name, const auto& value) { out[name] = value; });
   if constexpr (std::is_same_v<Config, GatConfig>) out["edge_features"] = config.edge_features;
+  if constexpr (std::is_same_v<Config, SgmpConfig>) out["scale"] = config.scale;
   std::apply([&](const auto&... f) { ((out[f.name] = config.*(f.member)), ...); }, Config::table());
   return out;
 }
@@ -103,6 +117,9 @@ void load(const json& in, Config& config) {
   if constexpr (std::is_same_v<Config, GatConfig>) {
     read(field("edge_features", &GatConfig::edge_features, "").range(1, 65536));
   }
+  if constexpr (std::is_same_v<Config, SgmpConfig>) {
+    read(field("scale", &SgmpConfig::scale, "").range(1e-30, 1e30));
+  }
   for (const auto& [name, value] : in.items()) {
     if (!known.contains(name)) report(name, "is unknown");
   }
@@ -153,5 +170,7 @@ void to_json(json& out, const GatConfig& config) { out = dump(config); }
 void from_json(const json& in, GatConfig& config) { load(in, config); }
 void to_json(json& out, const FusionConfig& config) { out = dump(config); }
 void from_json(const json& in, FusionConfig& config) { load(in, config); }
+void to_json(json& out, const SgmpConfig& config) { out = dump(config); }
+void from_json(const json& in, SgmpConfig& config) { load(in, config); }
 
 }  // namespace kdgat::model

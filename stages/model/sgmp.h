@@ -15,6 +15,7 @@
 #include <torch/nn/pimpl.h>
 
 #include "graph/paths.h"
+#include "model/path_messages.h"
 #include "model/sgmp_config.h"
 
 namespace kdgat::model {
@@ -51,6 +52,8 @@ class SgmpBlockImpl : public torch::nn::Module {
   torch::nn::LayerNorm norm{nullptr};  ///< empty without normalisation
 
  private:
+  PathMessages messages_of(const at::Tensor& h_NH);
+
   SgmpConfig config_;
 };
 TORCH_MODULE(SgmpBlock);

@@ -1,22 +1,40 @@
-// Configuration of the geometric encoder (SGMP) and of what stands on it. No LibTorch.
+// Configuration of the geometric encoder (SGMP). No LibTorch.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
+
+#include "kdgat/options.h"
 
 namespace kdgat::model {
 
-struct SgmpConfig {
+/// Forms of the encoder, as options.
+struct SgmpForm {
+  double cutoff = 10;
+  std::string aggregation = "mean";
+  std::string norm = "layer";
+
+  static auto table() {
+    using O = SgmpForm;
+    return std::tuple{
+        field("cutoff", &O::cutoff,
+              "Last of the Gaussians of a distance, in median edge lengths; nothing is pruned.")
+            .range(1e-3, 1e6),
+        field("aggregation", &O::aggregation,
+              "Of messages at the start of their paths: the mean, or the published sum.")
+            .choices({"mean", "sum"}),
+        field("norm", &O::norm, "Normalisation of a block's input; published: none.")
+            .choices({"layer", "none"})};
+  }
+};
+
+struct SgmpConfig : SgmpForm {
   int64_t node_features = 0;
   int64_t hidden = 64;
-  int64_t interactions = 3;           ///< blocks
-  double cutoff = 10;                 ///< last Gaussian of a distance; nothing is pruned
-  std::string aggregation = "mean";   ///< of messages at the start of their paths, or "sum"
-  std::string norm = "layer";         ///< of a block's input, or "none"
-  double scale = 1;                   ///< positions are divided by it: the median edge length
-
-  bool operator==(const SgmpConfig&) const = default;
+  int64_t interactions = 3;  ///< blocks
+  double scale = 1;          ///< positions are divided by it: the median edge length
 };
 
 /// from_json throws Error(kData) naming each missing, unknown, malformed or impossible entry.
