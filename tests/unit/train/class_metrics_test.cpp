@@ -1,0 +1,85 @@
+#include "train/class_metrics.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "train/metrics.h"
+
+namespace kdgat::train {
+namespace {
+
+using nlohmann::json;
+
+// From scikit-learn 1.9: confusion_matrix(y, P.argmax(1)), accuracy_score,
+// f1_score(average="macro") and roc_auc_score(y, P, multi_class="ovo", average="macro").
+const std::vector<float> kProbabilities = {.7F, .2F, .1F, .4F, .5F, .1F, .2F,  .3F,  .5F,
+                                           .1F, .6F, .3F, .3F, .4F, .3F, .25F, .25F, .5F,
+                                           .6F, .1F, .3F, .2F, .2F, .6F, .5F,  .3F,  .2F};
+const std::vector<int64_t> kLabels = {0, 0, 0, 1, 1, 1, 2, 2, 2};
+
+TEST_CASE("class metrics equal scikit-learn's", "[metrics][golden]") {
+  const json m = class_metrics(kProbabilities, kLabels, 3);
+  CHECK(m.at("confusion") == json({{1, 1, 1}, {0, 2, 1}, {2, 0, 1}}));
+  CHECK(m.at("accuracy").get<double>() == Approx(4.0 / 9).epsilon(1e-12));
+  // Of each class 2 TP / (labelled + predicted): 2/6, 4/6, 2/6.
+  CHECK(m.at("macro_f1").get<double>() == Approx(4.0 / 9).epsilon(1e-12));
+  CHECK(m.at("auc").get<double>() == Approx(0.6759259259259259).epsilon(1e-12));
+  CHECK(m.at("n_samples") == 9);
+}
+
+TEST_CASE("classes that do not occur change neither F1 nor AUC", "[metrics]") {
+  // A class more, which nobody is and nobody is taken for.
+  std::vector<float> wider;
+  for (std::size_t i = 0; i < kProbabilities.size(); ++i) {
+    wider.push_back(kProbabilities[i]);
+    if (i % 3 == 2) wider.push_back(0.01F);
+  }
+  const json narrow = class_metrics(kProbabilities, kLabels, 3);
+  const json wide = class_metrics(wider, kLabels, 4);
+  CHECK(wide.at("macro_f1") == narrow.at("macro_f1"));
+  CHECK(wide.at("auc") == narrow.at("auc"));
+  CHECK(wide.at("confusion").at(3) == json({0, 0, 0, 0}));
+}
+
+TEST_CASE("a class that is only predicted counts as an F1 of 0", "[metrics]") {
+  const json m =
+      class_metrics(std::vector<float>{.9F, .1F, .2F, .8F}, std::vector<int64_t>{0, 0}, 2);
+  CHECK(m.at("accuracy") == 0.5);
+  CHECK(m.at("macro_f1").get<double>() == Approx(1.0 / 3));  // 2/3 and 0
+  CHECK(m.at("auc") == 0.5);                                 // one class alone cannot be judged
+}
+
+TEST_CASE("of two classes the AUC is that of the second one's probability", "[metrics]") {
+  const std::vector<float> second = {.1F, .4F, .35F, .8F, .4F};
+  const std::vector<int64_t> labels = {0, 0, 1, 1, 1};
+  std::vector<float> both;
+  for (const float p : second) {
+    both.push_back(1 - p);
+    both.push_back(p);
+  }
+  CHECK(class_metrics(both, labels, 2).at("auc").get<double>() == Approx(auc(second, labels)));
+}
+
+TEST_CASE("of equal probabilities the first class is predicted", "[metrics]") {
+  const json m = class_metrics(std::vector<float>{.5F, .5F}, std::vector<int64_t>{1}, 2);
+  CHECK(m.at("confusion") == json({{0, 0}, {1, 0}}));
+}
+
+TEST_CASE("regression metrics by hand", "[metrics]") {
+  const json m = regression_metrics(std::vector<float>{1, 2, 3, 0}, std::vector<float>{2, 2, 1, 4});
+  CHECK(m.at("mae").get<double>() == Approx(7.0 / 4));
+  CHECK(m.at("rmse").get<double>() == Approx(std::sqrt(21.0 / 4)));
+  CHECK(m.at("n_samples") == 4);
+}
+
+TEST_CASE("metrics of nothing are finite", "[metrics]") {
+  const json m = class_metrics({}, {}, 3);
+  CHECK(m.at("accuracy") == 0);
+  CHECK(m.at("macro_f1") == 0);
+  CHECK(m.at("auc") == 0.5);
+  CHECK(regression_metrics({}, {}).at("rmse") == 0);
+}
+
+}  // namespace
+}  // namespace kdgat::train
