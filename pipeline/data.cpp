@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "graph/import.h"
+#include "graph/spatial_import.h"
 #include "graph/synth.h"
 #include "pipeline/hash.h"
 
@@ -21,7 +22,8 @@ using nlohmann::json;
 
 constexpr const char* kStore = "graphs.safetensors";
 constexpr const char* kSplit = "split.safetensors";
-constexpr const char* kSplitOptions[] = {"split", "val_fraction", "test_fraction", "seed"};
+constexpr const char* kSplitOptions[] = {"split", "val_fraction", "test_fraction",
+                                         "seed",  "folds",        "fold"};
 
 std::string folder_name(const std::string& text) { return hash_text(text).substr(0, 16); }
 
@@ -31,7 +33,7 @@ fs::path store_of(const fs::path& path) {
   if (fs::is_directory(path, ignored)) {
     return fs::exists(path / kStore, ignored) ? path / kStore : fs::path();
   }
-  return path.extension() == ".safetensors" ? path : fs::path();
+  return path.extension() == ".safetensors" && !graph::is_spatial_graphs(path) ? path : fs::path();
 }
 
 void require_input(const fs::path& path) {
@@ -117,19 +119,16 @@ void check_store_options(const DataSpec& data, const GraphStore& store) {
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
 }
 
-graph::SplitOptions split_options(const json& values) {
-  const auto import = load_options<graph::ImportOptions>(values);
-  return {import.split, import.val_fraction, import.test_fraction, import.seed};
-}
-
 /// Puts a given store into `folder` without copying it, and a split beside it.
 void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder) {
   const GraphStore store = GraphStore::open(given, true);
   check_store_options(data, store);
   const fs::path own_split = given.parent_path() / kSplit;
-  const graph::Split split = sets_split(data) || !fs::exists(own_split)
-                                 ? graph::make_split(store, split_options(data.import.values))
-                                 : graph::load_split(own_split, store);
+  const graph::Split split =
+      sets_split(data) || !fs::exists(own_split)
+          ? graph::make_split(
+                store, load_options<graph::ImportOptions>(data.import.values).split_options())
+          : graph::load_split(own_split, store);
   const TemporaryFolder staging(folder, "link.");
   const fs::path target = fs::canonical(given);
   std::error_code failure;
@@ -163,11 +162,14 @@ graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folde
 std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
   if (!data.synthetic) return prepared.summary;
   const auto synth = load_options<graph::SynthOptions>(data.synth.values);
+  if (synth.kind != "can") {
+    return "synthetic " + graphs_text(prepared.facts) + ", seed " + std::to_string(synth.seed);
+  }
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", synth.seconds);
   return "synthetic CAN traffic, " + std::string(seconds) + " s, " +
          std::to_string(synth.vehicles) + (synth.vehicles == 1 ? " vehicle" : " vehicles") +
-         ", seed " + std::to_string(synth.seed) + ": " + windows_text(prepared.facts);
+         ", seed " + std::to_string(synth.seed) + ": " + graphs_text(prepared.facts);
 }
 
 /// Throws Error(kData) if store or split is missing or unsound.
@@ -183,7 +185,7 @@ PreparedData open_prepared(const fs::path& folder) {
   for (const auto& [name, ids] : split.parts) out.facts["parts"][name] = ids.size();
   const std::size_t files = store.sources().size();
   out.summary =
-      std::to_string(files) + (files == 1 ? " file, " : " files, ") + windows_text(out.facts);
+      std::to_string(files) + (files == 1 ? " file, " : " files, ") + graphs_text(out.facts);
   return out;
 }
 
@@ -211,19 +213,37 @@ json count(const GraphStore& store, const std::vector<int64_t>& graphs) {
   std::vector<int64_t> nodes, edges;
   std::set<int64_t> ids;
   int64_t by_label[3] = {};  // none, benign, attack
+  std::vector<int64_t> by_class(store.spatial().classes.size(), 0);
   for (const int64_t graph : graphs) {
     const auto g = static_cast<std::size_t>(graph);
     nodes.push_back(store.node_ptr()[g + 1] - store.node_ptr()[g]);
     edges.push_back(store.edge_ptr()[g + 1] - store.edge_ptr()[g]);
+    if (store.is_spatial()) {
+      if (store.y()[g] < 0) {
+        ++by_label[0];
+      } else {
+        ++by_class[static_cast<std::size_t>(store.y()[g])];
+      }
+      continue;
+    }
     ++by_label[std::clamp(store.y()[g], -1, 1) + 1];
     for (int64_t n = store.node_ptr()[g]; n < store.node_ptr()[g + 1]; ++n) {
       const auto id = static_cast<std::size_t>(n * store.node_features());
       ids.insert(static_cast<int64_t>(store.x()[id]));
     }
   }
-  return {{"graphs", graphs.size()},    {"attack", by_label[2]}, {"benign", by_label[1]},
-          {"unlabelled", by_label[0]},  {"ids", ids.size()},     {"nodes", size_counts(nodes)},
-          {"edges", size_counts(edges)}};
+  json out = {{"graphs", graphs.size()},
+              {"unlabelled", by_label[0]},
+              {"nodes", size_counts(nodes)},
+              {"edges", size_counts(edges)}};
+  if (store.is_spatial()) {
+    out["classes"] = by_class;
+  } else {
+    out["attack"] = by_label[2];
+    out["benign"] = by_label[1];
+    out["ids"] = ids.size();
+  }
+  return out;
 }
 
 json inspect_store(const fs::path& path) {
@@ -268,10 +288,24 @@ std::string windows_text(int64_t count) {
   return grouped(count) + (count == 1 ? " window" : " windows");
 }
 
-std::string windows_text(const json& facts) {
+std::string graphs_text(const json& facts) {
+  const int64_t graphs = facts.at("graphs");
   const bool is_labelled = facts.at("unlabelled") != facts.at("graphs");
-  return windows_text(facts.at("graphs").get<int64_t>()) +
-         (is_labelled ? " (" + grouped(facts.at("attack")) + " attack)" : " (without labels)");
+  if (!facts.contains("spatial")) {
+    return windows_text(graphs) +
+           (is_labelled ? " (" + grouped(facts.at("attack")) + " attack)" : " (without labels)");
+  }
+  const json& spatial = facts.at("spatial");
+  std::string out = grouped(graphs) + (spatial.at("are_trees").get<bool>() ? " tree" : " graph");
+  if (graphs != 1) out += 's';
+  const std::size_t classes = spatial.at("classes").size();
+  if (classes > 0) out += ", " + std::to_string(classes) + (classes == 1 ? " class" : " classes");
+  if (const int64_t targets = spatial.at("targets"); targets > 0) {
+    out += ", " + grouped(targets) + " with a target";
+  } else if (classes == 0) {
+    out += " (without labels)";
+  }
+  return out;
 }
 
 SectionSchemas data_schemas() {
@@ -281,9 +315,11 @@ SectionSchemas data_schemas() {
 fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   const fs::path folder = dataset_root / "data";
   if (data.synthetic) {
-    const json what = {graph::kSynthVersion,
-                       dump_options(load_options<graph::SynthOptions>(data.synth.values)),
-                       dump_options(load_options<graph::ImportOptions>(data.import.values))};
+    const auto synth = load_options<graph::SynthOptions>(data.synth.values);
+    const json what = {
+        graph::kSynthVersion, graph::synth_identity(synth),
+        graph::import_identity(load_options<graph::ImportOptions>(data.import.values),
+                               synth.kind != "can")};
     return folder / folder_name("synth " + what.dump());
   }
   if (data.path.empty()) {
@@ -305,8 +341,11 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
     if (!sets_split(data) && fs::exists(own_split)) {
       what += graph::SafetensorsFile::open(own_split).header_hash();
     } else {
-      const graph::SplitOptions split = split_options(data.import.values);
-      what += json{split.kind, split.val_fraction, split.test_fraction, split.seed}.dump();
+      const graph::SplitOptions split =
+          load_options<graph::ImportOptions>(data.import.values).split_options();
+      json identity = {split.kind, split.val_fraction, split.test_fraction, split.seed};
+      if (split.folds > 0) identity.push_back({split.folds, split.fold});
+      what += identity.dump();
     }
     return folder / folder_name("store " + what);
   }
@@ -367,16 +406,18 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
       graph::import_logs(source, folder, import_options, progress, cancelled);
   output.keep();
   const PreparedData prepared = open_prepared(folder);
-  return {{"folder", folder.string()},
-          {"reused", report.reused},
-          {"rows", report.rows},
-          {"graphs", report.graphs},
-          {"attack", prepared.facts.at("attack")},
-          {"unlabelled", prepared.facts.at("unlabelled")},
-          {"num_ids", prepared.facts.at("num_ids")},
-          {"sources", report.sources},
-          {"parts", prepared.facts.at("parts")},
-          {"warnings", to_json(report.warnings)}};
+  json out = {{"folder", folder.string()},
+              {"reused", report.reused},
+              {"rows", report.rows},
+              {"graphs", report.graphs},
+              {"attack", prepared.facts.at("attack")},
+              {"unlabelled", prepared.facts.at("unlabelled")},
+              {"num_ids", prepared.facts.at("num_ids")},
+              {"sources", report.sources},
+              {"parts", prepared.facts.at("parts")},
+              {"warnings", to_json(report.warnings)}};
+  if (prepared.facts.contains("spatial")) out["spatial"] = prepared.facts.at("spatial");
+  return out;
 }
 
 json inspect_data(const fs::path& path, const json& options, const DataProgress& progress,

@@ -27,8 +27,9 @@ std::string grouped(int64_t number);
 
 /// "1 window", "1,000 windows".
 std::string windows_text(int64_t count);
-/// Of the facts of a store: "1,000 windows (12 attack)", "1,000 windows (without labels)".
-std::string windows_text(const nlohmann::json& facts);
+/// Of the facts of a store: "1,000 windows (12 attack)", "1,000 windows (without labels)", or
+/// "1,000 trees, 8 classes".
+std::string graphs_text(const nlohmann::json& facts);
 
 /// Schemas of the profile's `data:` and `synth:` sections (see graph/import.h, graph/synth.h).
 SectionSchemas data_schemas();
@@ -51,15 +52,17 @@ PreparedData prepare_data(const DataSpec& data, const std::filesystem::path& fol
                           const DataProgress& progress, const std::function<bool()>& cancelled);
 
 /// `kdgat data import`: {"folder","reused","rows","graphs","attack","sources":[..],"parts":{..},
-/// "warnings":[{"where","message","hint"}]}. `options` by canonical name.
+/// "warnings":[{"where","message","hint"}]}, of graphs in space also "spatial" (see
+/// GraphStore::facts). `options` by canonical name.
 nlohmann::json import_data(const std::filesystem::path& source, const std::filesystem::path& folder,
                            const nlohmann::json& options, const DataProgress& progress,
                            const std::function<bool()>& cancelled);
 
 /// `kdgat data inspect`: {"path","content_hash","facts","options","files":[{"name",counts}],
 /// "parts":{name:counts}} where counts are {"graphs","attack","benign","unlabelled","ids",
-/// "nodes":{"p50","p95","p99","max"},"edges":{same}}; files also "rows","malformed","format". A log
-/// or folder of logs is imported to a temporary place first, with `options`.
+/// "nodes":{"p50","p95","p99","max"},"edges":{same}}, of graphs in space "classes" (graphs of each)
+/// in the place of attack, benign and ids; files also "rows","malformed","format". A log or folder
+/// of logs is imported to a temporary place first, with `options`.
 nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::json& options,
                             const DataProgress& progress, const std::function<bool()>& cancelled);
 
@@ -67,7 +70,8 @@ nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::j
 /// Throws Error(kData) if there is no store.
 std::vector<Diagnostic> verify_data(const std::filesystem::path& path);
 
-/// `kdgat data synth`: writes the logs; the names of the files, relative to `folder`.
+/// `kdgat data synth`: writes logs or graphs in space; the names of the files, relative to
+/// `folder`.
 std::vector<std::string> synthesize_data(const std::filesystem::path& folder,
                                          const nlohmann::json& options,
                                          const std::function<bool()>& cancelled);

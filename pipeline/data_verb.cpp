@@ -21,10 +21,10 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kActions =
-    R"(  kdgat data import SRC -o DIR [key=value ...]   logs to a graph store and its split
-  kdgat data inspect PATH                        what a store, its folder or logs hold
+    R"(  kdgat data import SRC -o DIR [key=value ...]   logs or neurons to a graph store and its split
+  kdgat data inspect PATH                        what a store, its folder, logs or neurons hold
   kdgat data verify PATH                         hashes, offsets and ranges of a store
-  kdgat data synth -o DIR [key=value ...]        synthetic logs with labelled attacks
+  kdgat data synth -o DIR [key=value ...]        synthetic logs with labelled attacks, trees, points
 )";
 
 const char* example_of(const std::string& action) {
@@ -32,6 +32,7 @@ const char* example_of(const std::string& action) {
     return R"(  kdgat data import logs/ -o data/                 a folder in the published layout, or any logs
   kdgat data import drive.log.gz -o data/ window=50 --format candump
   zcat drive.csv.gz | kdgat data import - -o data/ --json
+  kdgat data import neurons.tar.gz -o data/ --labels labels.csv subtrees=1000 --repair radius
 )";
   }
   if (action == "inspect") {
@@ -43,6 +44,7 @@ const char* example_of(const std::string& action) {
   if (action == "verify") return "  kdgat data verify data/\n";
   return R"(  kdgat data synth -o logs/
   kdgat data synth -o logs/ --seconds 20 --seed 7 --attacks dos,replay --vehicles 2 --format hcrl
+  kdgat data synth -o trees/ --kind tree --graphs 300
 )";
 }
 
@@ -224,26 +226,34 @@ class Folders {
   std::string last_;
 };
 
+/// A table of more files is no help: --json has them all.
+constexpr std::size_t kMostFiles = 100;
+
 void print_import(std::ostream& out, const json& result) {
+  const bool is_spatial = result.contains("spatial");
   Table table;
   Folders folders;
   for (const json& source : result.at("sources")) {
+    const int64_t graphs = source.at("graphs");
     std::vector<std::string> cells = {
         folders.name(table, source.at("path")), grouped(source.at("rows")) + " rows",
-        windows_text(source.at("graphs").get<int64_t>()), source.at("format").get<std::string>()};
-    if (source.at("malformed") != 0)
-      cells.push_back(grouped(source.at("malformed")) + " malformed");
+        is_spatial ? grouped(graphs) + (graphs == 1 ? " graph" : " graphs") : windows_text(graphs),
+        source.at("format").get<std::string>()};
+    if (source.at("malformed") != 0) {
+      cells.push_back(grouped(source.at("malformed")) + (is_spatial ? " left out" : " malformed"));
+    }
     table.row(std::move(cells));
   }
-  table.print(out);
+  if (!is_spatial || result.at("sources").size() <= kMostFiles) table.print(out);
   int64_t test = 0;
   for (const auto& [name, graphs] : result.at("parts").items()) {
     if (name.rfind("test", 0) == 0) test += graphs.get<int64_t>();
   }
   const json& parts = result.at("parts");
-  out << windows_text(result) << ", " << grouped(result.at("num_ids")) << " ids: train "
-      << grouped(parts.value("train", 0)) << ", val " << grouped(parts.value("val", 0)) << ", test "
-      << kdgat::grouped(test)
+  out << graphs_text(result);
+  if (!is_spatial) out << ", " << grouped(result.at("num_ids")) << " ids";
+  out << ": train " << grouped(parts.value("train", 0)) << ", val "
+      << grouped(parts.value("val", 0)) << ", test " << kdgat::grouped(test)
       << (result.at("reused").get<bool>() ? "; already in " : "; written to ")
       << result.at("folder").get<std::string>() << '\n';
 }
@@ -257,8 +267,54 @@ std::string options_line(const json& options) {
   return wrapped(out, 8);
 }
 
+/// Graphs in space: files, parts, and the classes part by part.
+void print_inspect_spatial(std::ostream& out, const json& result) {
+  const json& facts = result.at("facts");
+  const json& spatial = facts.at("spatial");
+  out << result.at("path").get<std::string>() << ": " << graphs_text(facts) << ", "
+      << grouped(facts.at("unlabelled")) << " without class\n"
+      << grouped(facts.at("node_features")) << " node features; "
+      << grouped(facts.at("nodes").at("sum")) << " nodes, " << grouped(facts.at("edges").at("sum"))
+      << " edges of median length " << value_text(spatial.at("edge_length").at("median")) << ", "
+      << grouped(spatial.at("paths").at("sum")) << " paths\n"
+      << options_line(result.at("options"))
+      << "\nnodes, edges and paths of a graph: p50/p95/p99/max " << sizes(facts.at("nodes")) << ", "
+      << sizes(facts.at("edges")) << ", " << sizes(spatial.at("paths")) << "\n\n";
+  const json& parts = result.at("parts");
+  Table table;
+  std::vector<std::string> heading = {"class", "graphs"};
+  for (const auto& [name, part] : parts.items()) heading.push_back(name);
+  table.row(std::move(heading));
+  const auto row = [&](const std::string& name, const json& all, const auto& of_part) {
+    std::vector<std::string> cells = {name, grouped(all)};
+    for (const json& part : parts) cells.push_back(grouped(of_part(part)));
+    table.row(std::move(cells));
+  };
+  for (std::size_t c = 0; c < spatial.at("classes").size(); ++c) {
+    row(spatial.at("classes")[c].get<std::string>(), spatial.at("class_graphs")[c],
+        [c](const json& part) { return part.at("classes")[c]; });
+  }
+  if (facts.at("unlabelled") != 0) {
+    row("(none)", facts.at("unlabelled"), [](const json& part) { return part.at("unlabelled"); });
+  }
+  row("all", facts.at("graphs"), [](const json& part) { return part.at("graphs"); });
+  table.print(out);
+  if (result.at("files").size() > kMostFiles) return;
+  out << '\n';
+  Table files;
+  Folders folders;
+  files.row({"file", "rows", "graphs", "nodes", "edges"});
+  for (const json& file : result.at("files")) {
+    const std::string name = folders.name(files, file.at("name"));
+    files.row({name, grouped(file.at("rows")), grouped(file.at("graphs")), sizes(file.at("nodes")),
+               sizes(file.at("edges"))});
+  }
+  files.print(out);
+}
+
 void print_inspect(std::ostream& out, const json& result) {
   const json& facts = result.at("facts");
+  if (facts.contains("spatial")) return print_inspect_spatial(out, result);
   out << result.at("path").get<std::string>() << ": "
       << windows_text(facts.at("graphs").get<int64_t>()) << ", " << grouped(facts.at("attack"))
       << " attack, " << grouped(facts.at("benign")) << " benign, "

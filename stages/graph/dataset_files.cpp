@@ -10,13 +10,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_log(const fs::path& path) {
-  fs::path name = path.filename();
-  if (name.string().starts_with(".")) return false;
-  if (name.extension() == ".gz") name = name.stem();
-  return name.extension() == ".csv" || name.extension() == ".log" || name.extension() == ".txt";
-}
-
 bool same_content(const fs::path& a, const fs::path& b) {
   if (fs::file_size(a) != fs::file_size(b)) return false;
   std::ifstream left(a, std::ios::binary), right(b, std::ios::binary);
@@ -61,6 +54,13 @@ std::vector<LogFile> files_below(const fs::path& root) {
 }
 
 }  // namespace
+
+bool is_log(const fs::path& path) {
+  fs::path name = path.filename();
+  if (name.string().starts_with(".")) return false;
+  if (name.extension() == ".gz") name = name.stem();
+  return name.extension() == ".csv" || name.extension() == ".log" || name.extension() == ".txt";
+}
 
 std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<std::string>& exclude,
                                     bool deduplicate, std::vector<Diagnostic>& notes) {

@@ -18,6 +18,9 @@ struct LogFile {
   std::string role;      ///< "train" or "test"
 };
 
+/// Whether the name is one of a log: .csv, .log or .txt, with or without .gz.
+bool is_log(const std::filesystem::path& path);
+
 /// The logs of `source` (a file, "-", or a folder), by folder then by name. A file belongs to the
 /// folder it stands in: "test..." is a test scenario, everything else trains; where any folder is
 /// named "...train...", folders that are neither are left out. Files whose name contains a word of

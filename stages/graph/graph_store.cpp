@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "graph/graph_arrays.h"
+#include "graph/spatial_store.h"
 
 namespace kdgat::graph {
 
@@ -80,33 +81,25 @@ bool is_strictly_ascending(std::span<const int64_t> values) {
   return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
 }
 
-json size_facts(std::span<const int64_t> ptr) {
+std::vector<int64_t> sizes_of(std::span<const int64_t> ptr) {
   std::vector<int64_t> sizes;
   for (std::size_t g = 0; g + 1 < ptr.size(); ++g) sizes.push_back(ptr[g + 1] - ptr[g]);
-  std::sort(sizes.begin(), sizes.end());
-  const auto nearest_rank = [&sizes](std::size_t percent) {
-    return sizes.empty() ? 0 : sizes[(sizes.size() * percent + 99) / 100 - 1];
-  };
-  return {{"p50", nearest_rank(50)},
-          {"p95", nearest_rank(95)},
-          {"p99", nearest_rank(99)},
-          {"max", nearest_rank(100)},
-          {"sum", ptr.back()}};
+  return sizes;
 }
 
-json make_facts(const GraphStoreData& data) {
+json make_facts(const GraphStoreData& data, bool is_spatial) {
   const auto labelled = [&data](int32_t label) {
     return std::count(data.y.begin(), data.y.end(), label);
   };
   return {{"graphs", data.y.size()},
-          {"attack", labelled(1)},
-          {"benign", labelled(0)},
+          {"attack", is_spatial ? 0 : labelled(1)},  // classes are counted in facts["spatial"]
+          {"benign", is_spatial ? 0 : labelled(0)},
           {"unlabelled", labelled(-1)},
           {"num_ids", data.vocabulary.size() + 1},
           {"node_features", data.node_features},
           {"edge_features", data.edge_features},
-          {"nodes", size_facts(data.node_ptr)},
-          {"edges", size_facts(data.edge_ptr)}};
+          {"nodes", size_facts(sizes_of(data.node_ptr))},
+          {"edges", size_facts(sizes_of(data.edge_ptr))}};
 }
 
 // ---- files whose data hashes were found to agree, remembered across processes
@@ -162,6 +155,7 @@ void to_json(json& out, const Source& source) {
          {"malformed", source.malformed},
          {"first_graph", source.first_graph},
          {"graphs", source.graphs}};
+  if (source.independent) out["independent"] = true;
 }
 
 void from_json(const json& in, Source& source) {
@@ -173,6 +167,7 @@ void from_json(const json& in, Source& source) {
   in.at("malformed").get_to(source.malformed);
   in.at("first_graph").get_to(source.first_graph);
   in.at("graphs").get_to(source.graphs);
+  source.independent = in.value("independent", false);
 }
 
 GraphArrays arrays_of(const GraphStore& store) {
@@ -260,6 +255,7 @@ GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identi
   if (!std::all_of(store.source_of_.begin(), store.source_of_.end(), known)) {
     throw refuse(path, "a graph is of a source that is not listed");
   }
+  if (file.has("pos")) store.spatial_ = read_spatial(file, graphs, store.nodes());
 
   if (check_identity) {
     const std::optional<std::string> line = identity(path, store.content_hash_);
@@ -281,19 +277,25 @@ std::vector<Diagnostic> GraphStore::verify() const {
   std::map<std::string, int64_t> faults;
   std::vector<int64_t> first;
   std::vector<int32_t> order;
+  const GraphArrays arrays = arrays_of(*this);
+  const int64_t classes = is_spatial() ? static_cast<int64_t>(spatial_.classes.size()) : 2;
   for (std::size_t g = 0; g < y_.size(); ++g) {
     const auto fault = [&](const std::string& what) {
       faults.emplace(what, static_cast<int64_t>(g));
     };
-    if (y_[g] < -1 || y_[g] > 1) fault("has a label other than -1, 0 and 1");
+    if (y_[g] < -1 || y_[g] >= classes) {
+      fault(is_spatial() ? "has a label that is none of the classes"
+                         : "has a label other than -1, 0 and 1");
+    }
     if (row_begin_[g] < 0 || row_end_[g] < row_begin_[g]) fault("has a malformed row range");
     for (int64_t n = node_ptr_[g]; n < node_ptr_[g + 1]; ++n) {
       const std::span<const float> row = x_.subspan(static_cast<std::size_t>(n * node_features_),
                                                     static_cast<std::size_t>(node_features_));
       if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) {
         fault("has a node feature that is not finite");
-      } else if (!row.empty() && !(row[0] >= 0 && row[0] < static_cast<float>(num_ids()) &&
-                                   row[0] == std::floor(row[0]))) {
+      } else if (!is_spatial() && !row.empty() &&
+                 !(row[0] >= 0 && row[0] < static_cast<float>(num_ids()) &&
+                   row[0] == std::floor(row[0]))) {
         fault("has a node whose id is not in [0, num_ids)");
       }
     }
@@ -305,6 +307,9 @@ std::vector<Diagnostic> GraphStore::verify() const {
     if (!problem.empty()) {
       fault("has an edge that " + problem);
       continue;
+    }
+    if (is_spatial()) {
+      if (const std::string wrong = spatial_fault(arrays, g); !wrong.empty()) fault(wrong);
     }
     order.resize(size);
     order_by_target(edges, first, order.data());
@@ -366,9 +371,11 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
     require(source.role == "train" || source.role == "test",
             "source " + source.path + " has the role '" + source.role + "'");
   }
+  const bool is_spatial = !data.spatial.pos.empty();
+  const int64_t classes = is_spatial ? static_cast<int64_t>(data.spatial.classes.size()) : 2;
   for (std::size_t g = 0; g < graphs; ++g) {
     const std::string graph = "graph " + std::to_string(g);
-    require(data.y[g] >= -1 && data.y[g] <= 1,
+    require(data.y[g] >= -1 && data.y[g] < classes,
             graph + " has the label " + std::to_string(data.y[g]));
     require(
         data.source_of[g] >= 0 && static_cast<std::size_t>(data.source_of[g]) < data.sources.size(),
@@ -400,6 +407,16 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
                    "cannot be written: graph " + std::to_string(g) + " has an edge that " + fault);
     }
   }
+  const bool is_spatial = !data.spatial.pos.empty();
+  SpatialDerived derived;
+  std::vector<float> target = data.spatial.target;
+  if (is_spatial) {
+    if (const std::string fault = spatial_fault(data); !fault.empty()) {
+      throw refuse(path, "cannot be written: " + fault);
+    }
+    derived = derive_spatial(data);
+    target.resize(data.y.size(), std::numeric_limits<float>::quiet_NaN());
+  }
   const std::vector<int32_t> target_order = target_order_of(data);
   std::vector<int32_t> edge_index(data.edge_source);
   edge_index.insert(edge_index.end(), data.edge_target.begin(), data.edge_target.end());
@@ -420,13 +437,18 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   add("edge_index", {2, edges}, edge_index);
   add("target_order", {edges}, target_order);
   add("edge_attr", {edges, data.edge_features}, data.edge_attr);
+  json facts = make_facts(data, is_spatial);
+  if (is_spatial) {
+    add_spatial(data, derived, target, writer);
+    facts["spatial"] = spatial_facts(data, derived);
+  }
   writer.metadata("format", kFormat);
   writer.metadata("version", std::to_string(kStoreFormatVersion));
   writer.metadata("sources", dump(data.sources));
   writer.metadata("node_feature_names", dump(data.node_feature_names));
   writer.metadata("edge_feature_names", dump(data.edge_feature_names));
   writer.metadata("options", dump(data.options));
-  writer.metadata("facts", dump(make_facts(data)));
+  writer.metadata("facts", dump(facts));
   writer.write(path, true);
 }
 

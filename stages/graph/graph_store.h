@@ -29,6 +29,8 @@ struct Source {
   int64_t malformed = 0;  ///< rows counted and skipped
   int64_t first_graph = 0;
   int64_t graphs = 0;
+  bool independent =
+      false;  ///< its graphs are of different objects: a split by groups may part them
 };
 
 void to_json(nlohmann::json& out, const Source& source);
@@ -100,7 +102,8 @@ class GraphStore {
   const std::vector<std::string>& edge_feature_names() const { return edge_feature_names_; }
   /// {"graphs","attack","benign","unlabelled","num_ids","node_features","edge_features",
   ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; of graphs in space also
-  ///  "spatial":{"classes":[names],"paths":{same},"edge_length":{"median"},"targets"}
+  ///  "spatial":{"classes":[names],"class_graphs":[graphs of each],"targets","are_trees",
+  ///  "paths":{same},"edge_length":{"median"}}, and no attack nor benign
   const nlohmann::json& facts() const { return facts_; }
   /// The import options the store was made with, as JSON.
   const nlohmann::json& options() const { return options_; }
@@ -160,16 +163,21 @@ struct Split {
 };
 
 struct SplitOptions {
-  std::string kind =
-      "time";  ///< "time" (blocks of each file) or "random" (seeded shuffle of windows)
+  /// "time" (blocks of each file), "random" (seeded shuffle of graphs) or "group" (graphs of one
+  /// source stay together). Of graphs in space "time" means "group".
+  std::string kind = "time";
   double val_fraction = 0.2;
   double test_fraction = 0.2;  ///< only where the data has no test sources
   int64_t seed = 42;
+  int64_t folds = 0;  ///< with "group": so many parts of about one size, one of them the test part;
+                      ///< 0 = test_fraction
+  int64_t fold = 0;   ///< which
 };
 
 /// Graphs of "train" sources go to train and val (and test where no source has role "test"); graphs
 /// of "test" sources to "test/<scenario>". `time` never lets windows that share rows straddle
-/// parts.
+/// parts. `group` never lets graphs of one source straddle parts, except of sources that are
+/// independent; each part has its share of the graphs of each class, as far as whole sources allow.
 Split make_split(const GraphStore& store, const SplitOptions& options);
 void write_split(const std::filesystem::path& path, const Split& split);
 /// Refuses a split of another store and indices out of range.

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "graph/can_log.h"
 #include "graph/dataset_files.h"
 #include "graph/log_windows.h"
+#include "graph/spatial_import.h"
 
 namespace kdgat::graph {
 
@@ -37,11 +39,41 @@ class FolderLock {
   int fd_;
 };
 
+constexpr const char* kSplitNames[] = {"split", "val_fraction", "test_fraction", "seed"};
+constexpr const char* kFoldNames[] = {"folds", "fold"};
+
+template <std::size_t kCount>
+bool is_one_of(const char* const (&names)[kCount], const std::string& name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 /// Options that decide what the store holds; the others decide the split alone.
-json store_options(const ImportOptions& options) {
-  json all = dump_options(options);
-  for (const char* key : {"split", "val_fraction", "test_fraction", "seed"}) all.erase(key);
+json store_options(const ImportOptions& options, bool is_spatial) {
+  json all = import_identity(options, is_spatial);
+  for (const char* key : kSplitNames) all.erase(key);
+  for (const char* key : kFoldNames) all.erase(key);
   return all;
+}
+
+/// What an import reads: logs, or graphs in space.
+struct Input {
+  std::vector<LogFile> files;
+  std::optional<SpatialInput> spatial;
+};
+
+Input find_input(const fs::path& source, const ImportOptions& options,
+                 std::vector<Diagnostic>& notes) {
+  Input out;
+  out.spatial = find_spatial_input(source, options.format, options);
+  if (!out.spatial) {
+    out.files = find_log_files(source, options.exclude, options.deduplicate, notes);
+    return out;
+  }
+  out.files = out.spatial->files;
+  if (const fs::path& labels = out.spatial->labels; !labels.empty()) {
+    out.files.push_back({labels, "labels", "", ""});
+  }
+  return out;
 }
 
 json input_identity(const std::vector<LogFile>& files) {
@@ -52,6 +84,14 @@ json input_identity(const std::vector<LogFile>& files) {
     out.push_back({file.name, fs::file_size(file.path), written});
   }
   return out;
+}
+
+int64_t bytes_of(const std::vector<LogFile>& files) {
+  int64_t bytes = 0;
+  for (const LogFile& file : files) {
+    if (file.path != "-") bytes += static_cast<int64_t>(fs::file_size(file.path));
+  }
+  return bytes;
 }
 
 std::string fingerprint_of(const std::vector<LogFile>& files, const json& options) {
@@ -73,9 +113,7 @@ class Importer {
   }
 
   GraphStoreData read(const std::vector<LogFile>& files) {
-    for (const LogFile& file : files) {
-      if (file.path != "-") bytes_total_ += static_cast<int64_t>(fs::file_size(file.path));
-    }
+    bytes_total_ = bytes_of(files);
     WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
     for (const LogFile& file : files) read_file(file, windows);
     if (graphs() == 0) {
@@ -130,8 +168,23 @@ class Importer {
   int64_t bytes_done_ = 0, bytes_total_ = 0;
 };
 
-SplitOptions split_options(const ImportOptions& options) {
-  return {options.split, options.val_fraction, options.test_fraction, options.seed};
+GraphStoreData read_spatial(const Input& input, const ImportOptions& options,
+                            const ImportProgress& progress, const std::function<bool()>& cancelled,
+                            ImportReport& report) {
+  int64_t done = 0;
+  const int64_t total = bytes_of(input.spatial->files);
+  const SpatialImport import{*input.spatial, options, cancelled,
+                             [&](int64_t bytes) {
+                               if (cancelled && cancelled()) {
+                                 throw Error(ExitCode::kInterrupted, "interrupted while importing");
+                               }
+                               done = std::min(done + bytes, total);
+                               if (progress) progress(done, total);
+                             },
+                             report.warnings};
+  GraphStoreData data = import_spatial(import);
+  for (const Source& source : data.sources) report.rows += source.rows;
+  return data;
 }
 
 /// The store that stands at `path`, if it was made from the same input.
@@ -150,8 +203,8 @@ bool stands(const fs::path& path, const std::string& fingerprint) {
 ImportReport import_logs(const fs::path& source, const fs::path& out, const ImportOptions& options,
                          const ImportProgress& progress, const std::function<bool()>& cancelled) {
   ImportReport report;
-  const std::vector<LogFile> files =
-      find_log_files(source, options.exclude, options.deduplicate, report.warnings);
+  const Input input = find_input(source, options, report.warnings);
+  const json made_with = store_options(options, input.spatial.has_value());
   std::error_code failure;
   fs::create_directories(out, failure);
   if (failure)
@@ -159,16 +212,18 @@ ImportReport import_logs(const fs::path& source, const fs::path& out, const Impo
   const FolderLock lock(out);
 
   const fs::path store_path = out / "graphs.safetensors", split_path = out / "split.safetensors";
-  const std::string fingerprint = fingerprint_of(files, store_options(options));
+  const std::string fingerprint = fingerprint_of(input.files, made_with);
   report.reused = source != "-" && stands(store_path, fingerprint);
   if (!report.reused) {
-    GraphStoreData data = Importer(options, progress, cancelled, report).read(files);
-    data.options = store_options(options);
+    GraphStoreData data = input.spatial
+                              ? read_spatial(input, options, progress, cancelled, report)
+                              : Importer(options, progress, cancelled, report).read(input.files);
+    data.options = made_with;
     data.options["input"] = fingerprint;
     write_graph_store(store_path, data);
   }
   const GraphStore store = GraphStore::open(store_path);
-  write_split(split_path, make_split(store, split_options(options)));
+  write_split(split_path, make_split(store, options.split_options()));
   report.sources = store.sources();
   report.graphs = store.graphs();
   if (report.reused) {
@@ -177,13 +232,38 @@ ImportReport import_logs(const fs::path& source, const fs::path& out, const Impo
   return report;
 }
 
+std::vector<Diagnostic> ImportOptions::validate() const {
+  std::vector<Diagnostic> problems = SpatialOptions::validate();
+  if (folds == 1) problems.push_back({"", "folds: 1 fold is no division", "0, or 2 and more"});
+  if (folds > 0 && fold >= folds) {
+    problems.push_back(
+        {"", "fold: " + std::to_string(fold) + " is not below folds, " + std::to_string(folds),
+         ""});
+  }
+  return problems;
+}
+
+json import_identity(const ImportOptions& options, bool is_spatial) {
+  const json spatial = dump_options(static_cast<const SpatialOptions&>(options));
+  const json all = dump_options(options);
+  json out = all;
+  for (const auto& [key, value] : all.items()) {
+    const bool is_shared = key == "format" || is_one_of(kSplitNames, key);
+    const bool matters = is_one_of(kFoldNames, key)
+                             ? options.folds > 0
+                             : is_shared || spatial.contains(key) == is_spatial;
+    if (!matters) out.erase(key);
+  }
+  return out;
+}
+
 std::string import_fingerprint(const fs::path& source, const ImportOptions& options) {
   const fs::path store = fs::is_directory(source) ? source / "graphs.safetensors" : source;
-  if (store.extension() == ".safetensors" && fs::exists(store))
+  if (store.extension() == ".safetensors" && fs::exists(store) && !is_spatial_graphs(store))
     return GraphStore::open(store).content_hash();
   std::vector<Diagnostic> notes;
-  return fingerprint_of(find_log_files(source, options.exclude, options.deduplicate, notes),
-                        dump_options(options));
+  const Input input = find_input(source, options, notes);
+  return fingerprint_of(input.files, import_identity(options, input.spatial.has_value()));
 }
 
 }  // namespace kdgat::graph

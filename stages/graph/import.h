@@ -1,4 +1,5 @@
-// From log files to a graph store and a split: the whole of `kdgat data import`. No LibTorch.
+// From log files, or graphs in space, to a graph store and a split: the whole of `kdgat data
+// import`. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,13 @@
 #include <vector>
 
 #include "graph/graph_store.h"
+#include "graph/spatial_options.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
 
 /// The profile's `data:` section and the key=value words of `kdgat data import`.
-struct ImportOptions {
+struct ImportOptions : SpatialOptions {
   std::string format = "auto";
   int64_t window = 100;
   int64_t stride = 100;
@@ -29,13 +31,15 @@ struct ImportOptions {
   double val_fraction = 0.2;
   double test_fraction = 0.2;
   int64_t seed = 42;
+  int64_t folds = 0;
+  int64_t fold = 0;
 
   static auto table() {
     using O = ImportOptions;
-    return std::tuple{
-        field("format", &O::format, "Log format; auto recognises it from the first lines.")
+    auto own = std::tuple{
+        field("format", &O::format, "Form of the input; auto recognises it.")
             .choices({"auto", "can-train-and-test", "hcrl", "candump", "candump-screen", "road",
-                      "daga", "otids", "crysys", "recan"}),
+                      "daga", "otids", "crysys", "recan", "swc", "superpixel", "spatial-graphs"}),
         field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
         field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
         field("chunk_rows", &O::chunk_rows,
@@ -51,22 +55,37 @@ struct ImportOptions {
         field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"}),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         field("split", &O::split,
-              "time: blocks of each file, no leak; random: seeded shuffle of windows.")
-            .choices({"time", "random"}),
+              "time: blocks of each file, no leak; random: seeded shuffle; group: whole files or "
+              "neurons, what time means for graphs in space.")
+            .choices({"time", "random", "group"}),
         field("val_fraction", &O::val_fraction, "Share of training windows kept for validation.")
             .range(0.0, 0.9),
         field("test_fraction", &O::test_fraction,
               "Share kept for testing where the data has no test folders.")
             .range(0.0, 0.9),
-        field("seed", &O::seed, "Seed of the split.").alias("split_seed")};
+        field("seed", &O::seed, "Seed of the split.").alias("split_seed"),
+        field("folds", &O::folds, "split=group: so many folds; 0 = by test_fraction.")
+            .range(0, 1000),
+        field("fold", &O::fold, "split=group: the fold that is the test part, from 0.")
+            .range(0, 999)};
+    return std::tuple_cat(std::move(own), SpatialOptions::table());
   }
+
+  SplitOptions split_options() const {
+    return {split, val_fraction, test_fraction, seed, folds, fold};
+  }
+  std::vector<Diagnostic> validate() const;
 };
+
+/// All options that decide what an import of logs, or of graphs in space, gives; without those of
+/// the other, so that these may change without making anything again.
+nlohmann::json import_identity(const ImportOptions& options, bool is_spatial);
 
 /// What an import did, for the user: one line a file, problems with file:line.
 struct ImportReport {
   std::vector<Source> sources;
   std::vector<Diagnostic>
-      warnings;  ///< first malformed lines, time going backwards, left-out files
+      warnings;  ///< first malformed lines, time going backwards, left-out files, repairs
   int64_t rows = 0;
   int64_t graphs = 0;
   bool reused = false;  ///< the store was already there, with the same inputs and options
@@ -75,9 +94,10 @@ struct ImportReport {
 using ImportProgress = std::function<void(int64_t bytes_done, int64_t bytes_total)>;
 
 /// Reads `source` (a log file, a folder in the published layout, a folder of logs, "-" for standard
-/// input) into `<out>/graphs.safetensors` and `<out>/split.safetensors`. Atomic: two processes may
-/// import to the same place. Throws Error(kData) for bad input, Error(kUsage) for bad options.
-/// `cancelled` is asked now and then; when it answers true the import throws Error(kInterrupted).
+/// input, or graphs in space: see spatial_import.h) into `<out>/graphs.safetensors` and
+/// `<out>/split.safetensors`. Atomic: two processes may import to the same place. Throws
+/// Error(kData) for bad input, Error(kUsage) for bad options. `cancelled` is asked now and then;
+/// when it answers true the import throws Error(kInterrupted).
 ImportReport import_logs(const std::filesystem::path& source, const std::filesystem::path& out,
                          const ImportOptions& options, const ImportProgress& progress = {},
                          const std::function<bool()>& cancelled = {});

@@ -13,6 +13,8 @@
 
 namespace kdgat::graph {
 
+class ByteReader;
+
 class LineReader {
  public:
   /// "-" is standard input. Throws Error(kData) if the file cannot be opened. While a pipe or a
@@ -41,7 +43,6 @@ class LineReader {
   int64_t bytes_read() const { return bytes_read_; }  ///< of the file as stored, compressed or not
 
  private:
-  class Bytes;  // of the file, unpacked
   bool next_across_blocks(std::string_view& line);
   bool read_block();
   void take(std::string_view& line, std::size_t length) {
@@ -52,8 +53,8 @@ class LineReader {
   }
 
   std::string name_;
-  std::unique_ptr<Bytes> file_;  // null: all stands in the buffer
-  std::vector<char> buffer_;     // [begin_, end_) is not yet handed out
+  std::unique_ptr<ByteReader> file_;  // null: all stands in the buffer
+  std::vector<char> buffer_;          // [begin_, end_) is not yet handed out
   std::size_t begin_ = 0, end_ = 0;
   int64_t line_number_ = 0;
   int64_t bytes_read_ = 0;

@@ -1,6 +1,8 @@
 // How graphs are divided into parts, and the side file that holds the parts.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 
 #include "graph/graph_store.h"
 #include "graph/random.h"
@@ -140,6 +142,113 @@ void split_by_time(const GraphStore& store, const Ids& ids, double val_fraction,
   }
 }
 
+/// Graphs that stay together.
+struct Group {
+  Ids ids;
+  std::vector<double> classes;  ///< its graphs of each class
+};
+
+/// By source, or each graph by itself where its source is independent; in a seeded order, largest
+/// first.
+std::vector<Group> make_groups(const GraphStore& store, const Ids& ids, Random& random) {
+  const int32_t most = *std::max_element(store.y().begin(), store.y().end());
+  const auto classes = static_cast<std::size_t>(most + 2);  // with "no label", the first
+  std::map<int32_t, std::size_t> of_source;
+  std::vector<Group> groups;
+  for (const int64_t id : ids) {
+    const auto at = static_cast<std::size_t>(id);
+    const int32_t source = store.source_of()[at];
+    const bool is_alone = store.sources()[static_cast<std::size_t>(source)].independent;
+    const auto [found, is_new] = of_source.emplace(source, groups.size());
+    if (is_alone || is_new) {
+      found->second = groups.size();
+      groups.push_back({{}, std::vector<double>(classes, 0)});
+    }
+    Group& group = groups[found->second];
+    group.ids.push_back(id);
+    ++group.classes[static_cast<std::size_t>(store.y()[at] + 1)];
+  }
+  random.shuffle(groups);
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.ids.size() > b.ids.size(); });
+  return groups;
+}
+
+/// Deals whole groups to parts that want the given shares of the graphs, and of those of each
+/// class: each group, the largest first, to the part that lacks most of its classes.
+std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vector<double>& shares) {
+  std::vector<std::vector<Group>> parts(shares.size());
+  if (groups.empty()) return parts;
+  std::vector<double> totals(groups.front().classes.size(), 0);
+  double all = 0;
+  for (const Group& group : groups) {
+    for (std::size_t c = 0; c < totals.size(); ++c) totals[c] += group.classes[c];
+    all += static_cast<double>(group.ids.size());
+  }
+  std::vector<std::vector<double>> lacks(shares.size(), totals);
+  std::vector<double> lacks_any(shares.size());
+  for (std::size_t p = 0; p < shares.size(); ++p) {
+    for (double& lack : lacks[p]) lack *= shares[p];
+    lacks_any[p] = all * shares[p];
+  }
+  for (Group& group : groups) {
+    std::size_t best = 0;
+    std::pair<double, double> most{-1e300, 0};
+    for (std::size_t p = 0; p < shares.size(); ++p) {
+      if (shares[p] <= 0) continue;
+      double need = 0;
+      for (std::size_t c = 0; c < totals.size(); ++c) {
+        if (group.classes[c] > 0) need += group.classes[c] * lacks[p][c] / totals[c];
+      }
+      const std::pair<double, double> lack{need, lacks_any[p]};
+      if (lack > most) {
+        most = lack;
+        best = p;
+      }
+    }
+    for (std::size_t c = 0; c < totals.size(); ++c) lacks[best][c] -= group.classes[c];
+    lacks_any[best] -= static_cast<double>(group.ids.size());
+    parts[best].push_back(std::move(group));
+  }
+  return parts;
+}
+
+void split_by_group(const GraphStore& store, const Ids& ids, const SplitOptions& options,
+                    double test_fraction, Random& random, Split& split) {
+  const auto put = [&](const char* part, const std::vector<Group>& groups) {
+    for (const Group& group : groups) {
+      split.parts[part].insert(split.parts[part].end(), group.ids.begin(), group.ids.end());
+    }
+  };
+  if (ids.empty()) return;
+  std::vector<Group> rest = make_groups(store, ids, random);
+  if (options.folds > 0) {
+    if (rest.size() < static_cast<std::size_t>(options.folds)) {
+      throw Error(ExitCode::kUsage, "split=group: " + std::to_string(options.folds) + " folds of " +
+                                        std::to_string(rest.size()) + " groups");
+    }
+    // All folds are dealt, so that each group is in the test part of exactly one.
+    const std::vector<double> shares(static_cast<std::size_t>(options.folds),
+                                     1 / static_cast<double>(options.folds));
+    auto folds = deal(std::move(rest), shares);
+    put("test", folds[static_cast<std::size_t>(options.fold)]);
+    rest.clear();
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+      if (static_cast<int64_t>(f) == options.fold) continue;
+      std::move(folds[f].begin(), folds[f].end(), std::back_inserter(rest));
+    }
+    std::stable_sort(rest.begin(), rest.end(),
+                     [](const Group& a, const Group& b) { return a.ids.size() > b.ids.size(); });
+  } else if (test_fraction > 0) {
+    auto parts = deal(std::move(rest), {1 - test_fraction, test_fraction});
+    put("test", parts[1]);
+    rest = std::move(parts[0]);
+  }
+  const auto parts = deal(std::move(rest), {1 - options.val_fraction, options.val_fraction});
+  put("train", parts[0]);
+  put("val", parts[1]);
+}
+
 void check_fraction(const char* name, double value) {
   if (!(value >= 0 && value < 1)) {
     throw Error(ExitCode::kUsage, std::string(name) + " is outside [0, 1)");
@@ -151,12 +260,21 @@ void check_fraction(const char* name, double value) {
 Split make_split(const GraphStore& store, const SplitOptions& options) {
   check_fraction("val_fraction", options.val_fraction);
   check_fraction("test_fraction", options.test_fraction);
+  const bool is_grouped = options.kind == "group" || (options.kind == "time" && store.is_spatial());
+  const bool has_folds = is_grouped && options.folds > 0;
+  if (has_folds && (options.fold < 0 || options.fold >= options.folds)) {
+    throw Error(ExitCode::kUsage, "fold is not below folds");
+  }
   Split split;
   split.store_hash = store.content_hash();
-  split.options = {{"kind", options.kind},
+  split.options = {{"kind", is_grouped ? "group" : options.kind},
                    {"val_fraction", options.val_fraction},
                    {"test_fraction", options.test_fraction},
                    {"seed", options.seed}};
+  if (has_folds) {
+    split.options["folds"] = options.folds;
+    split.options["fold"] = options.fold;
+  }
   split.parts = {{"train", {}}, {"val", {}}};
   Ids learn;
   bool has_test = false;
@@ -172,12 +290,15 @@ Split make_split(const GraphStore& store, const SplitOptions& options) {
   }
   const double test_fraction = has_test ? 0 : options.test_fraction;
   Random random(static_cast<uint64_t>(options.seed));
-  if (options.kind == "random") {
+  if (is_grouped) {
+    split_by_group(store, learn, options, test_fraction, random, split);
+  } else if (options.kind == "random") {
     split_random(std::move(learn), options.val_fraction, test_fraction, random, split);
   } else if (options.kind == "time") {
     split_by_time(store, learn, options.val_fraction, test_fraction, random, split);
   } else {
-    throw Error(ExitCode::kUsage, "split: '" + options.kind + "' is neither time nor random");
+    throw Error(ExitCode::kUsage,
+                "split: '" + options.kind + "' is none of time, random and group");
   }
   for (auto& [name, ids] : split.parts) std::sort(ids.begin(), ids.end());
   return split;

@@ -71,8 +71,21 @@ std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
   return transmit(std::move(wanted), start_seconds * 1'000'000);
 }
 
+nlohmann::json synth_identity(const SynthOptions& options) {
+  nlohmann::json out = dump_options(options);
+  for (const char* key : {"kind", "graphs", "nodes", "classes"}) out.erase(key);
+  if (options.kind == "can") return out;
+  return {{"kind", options.kind},
+          {"graphs", options.graphs},
+          {"nodes", options.nodes},
+          {"classes", options.classes},
+          {"seed", options.seed}};
+}
+
 void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
                      const std::function<bool()>& cancelled) {
+  if (options.kind == "tree") return write_synthetic_trees(folder, options, cancelled);
+  if (options.kind == "superpixel") return write_synthetic_points(folder, options, cancelled);
   const int64_t known = std::max<int64_t>(1, options.vehicles - 1);
   SynthOptions test = options;
   test.seconds = options.seconds / 2;

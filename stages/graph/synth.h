@@ -1,4 +1,5 @@
-// Believable CAN traffic with labelled attacks, for tests, examples and the embedded smoke profile.
+// Believable CAN traffic with labelled attacks, for tests, examples and the embedded smoke profile;
+// graphs in space by the same door (see synth_spatial.h).
 // The same bytes for the same options, on every machine. No LibTorch.
 #pragma once
 
@@ -10,13 +11,14 @@
 #include <vector>
 
 #include "graph/can_frame.h"
+#include "graph/synth_spatial.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
 
-struct SynthOptions {
+struct SynthOptions : SpatialSynth {
+  std::string kind = "can";
   double seconds = 60;
-  int64_t seed = 1;
   int64_t vehicles = 3;
   std::vector<std::string> attacks = {"dos",    "fuzzing",    "spoofing",
                                       "replay", "suspension", "masquerade"};
@@ -25,6 +27,9 @@ struct SynthOptions {
   static auto table() {
     using O = SynthOptions;
     return std::tuple{
+        field("kind", &O::kind,
+              "can: logs of traffic; tree: random trees (SWC); superpixel: points of images (CSV).")
+            .choices({"can", "tree", "superpixel"}),
         field("seconds", &O::seconds, "Length of each training log; test logs are half as long.")
             .range(1, 86400),
         field("seed", &O::seed, "Seed; the same bytes for the same seed."),
@@ -32,9 +37,15 @@ struct SynthOptions {
         field("attacks", &O::attacks, "Attacks, one log each.")
             .choices({"dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}),
         field("format", &O::format, "Form of the logs written.")
-            .choices({"can-train-and-test", "hcrl", "candump"})};
+            .choices({"can-train-and-test", "hcrl", "candump"}),
+        field("graphs", &O::graphs, "Number of trees, or of images.").range(1, 1 << 20),
+        field("nodes", &O::nodes, "Nodes of each, about.").range(4, 1 << 20),
+        field("classes", &O::classes, "Classes of them, which differ in shape.").range(1, 256)};
   }
 };
+
+/// The options that matter to the kind.
+nlohmann::json synth_identity(const SynthOptions& options);
 
 /// Raised when the bytes written for the same options change.
 inline constexpr int kSynthVersion = 1;
@@ -45,11 +56,11 @@ inline constexpr int kSynthVersion = 1;
 std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
                                  const std::string& attack, int64_t drive = 0);
 
-/// Writes the published folder layout below `folder`: train_01_attack_free and
-/// train_02_with_attacks with all vehicles but the last, test_01_known_vehicle_known_attack with
-/// other drives of them, and, from two vehicles on, test_02_unknown_vehicle_known_attack with the
-/// last. Throws Error(kData), and Error(kInterrupted) once `cancelled` answers true, asked between
-/// two files.
+/// Writes what `options.kind` says below `folder`: graphs in space, or the published folder layout:
+/// train_01_attack_free and train_02_with_attacks with all vehicles but the last,
+/// test_01_known_vehicle_known_attack with other drives of them, and, from two vehicles on,
+/// test_02_unknown_vehicle_known_attack with the last. Throws Error(kData), and Error(kInterrupted)
+/// once `cancelled` answers true, asked between two files.
 void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
                      const std::function<bool()>& cancelled = {});
 

@@ -167,9 +167,9 @@ TEST_CASE("synthetic logs appear together or not at all", "[data]") {
 }
 
 TEST_CASE("windows are counted in words", "[data]") {
-  CHECK(windows_text(json{{"graphs", 1}, {"attack", 0}, {"unlabelled", 1}}) ==
+  CHECK(graphs_text(json{{"graphs", 1}, {"attack", 0}, {"unlabelled", 1}}) ==
         "1 window (without labels)");
-  CHECK(windows_text(json{{"graphs", 1200}, {"attack", 7}, {"unlabelled", 1}}) ==
+  CHECK(graphs_text(json{{"graphs", 1200}, {"attack", 7}, {"unlabelled", 1}}) ==
         "1,200 windows (7 attack)");
 }
 

@@ -1,0 +1,39 @@
+// ByteReader: the bytes of a file or of standard input, gzip unpacked on the way. Owns the open
+// file and a block of it. No LibTorch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace kdgat::graph {
+
+class ByteReader {
+ public:
+  /// "-" is standard input. Throws Error(kData) if the file cannot be opened. While a pipe or a
+  /// terminal has nothing to say `cancelled` is asked now and then: true ends the reading with
+  /// Error(kInterrupted).
+  explicit ByteReader(const std::filesystem::path& path, std::function<bool()> cancelled = {});
+  /// Bytes in memory, called `name` in messages; packed or not.
+  ByteReader(std::string name, std::string_view bytes);
+  ByteReader(ByteReader&&) noexcept;
+  ~ByteReader();
+
+  /// At least one byte, at most `room`, as soon as they are there; 0 at the end. Throws
+  /// Error(kData) if reading fails or gzip data is damaged.
+  std::size_t read(char* to, std::size_t room);
+
+  const std::string& name() const { return name_; }
+  int64_t stored_bytes() const;  ///< read so far, compressed or not
+
+ private:
+  class Impl;
+  std::string name_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kdgat::graph
