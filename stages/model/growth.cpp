@@ -99,8 +99,10 @@ Growth growth_of(const at::Tensor& pos_N3, std::span<const int32_t> parent,
 }
 
 at::Tensor earth_mover(const at::Tensor& p_IK, const at::Tensor& q_IK) {
-  const int64_t last = p_IK.size(1) - 1;  // where both sums are 1
-  return (p_IK - q_IK).cumsum(1).narrow(1, 0, last).abs().sum(1) / static_cast<double>(last);
+  const int64_t k = p_IK.size(1), steps = k - 1;  // at the last centre both sums are 1
+  // Sums up to each centre as a product: cumsum is not deterministic on every device.
+  const at::Tensor up_to = at::ones({k, steps}, p_IK.options()).triu();
+  return at::mm(p_IK - q_IK, up_to).abs().sum(1) / static_cast<double>(steps);
 }
 
 GrowthPredictorImpl::GrowthPredictorImpl(const GrowthConfig& config) : config_(config) {
