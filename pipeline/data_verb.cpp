@@ -271,12 +271,15 @@ std::string options_line(const json& options) {
 void print_inspect_spatial(std::ostream& out, const json& result) {
   const json& facts = result.at("facts");
   const json& spatial = facts.at("spatial");
+  char length[32];
+  std::snprintf(length, sizeof length, "%.4g",
+                spatial.at("edge_length").at("median").get<double>());
   out << result.at("path").get<std::string>() << ": " << graphs_text(facts) << ", "
       << grouped(facts.at("unlabelled")) << " without class\n"
       << grouped(facts.at("node_features")) << " node features; "
       << grouped(facts.at("nodes").at("sum")) << " nodes, " << grouped(facts.at("edges").at("sum"))
-      << " edges of median length " << value_text(spatial.at("edge_length").at("median")) << ", "
-      << grouped(spatial.at("paths").at("sum")) << " paths\n"
+      << " edges of median length " << length << ", " << grouped(spatial.at("paths").at("sum"))
+      << " paths\n"
       << options_line(result.at("options"))
       << "\nnodes, edges and paths of a graph: p50/p95/p99/max " << sizes(facts.at("nodes")) << ", "
       << sizes(facts.at("edges")) << ", " << sizes(spatial.at("paths")) << "\n\n";
@@ -362,7 +365,7 @@ int say_what_would_be(Context& context, const Request& request) {
     print_json(context.out, what);
   } else {
     context.out << "would "
-                << (request.action == "import" ? "import " + request.path : "write logs") << " to "
+                << (request.action == "import" ? "import " + request.path : "write files") << " to "
                 << request.output << " with " << request.options.dump() << '\n';
   }
   return 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "graph/graph_store.h"
@@ -175,7 +176,8 @@ std::vector<Group> make_groups(const GraphStore& store, const Ids& ids, Random& 
 }
 
 /// Deals whole groups to parts that want the given shares of the graphs, and of those of each
-/// class: each group, the largest first, to the part that lacks most of its classes.
+/// class: each group, the largest first, to the part that lacks most of its classes and of all
+/// graphs.
 std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vector<double>& shares) {
   std::vector<std::vector<Group>> parts(shares.size());
   if (groups.empty()) return parts;
@@ -192,22 +194,22 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
     lacks_any[p] = all * shares[p];
   }
   for (Group& group : groups) {
+    const auto size = static_cast<double>(group.ids.size());
     std::size_t best = 0;
-    std::pair<double, double> most{-1e300, 0};
+    double most = -std::numeric_limits<double>::infinity();
     for (std::size_t p = 0; p < shares.size(); ++p) {
       if (shares[p] <= 0) continue;
-      double need = 0;
+      double need = size * lacks_any[p] / all;  // or parts of few graphs a class would stay empty
       for (std::size_t c = 0; c < totals.size(); ++c) {
         if (group.classes[c] > 0) need += group.classes[c] * lacks[p][c] / totals[c];
       }
-      const std::pair<double, double> lack{need, lacks_any[p]};
-      if (lack > most) {
-        most = lack;
+      if (need > most) {
+        most = need;
         best = p;
       }
     }
     for (std::size_t c = 0; c < totals.size(); ++c) lacks[best][c] -= group.classes[c];
-    lacks_any[best] -= static_cast<double>(group.ids.size());
+    lacks_any[best] -= size;
     parts[best].push_back(std::move(group));
   }
   return parts;
@@ -216,8 +218,9 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
 void split_by_group(const GraphStore& store, const Ids& ids, const SplitOptions& options,
                     double test_fraction, Random& random, Split& split) {
   const auto put = [&](const char* part, const std::vector<Group>& groups) {
+    Ids& ids_of_part = split.parts[part];
     for (const Group& group : groups) {
-      split.parts[part].insert(split.parts[part].end(), group.ids.begin(), group.ids.end());
+      ids_of_part.insert(ids_of_part.end(), group.ids.begin(), group.ids.end());
     }
   };
   if (ids.empty()) return;

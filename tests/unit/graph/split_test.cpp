@@ -187,6 +187,136 @@ TEST_CASE("an empty store has an empty split", "[split]") {
   }
 }
 
+/// Sources of `sizes` graphs; all graphs of source s are of class s modulo `classes`.
+GraphStore grouped_store(const std::filesystem::path& path, const std::vector<int64_t>& sizes,
+                         int32_t classes, bool independent = false) {
+  GraphStoreData data;
+  data.node_features = 1;
+  data.node_feature_names = {"one"};
+  for (int32_t c = 0; c < classes; ++c) data.spatial.classes.push_back(std::to_string(c));
+  for (std::size_t s = 0; s < sizes.size(); ++s) {
+    Source source{"s" + std::to_string(s), "", "train", "swc", sizes[s], 0, 0, sizes[s]};
+    source.first_graph = static_cast<int64_t>(data.y.size());
+    source.independent = independent;
+    for (int64_t g = 0; g < sizes[s]; ++g) {
+      data.x.push_back(1);
+      data.spatial.pos.insert(data.spatial.pos.end(), {0, 0, 0});
+      data.spatial.parent.push_back(-1);
+      data.node_ptr.push_back(data.node_ptr.back() + 1);
+      data.edge_ptr.push_back(0);
+      data.y.push_back(static_cast<int32_t>(s) % classes);
+      data.source_of.push_back(static_cast<int32_t>(s));
+      data.row_begin.push_back(g);
+      data.row_end.push_back(g + 1);
+    }
+    data.sources.push_back(source);
+  }
+  write_graph_store(path, data);
+  return GraphStore::open(path);
+}
+
+std::set<int32_t> sources_of(const GraphStore& store, const std::vector<int64_t>& ids) {
+  std::set<int32_t> out;
+  for (const int64_t id : ids) out.insert(store.source_of()[static_cast<std::size_t>(id)]);
+  return out;
+}
+
+TEST_CASE("a split by groups never lets a source straddle parts", "[split]") {
+  const test::ScratchFolder folder;
+  Random random(11);
+  for (int round = 0; round < 40; ++round) {
+    std::vector<int64_t> sizes(4 + random.below(40));
+    for (int64_t& size : sizes) size = 1 + static_cast<int64_t>(random.below(30));
+    const auto classes = static_cast<int32_t>(1 + random.below(6));
+    const GraphStore store = grouped_store(folder / "g", sizes, classes);
+    SplitOptions options;
+    options.kind = round % 2 == 0 ? "group" : "time";  // the same of graphs in space
+    options.seed = round;
+    options.folds = round % 3 == 0 ? 0 : 2 + static_cast<int64_t>(random.below(3));
+    std::set<int32_t> tested;
+    std::size_t tested_count = 0;
+    for (int64_t fold = 0; fold < std::max<int64_t>(1, options.folds); ++fold) {
+      options.fold = fold;
+      const Split split = make_split(store, options);
+      INFO("round " << round << ", fold " << fold);
+      CHECK(check_parts(split) == static_cast<std::size_t>(store.graphs()));
+      CHECK(split.options.at("kind") == "group");
+      CHECK(split.options.contains("fold") == (options.folds > 0));
+      std::set<int32_t> seen;
+      std::size_t count = 0;
+      for (const auto& [name, ids] : split.parts) {
+        const std::set<int32_t> part = sources_of(store, ids);
+        seen.insert(part.begin(), part.end());
+        count += part.size();
+      }
+      CHECK(seen.size() == count);
+      CHECK(make_split(store, options).parts == split.parts);
+      const std::set<int32_t> test = sources_of(store, split.parts.at("test"));
+      tested.insert(test.begin(), test.end());
+      tested_count += test.size();
+    }
+    if (options.folds > 0) {  // each source in the test part of one fold
+      CHECK(tested.size() == sizes.size());
+      CHECK(tested_count == sizes.size());
+    }
+  }
+}
+
+TEST_CASE("folds have their share of each class, as far as whole sources allow", "[split]") {
+  const test::ScratchFolder folder;
+  const GraphStore store = grouped_store(folder / "g", std::vector<int64_t>(64, 10), 8);
+  SplitOptions options;
+  options.kind = "group";
+  options.folds = 4;
+  for (options.fold = 0; options.fold < 4; ++options.fold) {
+    const Split split = make_split(store, options);
+    CHECK(split.parts.at("test").size() == 160);
+    std::map<int32_t, int> of_class;
+    for (const int64_t id : split.parts.at("test"))
+      ++of_class[store.y()[static_cast<std::size_t>(id)]];
+    CHECK(of_class.size() == 8);
+    for (const auto& [label, graphs] : of_class) CHECK(graphs == 20);
+    std::set<int32_t> val;
+    for (const int64_t id : split.parts.at("val"))
+      val.insert(store.y()[static_cast<std::size_t>(id)]);
+    CHECK(val.size() == 8);
+  }
+  const std::vector<int64_t> first =
+      make_split(store, (options.fold = 0, options)).parts.at("test");
+  options.seed = 43;
+  CHECK(make_split(store, options).parts.at("test") != first);
+}
+
+TEST_CASE("no part stays empty where each class has few sources", "[split]") {
+  const test::ScratchFolder folder;
+  const GraphStore store = grouped_store(folder / "g", std::vector<int64_t>(12, 1), 4);
+  const Split split = make_split(store, {});
+  CHECK(split.parts.at("test").size() >= 2);
+  CHECK(split.parts.at("val").size() >= 1);
+  CHECK(split.parts.at("train").size() >= 7);
+}
+
+TEST_CASE("graphs of an independent source may be parted", "[split]") {
+  const test::ScratchFolder folder;
+  const GraphStore store = grouped_store(folder / "g", {100}, 1, true);
+  CHECK(store.sources()[0].independent);
+  const Split split = make_split(store, {});
+  CHECK(split.parts.at("test").size() == 20);
+  CHECK(split.parts.at("val").size() == 16);
+  CHECK(split.parts.at("train").size() == 64);
+}
+
+TEST_CASE("folds that cannot be are a usage error", "[split]") {
+  const test::ScratchFolder folder;
+  const GraphStore store = grouped_store(folder / "g", {5, 5}, 1);
+  SplitOptions options;
+  options.folds = 4;
+  CHECK_THROWS_WITH(make_split(store, options), "split=group: 4 folds of 2 groups");
+  options.folds = 2;
+  options.fold = 2;
+  CHECK_THROWS_WITH(make_split(store, options), "fold is not below folds");
+}
+
 TEST_CASE("an unknown kind or a fraction of 1 or more is a usage error", "[split]") {
   const test::ScratchFolder folder;
   const GraphStore store = random_store(folder / "g");
