@@ -46,9 +46,10 @@ TEST_CASE("trees: synth, import, inspect and verify follow one another", "[cli][
   CHECK(packed.at("facts") == seen.at("facts"));
 
   const json samples =
-      json::parse(said("data import trees -o samples subtrees=30 min_nodes=16 max_nodes=64 "
-                       "normalise=graph_source folds=3 fold=2 --json",
-                       scratch));
+      json::parse(must_kdgat("data import trees -o samples subtrees=30 min_nodes=16 max_nodes=64 "
+                             "normalise=graph_source folds=3 fold=2 --json",
+                             scratch.path())
+                      .out);
   CHECK(samples.at("graphs") == 30);
   CHECK(samples.at("parts").at("test") > 0);
   CHECK(samples.at("spatial").at("classes").size() == 4);
