@@ -113,6 +113,53 @@ std::string memory_table(const std::vector<PlannedMemory>& plans) {
   return table.text();
 }
 
+namespace {
+
+/// Bytes of a cost for so many graphs, of the batch's average.
+double cost_of(const json& cost, const json& plan, double graphs) {
+  const double expected = at(plan, {"batch", "graphs"}).get<double>();
+  const auto share = [&](const char* name, const char* count) {
+    return cost.at(name).get<double>() * at(plan, {"batch", count}).get<double>() / expected *
+           graphs;
+  };
+  return cost.at("fixed").get<double>() + cost.at("graph").get<double>() * graphs +
+         share("node", "nodes") + share("edge", "edges");
+}
+
+}  // namespace
+
+std::string component_table(const PlannedMemory& planned) {
+  const json components = at(planned.plan, {"components"});
+  const json expected = at(planned.plan, {"batch", "graphs"});
+  if (!components.is_array() || components.empty() || expected.get<int64_t>() < 1) return "";
+  constexpr double kPublished[] = {1, 4, 16};
+  Table table;
+  table.add({planned.step, "1 graph", "batch of 4", "batch of 16"});
+  std::array<double, 3> total{};
+  for (const json& component : components) {
+    std::vector<std::string> cells{component.at("name")};
+    for (std::size_t i = 0; i < total.size(); ++i) {
+      const double bytes = cost_of(component.at("cost"), planned.plan, kPublished[i]);
+      total[i] += bytes;
+      cells.push_back(bytes_text(bytes));
+    }
+    table.add(std::move(cells));
+  }
+  std::vector<std::string> cells{"total"};
+  for (const double bytes : total) cells.push_back(bytes_text(bytes));
+  table.add(std::move(cells));
+  std::string out = table.text();
+  for (const json& check : at(planned.plan, {"checks"})) {
+    const double counted = check.at("counted"), measured = check.at("measured");
+    std::array<char, 32> error{};
+    std::snprintf(error.data(), error.size(), "%+.1f %%", 100 * (counted / measured - 1));
+    out += "run: " + grouped(check.at("graphs")) + " graphs, " + grouped(check.at("nodes")) +
+           " nodes: predicted " + bytes_text(counted) + ", measured " + bytes_text(measured) +
+           " (" + error.data() + ")\n";
+  }
+  return out;
+}
+
 std::string memory_lines(const std::vector<PlannedMemory>& plans) {
   Table table;
   for (const PlannedMemory& one : plans) {

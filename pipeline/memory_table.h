@@ -17,6 +17,10 @@ struct PlannedMemory {
 /// one.
 std::string memory_table(const std::vector<PlannedMemory>& plans);
 
+/// What a step's memory is made of, for 1, 4 and 16 graphs, with a line for each pack that was run:
+/// predicted and measured. "" where the stage names no components.
+std::string component_table(const PlannedMemory& planned);
+
 /// "autoencoder  MemoryBudget(...)", a line a step that has one.
 std::string memory_lines(const std::vector<PlannedMemory>& plans);
 

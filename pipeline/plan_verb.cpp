@@ -77,6 +77,11 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
   const std::string table = memory_table(plans);
   if (!table.empty()) context.out << '\n' << table << '\n' << memory_lines(plans);
   for (const PlannedMemory& one : plans) {
+    if (const std::string parts = component_table(one); !parts.empty()) {
+      context.out << '\n' << parts;
+    }
+  }
+  for (const PlannedMemory& one : plans) {
     if (one.plan.is_null()) status->message("info", one.step + ": plans no memory");
   }
   return code;

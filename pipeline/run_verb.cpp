@@ -225,10 +225,30 @@ class RunCommand {
     return step.kept ? step.kept->folder : run_folder / step.spec.name;
   }
 
+  /// Whether a step made a model of the kind that scores logs.
   bool has_model(const Plan& plan, const fs::path& run_folder) const {
     return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& step) {
-      return fs::exists(result_folder(step, run_folder) / "model.safetensors");
+      const auto& outputs = context_.catalog.find(step.spec.stage)->outputs;
+      return std::any_of(outputs.begin(), outputs.end(),
+                         [](const PortDescription& port) { return port.kind == "model"; }) &&
+             fs::exists(result_folder(step, run_folder) / "model.safetensors");
     });
+  }
+
+  /// What the steps report that no other step needs, at the end of a run.
+  std::string tables(const Plan& plan, const fs::path& run_folder) const {
+    std::vector<NamedResult> results;
+    for (const PlannedStep& step : plan.steps) {
+      const bool is_needed =
+          std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& other) {
+            return std::find(other.needs.begin(), other.needs.end(), step.spec.name) !=
+                   other.needs.end();
+          });
+      if (!is_needed) {
+        results.push_back({step.spec.name, read_result(result_folder(step, run_folder))});
+      }
+    }
+    return joined_tables_text(results);
   }
 
   /// Results on standard output, where to find them on the other.
@@ -249,9 +269,8 @@ class RunCommand {
       }
       context_.out << out.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
     } else if (code == 0) {
-      const json result = read_result(result_folder(plan.steps.back(), run_folder));
       context_.err << std::flush;
-      context_.out << tables_text(result) << std::flush;
+      context_.out << tables(plan, run_folder) << std::flush;
     }
     const std::string where = run_folder.empty() ? "nothing to do: every step stands"
                                                  : "run " + short_run(document.value("id", "")) +

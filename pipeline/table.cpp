@@ -84,4 +84,36 @@ std::string tables_text(const nlohmann::json& result) {
   return out;
 }
 
+std::string joined_tables_text(const std::vector<NamedResult>& results) {
+  std::vector<NamedResult> with_tables;
+  for (const NamedResult& one : results) {
+    if (!tables_text(one.result).empty()) with_tables.push_back(one);
+  }
+  if (with_tables.size() == 1) return tables_text(with_tables.front().result);
+  std::vector<nlohmann::json> joined;
+  std::string others;
+  for (const NamedResult& one : with_tables) {
+    if (!one.result.contains("table")) {
+      others += tables_text(one.result);
+      continue;
+    }
+    const nlohmann::json& table = one.result.at("table");
+    nlohmann::json columns = {"step"};
+    for (const nlohmann::json& name : table.at("columns")) columns.push_back(name);
+    if (joined.empty() || joined.back().at("columns") != columns) {
+      joined.push_back({{"columns", columns}, {"rows", nlohmann::json::array()}});
+    }
+    bool is_first = true;
+    for (const nlohmann::json& row : table.at("rows")) {
+      nlohmann::json cells = {is_first ? one.step : ""};
+      for (const nlohmann::json& cell : row) cells.push_back(cell);
+      joined.back()["rows"].push_back(std::move(cells));
+      is_first = false;
+    }
+  }
+  std::string out;
+  for (const nlohmann::json& table : joined) out += table_text(table);
+  return out + others;
+}
+
 }  // namespace kdgat

@@ -24,4 +24,13 @@ std::size_t text_width(const std::string& text);
 /// "tables"; "" if it has none.
 std::string tables_text(const nlohmann::json& result);
 
+struct NamedResult {
+  std::string step;
+  nlohmann::json result;
+};
+
+/// The tables of several results. Where more than one has a table, those of equal columns are one,
+/// with the step in front of each row.
+std::string joined_tables_text(const std::vector<NamedResult>& results);
+
 }  // namespace kdgat

@@ -34,6 +34,7 @@ struct GraphDerived {
   std::vector<int32_t> in, out;
   std::vector<int64_t> paths;
   Relations relations;
+  int64_t triplets = 0, arcs = 0;
 };
 
 GraphDerived derive(std::span<const int32_t> parent, std::span<const int32_t> source,
@@ -45,6 +46,12 @@ GraphDerived derive(std::span<const int32_t> parent, std::span<const int32_t> so
   one.relations = relations_of(parent, one.in, one.out);
   const std::vector<int32_t> ptr = out_pointers(source, static_cast<int64_t>(parent.size()));
   one.paths = count_paths({ptr, target});
+  constexpr int64_t kBudget = 1 << 14;
+  PathCursor cursor({ptr, target}, 0, static_cast<int64_t>(parent.size()));
+  for (PathChunk chunk; cursor.next(chunk, kBudget);) {
+    one.triplets += chunk.triplets;
+    one.arcs += chunk.arcs;
+  }
   return one;
 }
 
@@ -85,6 +92,8 @@ SpatialDerived derive_spatial(const GraphStoreData& data) {
     out.paths.insert(out.paths.end(), one.paths.begin(), one.paths.end());
     out.relations.insert(out.relations.end(),
                          {one.relations.edges, one.relations.internal, one.relations.unrelated});
+    out.triplets += one.triplets;
+    out.arcs += one.arcs;
   }
   return out;
 }
@@ -126,6 +135,8 @@ json spatial_facts(const GraphStoreData& data, const SpatialDerived& derived) {
           {"targets", targets},
           {"are_trees", are_trees},
           {"paths", size_facts(std::move(paths))},
+          {"triplets", {{"sum", derived.triplets}}},
+          {"arcs", {{"sum", derived.arcs}}},
           {"edge_length", {{"median", median(std::move(lengths))}}}};
 }
 

@@ -17,6 +17,7 @@ namespace kdgat::graph {
 struct SpatialDerived {
   std::vector<int32_t> tour;
   std::vector<int64_t> paths, relations;
+  int64_t triplets = 0, arcs = 0;  ///< beginnings of paths, in all: i->j->k and i->j
 };
 
 /// Why the arrays given cannot be written; empty when they can. Edges must be sound.

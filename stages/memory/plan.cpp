@@ -176,6 +176,16 @@ nlohmann::json MemoryPlan::json() const {
                       {"bytes", static_cast<int64_t>(phase.cost.of(expected))},
                       {"cost", cost(phase.cost)}});
   }
+  nlohmann::json components = nlohmann::json::array(), checks = nlohmann::json::array();
+  for (const Phase& part : f.components) {
+    components.push_back({{"name", part.name}, {"cost", cost(part.cost)}});
+  }
+  for (const Check& check : f.checks) {
+    nlohmann::json one = size(check.size);
+    one["counted"] = check.counted;
+    one["measured"] = check.measured;
+    checks.push_back(std::move(one));
+  }
   return {{"line", line()},
           {"mode", f.mode},
           {"device", {{"name", device.name}, {"total", device.total}, {"share", share}}},
@@ -190,6 +200,8 @@ nlohmann::json MemoryPlan::json() const {
             {"input", static_cast<int64_t>(f.input.of(expected))},
             {"step", f.phases.empty() ? 0 : f.peak(expected) - f.held()}}},
           {"phases", std::move(phases)},
+          {"components", std::move(components)},
+          {"checks", std::move(checks)},
           {"available", available},
           {"bounds", size(batch)},
           {"batch", size(expected)},

@@ -47,6 +47,12 @@ struct Phase {
 
 struct Alternative;
 
+/// Peak tensor bytes of a pack that was run, as counted before and as measured.
+struct Check {
+  Size size;
+  int64_t counted = 0, measured = 0;
+};
+
 /// What a stage needs to train. Bytes held between steps are given one by one; a step needs the
 /// largest of its phases on top.
 struct Footprint {
@@ -60,9 +66,11 @@ struct Footprint {
   std::vector<Alternative> alternatives;  ///< what would make it smaller
   Cost input;  ///< the batch itself; part of every phase, listed for people
   std::vector<Phase> phases;
-  double residual = 0;  ///< of a measured fit: worst relative error on the packs measured
-  double seconds = 0;   ///< what measuring took
-  double margin = 0;    ///< printed relative uncertainty of the predicted peak
+  std::vector<Phase> components;  ///< what the largest phase is made of, for people; may be empty
+  std::vector<Check> checks;      ///< packs that measuring ran
+  double residual = 0;            ///< of a measured fit: worst relative error on the packs measured
+  double seconds = 0;             ///< what measuring took
+  double margin = 0;              ///< printed relative uncertainty of the predicted peak
 
   int64_t held() const {
     return parameters + embeddings + gradients + optimizer + weights_kept + teacher;

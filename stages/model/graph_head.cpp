@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "graph/shape.h"
 #include "model/full_precision.h"
 #include "model/init.h"
 
@@ -17,6 +19,11 @@ torch::nn::Linear glorot_linear(int64_t in, int64_t out) {
   glorot(linear->weight);
   torch::nn::init::zeros_(linear->bias);
   return linear;
+}
+
+at::Tensor shapes_of(const graph::GraphBatch& batch) {
+  const std::vector<float> shapes = graph::shape_features(batch);
+  return at::tensor(shapes).view({batch.graphs, -1});
 }
 
 }  // namespace
@@ -33,8 +40,18 @@ at::Tensor readout(const at::Tensor& h_NH, const SpatialTensors& batch, const st
 GraphModelImpl::GraphModelImpl(const SgmpConfig& config, GraphHeadConfig head_config)
     : head_config_(std::move(head_config)) {
   encoder = register_module("encoder", SgmpEncoder(config));
+  make_head(config.hidden);
+}
+
+GraphModelImpl::GraphModelImpl(GraphHeadConfig head_config) : head_config_(std::move(head_config)) {
+  const auto width = static_cast<int64_t>(graph::kShapeFeatures.size());
+  shape_mean_ = register_buffer("shape_mean", at::zeros({width}));
+  shape_deviation_ = register_buffer("shape_deviation", at::ones({width}));
+  make_head(width);
+}
+
+void GraphModelImpl::make_head(int64_t width) {
   const int64_t outputs = std::max<int64_t>(1, head_config_.classes);
-  int64_t width = config.hidden;
   if (head_config_.head == "published") {
     lin1_ = register_module("lin1", glorot_linear(width, width / 2));
     width /= 2;
@@ -46,7 +63,18 @@ GraphModelImpl::GraphModelImpl(const SgmpConfig& config, GraphHeadConfig head_co
   }
 }
 
+void GraphModelImpl::fit_shape(const graph::GraphBatch& batch) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor shapes = shapes_of(batch);
+  shape_mean_.copy_(shapes.mean(0));
+  const at::Tensor deviation = shapes.std(0, /*unbiased=*/false);
+  shape_deviation_.copy_(at::where(deviation > 0, deviation, at::ones_like(deviation)));
+}
+
 at::Tensor GraphModelImpl::encode(const graph::GraphBatch& batch) {
+  if (!encoder) {
+    return (shapes_of(batch).to(shape_mean_.options()) - shape_mean_) / shape_deviation_;
+  }
   const SpatialTensors tensors = to_spatial_tensors(batch, encoder);
   return readout(encoder->forward({tensors.x_NF, tensors.pos_N3, out_edges(batch)}), tensors,
                  head_config_.readout);

@@ -93,8 +93,8 @@ PathFeatures plain::path_features(const at::Tensor& pos_N3, const graph::PathChu
   const at::Tensor b = pos_N3.index_select(0, on_device(chunk.k, chunk.triplets)) - j_T;
   const at::Tensor n1 = at::linalg_cross(a_T, b);
   const at::Tensor a_P = a_T.index_select(0, triplet_P);
-  const at::Tensor c = pos_N3.index_select(0, on_device(chunk.p, chunk.paths)) -
-                       j_T.index_select(0, triplet_P);
+  const at::Tensor c =
+      pos_N3.index_select(0, on_device(chunk.p, chunk.paths)) - j_T.index_select(0, triplet_P);
   const at::Tensor n1_P = n1.index_select(0, triplet_P), n2 = at::linalg_cross(a_P, c);
   const auto norm = [](const at::Tensor& x) { return x.square().sum(1).sqrt(); };
   const auto inner = [](const at::Tensor& x, const at::Tensor& y) { return (x * y).sum(1); };
@@ -119,12 +119,9 @@ void smear_into(const at::Tensor& x, int64_t centres, double spacing, double per
     return;
   }
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "smear", [&] {
-    const kernels::SmearArgs<scalar_t> args{x.const_data_ptr<scalar_t>(),
-                                            out.data_ptr<scalar_t>() + first,
-                                            out.size(1),
-                                            centres,
-                                            static_cast<scalar_t>(spacing),
-                                            static_cast<scalar_t>(period)};
+    const kernels::SmearArgs<scalar_t> args{
+        x.const_data_ptr<scalar_t>(),   out.data_ptr<scalar_t>() + first, out.size(1), centres,
+        static_cast<scalar_t>(spacing), static_cast<scalar_t>(period)};
     for_blocks(row_blocks(x.size(0)), 4 * x.size(0) * centres, [&](int64_t block) {
       kernel_table<scalar_t>().smear(args, block * kBlockRows,
                                      std::min(x.size(0), (block + 1) * kBlockRows));

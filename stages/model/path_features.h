@@ -15,9 +15,9 @@ namespace kdgat::model {
 
 /// Of a chunk of paths, in the type and on the device of the positions.
 struct PathFeatures {
-  at::Tensor d_ij;                   ///< [arcs]
-  at::Tensor d_jk, theta_ijk;        ///< [triplets]
-  at::Tensor d_jp, theta_ijp, phi;   ///< [paths]
+  at::Tensor d_ij;                  ///< [arcs]
+  at::Tensor d_jk, theta_ijk;       ///< [triplets]
+  at::Tensor d_jp, theta_ijp, phi;  ///< [paths]
 };
 
 PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chunk);

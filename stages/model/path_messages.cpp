@@ -1,15 +1,13 @@
 #include "model/path_messages.h"
 
 #include <ATen/ATen.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
-
-#include <array>
 
 #include "model/full_precision.h"
 #include "model/path_features.h"
 #include "model/path_ops.h"
+#include "model/products.h"
 
 namespace kdgat::model {
 
@@ -19,29 +17,16 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // The tensors of PathMessages in the order of the list that autograd sees.
-enum : std::size_t { kH, kOfNodes, kBias, kEdge, kTriplet = kEdge + 3, kTorsion = kTriplet + 3,
-                     kSecond = kTorsion + 3, kSecondBias, kTensors };
-
-/// Matrix products, rounding to the type of autocast where that is on.
-struct Products {
-  at::ScalarType type;
-
-  explicit Products(at::DeviceType device)
-      : type(at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
-                                                       : at::kFloat) {}
-  bool is_short() const { return type != at::kFloat; }
-  at::Tensor operator()(const at::Tensor& a, const at::Tensor& b) const {
-    if (!is_short()) return at::mm(a, b);
-    return at::mm(a.to(type), b.to(type)).to(a.scalar_type());
-  }
-  /// sum += a b
-  void add(const at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) const {
-    if (is_short()) {
-      sum.add_(at::mm(a.to(type), b.to(type)));
-    } else {
-      sum.addmm_(a, b);
-    }
-  }
+enum : std::size_t {
+  kH,
+  kOfNodes,
+  kBias,
+  kEdge,
+  kTriplet = kEdge + 3,
+  kTorsion = kTriplet + 3,
+  kSecond = kTorsion + 3,
+  kSecondBias,
+  kTensors
 };
 
 /// One of the geometry's perceptrons on the rows of a chunk.
@@ -62,7 +47,10 @@ class Pass {
  public:
   Pass(const Shared& shared, const variable_list& t)
       : s_(shared), t_(t), width_(t[kSecond].size(1)) {
-    tables_ = s_.product(t[kH], t[kOfNodes].t());
+    for (const at::Tensor& tensor : t) {
+      transposed_.push_back(tensor.dim() == 2 ? tensor.t().contiguous() : at::Tensor());
+    }
+    tables_ = s_.product.times(t[kH], transposed_[kOfNodes]);
     table(tables_, 0).add_(t[kBias]);
   }
 
@@ -70,7 +58,7 @@ class Pass {
     at::Tensor sums = at::zeros({t_[kH].size(0), t_[kSecond].size(0)}, t_[kH].options());
     for_chunks([&](const ChunkIndex& index, const PathBasis& basis) {
       const Rows rows = hidden_of(index, basis);
-      relu_sum(s_.product(rows.z, t_[kSecond].t()), {index.path_ptr_A1, index.i_A},
+      relu_sum(s_.product.times(rows.z, transposed_[kSecond]), {index.path_ptr_A1, index.i_A},
                t_[kSecondBias], sums);
     });
     return sums;
@@ -82,26 +70,26 @@ class Pass {
     at::Tensor grad_tables = at::zeros_like(tables_);
     for_chunks([&](const ChunkIndex& index, const PathBasis& basis) {
       const Rows rows = hidden_of(index, basis);
-      at::Tensor grad = s_.product(rows.z, t_[kSecond].t());
+      at::Tensor grad = s_.product.times(rows.z, transposed_[kSecond]);
       relu_sum_backward(grad, {index.path_ptr_A1, index.i_A}, t_[kSecondBias], grad_sums,
                         grads_[kSecondBias]);
-      s_.product.add(grads_[kSecond], grad.t(), rows.z);
-      at::Tensor grad_z = s_.product(grad, t_[kSecond]);
+      s_.product.add_gradient(grads_[kSecond], grad, rows.z);
+      at::Tensor grad_z = s_.product.times(grad, t_[kSecond]);
       grad.reset();
-      at::Tensor grad_u = sum_runs(grad_z, rows.z, {index.path_ptr_T1, index.p_P},
-                                   table(grad_tables, 3));
+      at::Tensor grad_u =
+          sum_runs(grad_z, rows.z, {index.path_ptr_T1, index.p_P}, table(grad_tables, 3));
       term_backward(kTorsion, rows.torsion, grad_z);
       grad_z.reset();
-      const at::Tensor grad_v = sum_runs(grad_u, {}, {index.triplet_ptr_A1, index.k_T},
-                                         table(grad_tables, 2));
+      const at::Tensor grad_v =
+          sum_runs(grad_u, {}, {index.triplet_ptr_A1, index.k_T}, table(grad_tables, 2));
       term_backward(kTriplet, rows.triplet, grad_u);
       table(grad_tables, 1).index_add_(0, index.j_A, grad_v);
       table(grad_tables, 0).index_add_(0, index.i_A, grad_v);
       term_backward(kEdge, rows.edge, grad_v);
     });
     grads_[kBias].add_(table(grad_tables, 0).sum(0));
-    s_.product.add(grads_[kOfNodes], grad_tables.t(), t_[kH]);
-    s_.product.add(grads_[kH], grad_tables, t_[kOfNodes]);
+    s_.product.add_gradient(grads_[kOfNodes], grad_tables, t_[kH]);
+    grads_[kH] = s_.product.times(grad_tables, t_[kOfNodes]);
     return std::move(grads_);
   }
 
@@ -118,28 +106,28 @@ class Pass {
   }
 
   TermRows term(std::size_t first, const at::Tensor& basis) const {
-    at::Tensor hidden = s_.product(basis, t_[first].t());
+    at::Tensor hidden = s_.product.times(basis, transposed_[first]);
     hidden.add_(t_[first + 1]).relu_();
     return {basis, hidden};
   }
 
   void term_backward(std::size_t first, const TermRows& rows, const at::Tensor& grad) {
-    s_.product.add(grads_[first + 2], grad.t(), rows.hidden);
-    at::Tensor grad_hidden = s_.product(grad, t_[first + 2]);
+    s_.product.add_gradient(grads_[first + 2], grad, rows.hidden);
+    at::Tensor grad_hidden = s_.product.times(grad, t_[first + 2]);
     at::threshold_backward_out(grad_hidden, grad_hidden, rows.hidden, 0);
-    s_.product.add(grads_[first], grad_hidden.t(), rows.basis);
+    s_.product.add_gradient(grads_[first], grad_hidden, rows.basis);
     grads_[first + 1].add_(grad_hidden.sum(0));
   }
 
   Rows hidden_of(const ChunkIndex& index, const PathBasis& basis) const {
-    Rows out{term(kEdge, basis.edge), term(kTriplet, basis.triplet),
-             term(kTorsion, basis.torsion), {}};
-    at::Tensor v = s_.product(out.edge.hidden, t_[kEdge + 2].t());
+    Rows out{
+        term(kEdge, basis.edge), term(kTriplet, basis.triplet), term(kTorsion, basis.torsion), {}};
+    at::Tensor v = s_.product.times(out.edge.hidden, transposed_[kEdge + 2]);
     v.add_(table(tables_, 0).index_select(0, index.i_A));
     v.add_(table(tables_, 1).index_select(0, index.j_A));
-    at::Tensor u = s_.product(out.triplet.hidden, t_[kTriplet + 2].t());
+    at::Tensor u = s_.product.times(out.triplet.hidden, transposed_[kTriplet + 2]);
     add_runs(u, {index.triplet_ptr_A1, index.k_T}, v, table(tables_, 2), false);
-    out.z = s_.product(out.torsion.hidden, t_[kTorsion + 2].t());
+    out.z = s_.product.times(out.torsion.hidden, transposed_[kTorsion + 2]);
     add_runs(out.z, {index.path_ptr_T1, index.p_P}, u, table(tables_, 3), true);
     return out;
   }
@@ -156,7 +144,8 @@ class Pass {
 
   const Shared& s_;
   const variable_list& t_;
-  int64_t width_;  ///< 4H
+  int64_t width_;             ///< 4H
+  variable_list transposed_;  ///< of the matrices in t_
   at::Tensor tables_;
   variable_list grads_;
 };

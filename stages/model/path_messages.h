@@ -22,8 +22,8 @@ struct PathTerm {
 
 struct PathMessages {
   at::Tensor h_NH;
-  at::Tensor of_nodes;            ///< [16H, H] columns of the combination for h_i, h_j, h_k, h_p
-  at::Tensor bias;                ///< [4H] of the first combination, folded biases included
+  at::Tensor of_nodes;  ///< [16H, H] columns of the combination for h_i, h_j, h_k, h_p
+  at::Tensor bias;      ///< [4H] of the first combination, folded biases included
   PathTerm edge, triplet, torsion;
   at::Tensor second, second_bias;  ///< [2H, 4H], [2H]
 };

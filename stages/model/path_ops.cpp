@@ -72,8 +72,7 @@ ChunkIndex::ChunkIndex(const graph::PathChunk& chunk, at::Device device)
       p_P(view(chunk.p, paths)) {
   path_ptr_A1 = path_ptr_T1.index_select(0, triplet_ptr_A1);
   if (device.is_cpu()) return;
-  for (at::Tensor* t :
-       {&i_A, &j_A, &triplet_ptr_A1, &k_T, &path_ptr_T1, &p_P, &path_ptr_A1}) {
+  for (at::Tensor* t : {&i_A, &j_A, &triplet_ptr_A1, &k_T, &path_ptr_T1, &p_P, &path_ptr_A1}) {
     *t = t->to(device);
   }
 }

@@ -13,12 +13,12 @@ struct ChunkIndex {
   ChunkIndex(const graph::PathChunk& chunk, at::Device device);
 
   int64_t arcs, triplets, paths;
-  at::Tensor i_A, j_A;         ///< int32 nodes
-  at::Tensor triplet_ptr_A1;   ///< int32
+  at::Tensor i_A, j_A;        ///< int32 nodes
+  at::Tensor triplet_ptr_A1;  ///< int32
   at::Tensor k_T;
   at::Tensor path_ptr_T1;
   at::Tensor p_P;
-  at::Tensor path_ptr_A1;      ///< int32 first path of each arc
+  at::Tensor path_ptr_A1;  ///< int32 first path of each arc
 };
 
 /// Rows in runs, and the node each row reads.

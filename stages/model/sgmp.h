@@ -66,7 +66,7 @@ class SgmpEncoderImpl : public torch::nn::Module {
   at::Tensor forward(const SpatialInput& input);
   const SgmpConfig& config() const { return config_; }
 
-  int64_t path_budget = 8192;  ///< paths alive at once; changes no result beyond rounding
+  int64_t path_budget = 4096;  ///< paths alive at once; changes no result beyond rounding
 
   TwoLayers embedding{nullptr};
   torch::nn::ModuleList blocks;

@@ -43,7 +43,7 @@ void check_targets(const graph::GraphBatch& batch) {
 
 GraphObjective::GraphObjective(model::GraphModel model, bool frozen)
     : model_(std::move(model)), frozen_(frozen) {
-  if (!frozen) return;
+  if (!frozen || !model_->encoder) return;
   for (torch::Tensor& parameter : model_->encoder->parameters()) parameter.set_requires_grad(false);
 }
 

@@ -52,7 +52,10 @@ nlohmann::json validate(const Learner& learner, const Data& data, const Parts& p
         graphs);
     for (const auto& [name, sum] : sums) out[name] = sum.item<double>();
   }
-  if (!parts.val_score.empty()) {
+  if (!parts.val_score.empty() && learner.judge) {
+    const nlohmann::json judged = learner.judge(parts.val_score, check);
+    for (const auto& [name, value] : judged.items()) out["val_" + name] = value;
+  } else if (!parts.val_score.empty()) {
     const std::vector<float> scores = score_all(
         data.store, parts.val_score, learner.with_edge_attr, learner.score,
         [&](int64_t) { check(); }, graphs);
@@ -100,7 +103,9 @@ std::string summary(const TrainOptions& options, const Learner& learner, const O
   const bool has_loss = best.contains("val_loss");
   out += "  " + std::string(has_loss ? "val loss " : "loss ") +
          number("%.4f", best.at(has_loss ? "val_loss" : "train_loss"));
-  if (best.contains("val_auc")) {
+  if (const std::string name = "val_" + learner.headline; learner.judge && best.contains(name)) {
+    out += "  val " + learner.headline + " " + number("%.3f", best.at(name));
+  } else if (best.contains("val_auc")) {
     out += learner.threshold ? "  val F1 " + number("%.3f", best.at("val_f1"))
                              : "  val AUC " + number("%.3f", best.at("val_auc"));
   }

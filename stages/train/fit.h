@@ -32,7 +32,12 @@ struct Learner {
   bool parts_differ = false;    ///< batch statistics enter the loss: a split batch changes it
   /// Scores above it are attacks; none = the validation data chooses it.
   std::optional<double> threshold;
-  std::string size;  ///< "student", "teacher" or "custom"
+  /// Judges graphs in the place of scores and thresholds: numbers by name ("accuracy", "rmse"), for
+  /// the validation metrics "val_NAME". `check` is to be called now and then.
+  std::function<nlohmann::json(const std::vector<int64_t>& ids, const std::function<void()>& check)>
+      judge;
+  std::string headline;  ///< the name of its number that a summary shows
+  std::string size;      ///< "student", "teacher" or "custom"
 };
 
 /// The learner of an objective: anything with module(), loss(batch, totals, {seed, step}),
@@ -58,7 +63,7 @@ Learner make_learner(Objective& objective, int64_t seed, memory::Footprint footp
 struct Parts {
   std::vector<int64_t> train;
   std::vector<int64_t> val_loss;   ///< for the validation loss
-  std::vector<int64_t> val_score;  ///< for AUC and F1; labels 0 and 1
+  std::vector<int64_t> val_score;  ///< for AUC and F1; labels 0 and 1, or what `judge` takes
   Sampler* sampler = nullptr;      ///< chooses among `train` for each epoch; null = all
 
   /// Of which a loss is taken: `train` and `val_loss`.

@@ -20,7 +20,7 @@ using memory::Cost;
 using memory::Size;
 
 constexpr double kSeconds = 0.8;       // for all packs together
-constexpr int64_t kSmallest = 8;       // graphs of the first pack
+constexpr int64_t kSmallest = 8;       // graphs of the first pack; one where graphs have paths
 constexpr int64_t kLargest = 256;      // of the largest
 constexpr int64_t kCandidates = 4096;  // graphs looked at for packs of extremes
 constexpr double kShareOfLimit = 0.4;  // large graphs need more than those first seen
@@ -173,7 +173,8 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
 memory::Footprint measure(const Job& job, const std::string& precision,
                           const graph::GraphStore& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most) {
-  if (static_cast<int64_t>(ids.size()) < 4 * kSmallest) return counted;
+  const int64_t smallest = store.is_spatial() ? 1 : kSmallest;
+  if (static_cast<int64_t>(ids.size()) < 4 * smallest) return counted;
   memory::MemoryMeter& meter = memory::meter(job.module->parameters().front().device());
   const Restore restore(*job.module);
   const Clock::time_point start = Clock::now();
@@ -219,21 +220,31 @@ memory::Footprint measure(const Job& job, const std::string& precision,
   };
 
   try {
-    run(spread(kSmallest));  // the first run loads what later ones find
+    run(spread(smallest));  // the first run loads what later ones find
     const Clock::time_point timed = Clock::now();
-    std::vector<Sample> samples = {run(spread(kSmallest))};
+    std::vector<Sample> samples = {run(spread(smallest))};
     const double seconds = std::chrono::duration<double>(Clock::now() - timed).count();
     // Packs of n, n, n, n / 4 and n / 2 graphs.
-    double graphs = kSeconds / 3.75 / std::max(seconds / kSmallest, 1e-6);
+    const auto first_graphs = static_cast<double>(smallest);
+    double graphs = kSeconds / 3.75 / std::max(seconds / first_graphs, 1e-6);
     if (most > 0) {
-      const double bytes = samples[0].peak / kSmallest;
+      const double bytes = samples[0].peak / first_graphs;
       graphs = std::min(graphs, kShareOfLimit * static_cast<double>(most) / std::max(1.0, bytes));
     }
     const int64_t n =
-        std::clamp(static_cast<int64_t>(graphs), 2 * kSmallest, std::min(kLargest, count / 2));
-    samples = {run(spread(n)), run(first(by_ratio, n)), run(last(by_ratio, n)),
-               run(first(by_nodes, std::max(kSmallest, n / 4))), run(spread(n / 2))};
+        std::clamp(static_cast<int64_t>(graphs), 2 * smallest, std::min(kLargest, count / 2));
+    // Where a pack takes long and the counts hold for it, it has to do.
+    const bool is_enough = seconds > kSeconds / 3 && !counted.phases.empty() &&
+                           worst_error(counted, samples) <= kTrusted;
+    if (!is_enough) {
+      samples = {run(spread(n)), run(first(by_ratio, n)), run(last(by_ratio, n)),
+                 run(first(by_nodes, std::max(smallest, n / 4))), run(spread(n / 2))};
+    }
     memory::Footprint measured = counted;
+    for (const Sample& s : samples) {
+      const auto seen = static_cast<int64_t>(s.peak) + counted.held();
+      measured.checks.push_back({s.size, counted.phases.empty() ? 0 : counted.peak(s.size), seen});
+    }
     if (measured.phases.empty()) {
       measured.phases = {{"step", fit(samples)}};
     } else if (worst_error(measured, samples) > kTrusted) {

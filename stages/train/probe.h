@@ -21,8 +21,9 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
 /// edges per node, one of few large graphs) in training mode under the meter. Where the phases of
 /// `counted` miss the peaks, they are corrected by bytes and bytes a node; without phases the peak
 /// is fitted as fixed + a nodes + b edges + c graphs. Parameters, gradients, buffers and mode are
-/// as before. Takes about a second; with too few graphs for five packs, or without memory for them,
-/// `counted` is returned as it is. No pack needs more than about `most` bytes; 0 = any.
+/// as before. Takes about a second: where one pack takes so long and the phases hold for it, it
+/// stands for all. With too few graphs for five packs, or without memory for them, `counted` is
+/// returned as it is. No pack needs more than about `most` bytes; 0 = any.
 memory::Footprint measure(const Job& job, const std::string& precision,
                           const graph::GraphStore& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most = 0);

@@ -46,7 +46,9 @@ struct TrainOptions {
     using O = TrainOptions;
     return std::tuple{
         field("lr", &O::lr, "Learning rate.").range(1e-8, 10),
-        field("max_epochs", &O::max_epochs, "Largest number of epochs.").range(1, 1e6),
+        field("max_epochs", &O::max_epochs, "Largest number of epochs.")
+            .alias("epochs")
+            .range(1, 1e6),
         field("batch_size", &O::batch_size,
               "Graphs of one batch: an upper bound while optimize_batch_size is true, else exact.")
             .range(1, 1e9),
@@ -96,7 +98,7 @@ struct TrainOptions {
             .range(0, 1),
         field("monitor_metric", &O::monitor_metric,
               "What chooses the best epoch, stops early and drives a plateau schedule.")
-            .choices({"val_loss", "val_auc", "val_f1", "train_loss"}),
+            .choices({"val_loss", "val_auc", "val_f1", "val_accuracy", "train_loss"}),
         field("monitor_mode", &O::monitor_mode, "Whether less or more of monitor_metric is better.")
             .choices({"min", "max"}),
         field("precision", &O::precision,

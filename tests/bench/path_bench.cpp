@@ -111,9 +111,8 @@ json step(const Graphs& graphs, int64_t count, const kdgat::model::SgmpConfig& c
   const at::Tensor x = torch::randn({nodes, config.node_features});
   const at::Tensor pos = torch::tensor(graphs.pos).view({nodes, 3});
   const at::Tensor target = torch::tensor(graphs.target);
-  const at::Tensor source =
-      at::repeat_interleave(torch::tensor(graphs.ptr).diff().to(at::kLong),
-                             std::optional<int64_t>(arcs));
+  const at::Tensor source = at::repeat_interleave(torch::tensor(graphs.ptr).diff().to(at::kLong),
+                                                  std::optional<int64_t>(arcs));
   kdgat::memory::MemoryMeter& meter = kdgat::memory::meter(at::kCPU);
   meter.trim();
   meter.reset_peaks();
@@ -164,9 +163,10 @@ int main(int argc, char** argv) {
                         number(7), words.size() > 9)
                 << "\n";
     } else {
-      std::cerr << "usage: kdgat_path_bench enumerate NODES NEIGHBOURS SECONDS\n"
-                   "       kdgat_path_bench step GRAPHS NODES NEIGHBOURS HIDDEN INTERACTIONS BUDGET "
-                   "STEPS THREADS [bf16]\n";
+      std::cerr
+          << "usage: kdgat_path_bench enumerate NODES NEIGHBOURS SECONDS\n"
+             "       kdgat_path_bench step GRAPHS NODES NEIGHBOURS HIDDEN INTERACTIONS BUDGET "
+             "STEPS THREADS [bf16]\n";
       return 2;
     }
   } catch (const std::exception& e) {

@@ -57,7 +57,7 @@ std::string runnable(std::string command) {
     }
     if (command.rfind(name + " ", 0) == 0) command.replace(0, name.size(), "'" + binary + "'");
   }
-  return "set -o pipefail; " + command;
+  return "set -o pipefail; export KDGAT_BINARY='" + binary + "'; " + command;
 }
 
 }  // namespace

@@ -33,10 +33,10 @@ struct Adjacency {
 inline torch::Tensor brute_force_paths(const graph::OutEdges& edges) {
   std::vector<int64_t> out;
   const auto next = [&](int64_t v) {
-    return edges.target.subspan(static_cast<std::size_t>(edges.ptr[static_cast<std::size_t>(v)]),
-                                static_cast<std::size_t>(
-                                    edges.ptr[static_cast<std::size_t>(v) + 1] -
-                                    edges.ptr[static_cast<std::size_t>(v)]));
+    return edges.target.subspan(
+        static_cast<std::size_t>(edges.ptr[static_cast<std::size_t>(v)]),
+        static_cast<std::size_t>(edges.ptr[static_cast<std::size_t>(v) + 1] -
+                                 edges.ptr[static_cast<std::size_t>(v)]));
   };
   std::set<std::vector<int64_t>> paths;
   for (int64_t i = 0; i < edges.nodes(); ++i) {
@@ -67,8 +67,8 @@ inline torch::Tensor reference_features(const torch::Tensor& pos, const torch::T
   const torch::Tensor sign =
       torch::where((torch::linalg_cross(n1, n2) * a).sum(1) >= 0, torch::ones({}, pos.options()),
                    -torch::ones({}, pos.options()));
-  return torch::stack({length(a), length(b), length(c), angle(a, b), angle(a, c),
-                       sign * angle(n1, n2)});
+  return torch::stack(
+      {length(a), length(b), length(c), angle(a, b), angle(a, c), sign * angle(n1, n2)});
 }
 
 inline torch::Tensor reference_basis(const torch::Tensor& x, double high, int64_t count,
@@ -90,10 +90,10 @@ inline torch::Tensor reference_block(model::SgmpBlock block, const torch::Tensor
   const torch::Tensor edge = block->edge(reference_basis(f[0], cutoff, 50));
   const torch::Tensor triplet = block->triplet(
       torch::cat({reference_basis(f[1], cutoff, 50), reference_basis(f[3], pi, 6)}, 1));
-  const torch::Tensor torsion = block->torsion(
-      torch::cat({reference_basis(f[2], cutoff, 50), reference_basis(f[4], pi, 6),
-                  reference_basis(f[5], 0, 12, 2 * pi)},
-                 1));
+  const torch::Tensor torsion =
+      block->torsion(torch::cat({reference_basis(f[2], cutoff, 50), reference_basis(f[4], pi, 6),
+                                 reference_basis(f[5], 0, 12, 2 * pi)},
+                                1));
   std::vector<torch::Tensor> parts;
   for (int64_t place = 0; place < 4; ++place) parts.push_back(x.index_select(0, paths[place]));
   parts.insert(parts.end(), {edge, triplet, torsion});

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "graph/safetensors.h"
+#include "memory/meter.h"
 #include "model/path_features.h"
 #include "model/path_ops.h"
 #include "support/batches.h"
@@ -88,19 +89,21 @@ TEST_CASE("paths, geometry and a block equal the golden values", "[sgmp][golden]
     CHECK(test::brute_force_paths(adjacency.edges()).equal(path));
     const graph::PathChunk chunk = whole(adjacency.edges());
     REQUIRE(chunk.paths == path.size(1));
-    const at::Tensor features = torch::stack(
-        {golden(*file, "feature.d_ij"), golden(*file, "feature.d_jk"), golden(*file, "feature.d_jp"),
-         golden(*file, "feature.theta_ijk"), golden(*file, "feature.theta_ijp"),
-         golden(*file, "feature.phi")});
+    const at::Tensor features =
+        torch::stack({golden(*file, "feature.d_ij"), golden(*file, "feature.d_jk"),
+                      golden(*file, "feature.d_jp"), golden(*file, "feature.theta_ijk"),
+                      golden(*file, "feature.theta_ijp"), golden(*file, "feature.phi")});
     check_features(features_of_paths(pos, chunk), features, 1e-10);
     check_features(features_of_paths(plain::path_features(pos, chunk), chunk), features, 1e-10);
 
     SgmpBlock block(config_of(16, "none", "mean"));
     block->to(at::kDouble);
     const auto name_of = [](std::string key) {  // ours to the file's
-      for (const auto& [ours, theirs] :
-           {std::pair{".first.", ".0."}, {".second.", ".2."}, {"combine0", "combine.0"},
-            {"combine1", "combine.2"}, {"combine2", "combine.4"}}) {
+      for (const auto& [ours, theirs] : {std::pair{".first.", ".0."},
+                                         {".second.", ".2."},
+                                         {"combine0", "combine.0"},
+                                         {"combine1", "combine.2"},
+                                         {"combine2", "combine.4"}}) {
         if (const auto at = key.find(ours); at != std::string::npos) {
           key.replace(at, std::string(ours).size(), theirs);
         }
@@ -141,8 +144,8 @@ TEST_CASE("chunks with recomputation give the outputs and gradients of the plain
     const at::Tensor paths = test::brute_force_paths(adjacency.edges());
 
     const at::Tensor h = start.clone().requires_grad_();
-    const at::Tensor wanted = test::reference_block(block, h, pos, paths, config.cutoff,
-                                                    config.aggregation == "mean");
+    const at::Tensor wanted =
+        test::reference_block(block, h, pos, paths, config.cutoff, config.aggregation == "mean");
     wanted.sin().sum().backward();
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& p : block->parameters()) gradients.push_back(p.grad().clone());
@@ -161,12 +164,27 @@ TEST_CASE("chunks with recomputation give the outputs and gradients of the plain
         };
         close(x.grad(), h.grad(), "h");
         for (std::size_t i = 0; i < gradients.size(); ++i) {
-          close(block->parameters()[i].grad(), gradients[i],
-                block->named_parameters().keys()[i]);
+          close(block->parameters()[i].grad(), gradients[i], block->named_parameters().keys()[i]);
         }
       }
     });
   }
+}
+
+TEST_CASE("between forward and backward nothing of a path is kept", "[sgmp][memory]") {
+  const Adjacency adjacency = random_adjacency(60, 900, 5);
+  const std::vector<int64_t> counts = graph::count_paths(adjacency.edges());
+  const int64_t paths = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  REQUIRE(paths > 100000);
+  torch::manual_seed(1);
+  SgmpEncoder encoder(config_of(16, "layer", "mean"));
+  const at::Tensor x = torch::randn({60, 5}), pos = torch::randn({60, 3});
+  const memory::MemoryMeter& meter = memory::meter(at::kCPU);
+  const int64_t before = meter.counters().allocated;
+  const at::Tensor h = encoder->forward({x, pos, adjacency.edges()});
+  const int64_t kept = meter.counters().allocated - before;
+  CHECK(kept > 0);
+  CHECK(static_cast<double>(kept) < 5.0 * static_cast<double>(paths));  // at most 30 are promised
 }
 
 TEST_CASE("in floats the block stays near that in doubles", "[sgmp]") {
@@ -332,9 +350,9 @@ TEST_CASE("states follow the numbers of nodes, and a graph alone is the same in 
     }
   }
   const Adjacency permuted(20, renamed);
-  check_close(encoder->forward({x1.index_select(0, order), p1.index_select(0, order),
-                                permuted.edges()}),
-              alone.index_select(0, order), "permuted", 1e-12, 1e-12);
+  check_close(
+      encoder->forward({x1.index_select(0, order), p1.index_select(0, order), permuted.edges()}),
+      alone.index_select(0, order), "permuted", 1e-12, 1e-12);
 }
 
 TEST_CASE("the published sizes have the published numbers of parameters", "[sgmp]") {

@@ -207,6 +207,24 @@ TEST_CASE("a table aligns numbers to the right and words to the left", "[status]
   CHECK(tables_text({{"table", 7}, {"tables", "x"}}).empty());
 }
 
+TEST_CASE("tables of several steps with equal columns are one", "[status]") {
+  const auto with = [](const char* part, double value) {
+    const json rows = json::array({json::array({part, value}), json::array({"test", 0.5})});
+    return json{{"table", {{"columns", {"part", "F1"}}, {"rows", rows}}}};
+  };
+  const json other = {{"table", {{"columns", {"model"}}, {"rows", {{"gat"}}}}}};
+  CHECK(joined_tables_text({{"a", with("val", 1)}, {"b", json::object()}}) ==
+        tables_text(with("val", 1)));
+  CHECK(joined_tables_text({{"first", with("val", 0.25)}, {"c", with("train", 1)}}) ==
+        "\nstep   part      F1\n"
+        "first  val    0.250\n"
+        "       test   0.500\n"
+        "c      train  1.000\n"
+        "       test   0.500\n\n");
+  const std::string both = joined_tables_text({{"a", with("val", 1)}, {"b", other}});
+  CHECK(both.find("step  model\nb     gat\n") != std::string::npos);
+}
+
 TEST_CASE("names cannot steer the terminal", "[status]") {
   CHECK(printable("größe\n\tof \x1b[2J\r\x7f \xc2\x9b!") == "größe\n\tof ?[2J?? ?!");
   std::ostringstream out;

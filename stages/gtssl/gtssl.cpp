@@ -1,0 +1,140 @@
+#include "gtssl/gtssl.h"
+
+#include <utility>
+
+#include "model/model_file.h"
+#include "model/sgmp_footprint.h"
+#include "model/tree_model.h"
+#include "objective/tree_objective.h"
+#include "train/fit.h"
+#include "train/spatial_data.h"
+
+namespace kdgat::gtssl {
+namespace {
+
+model::SgmpConfig make_config(const GtsslOptions& o, int64_t features, double scale) {
+  model::SgmpConfig c;
+  static_cast<model::SgmpForm&>(c) = o;
+  c.node_features = features;
+  c.hidden = o.hidden;
+  c.interactions = o.interactions;
+  c.scale = scale;
+  return c;
+}
+
+model::GrowthConfig make_growth(const GtsslOptions& o) {
+  model::GrowthConfig c;
+  static_cast<model::GrowthForm&>(c) = o;
+  return c;
+}
+
+nlohmann::json facts_of(const model::SgmpConfig& config, const model::TreeModel& module) {
+  return {{"model", "gtssl"},
+          {"size", "custom"},
+          {"parameters", train::count_parameters(*module->encoder)},
+          {"predictor_parameters", train::count_parameters(*module->growth)},
+          {"node_features", config.node_features},
+          {"widths", {{"hidden", config.hidden}, {"interactions", config.interactions}}}};
+}
+
+memory::Footprint counted_of(const GtsslOptions& options, const model::SgmpConfig& config,
+                             const model::TreeModel& module, const nlohmann::json& graph_facts) {
+  model::SgmpStep step;
+  step.path_budget = options.path_budget;
+  step.batch_graphs = options.batch_size;
+  step.upward = true;
+  step.growth_centres = options.num_rbf_centers;
+  step.is_short = options.precision == "bf16-mixed" || options.precision == "16-mixed";
+  step.accumulating = options.accumulate_grad_batches > 1;
+  return model::footprint(config, step, model::path_statistics(graph_facts),
+                          train::count_parameters(*module),
+                          static_cast<int64_t>(module->parameters().size()));
+}
+
+/// What is trained, before it is trained.
+struct Setup {
+  train::Data data;
+  train::Parts parts;
+  model::SgmpConfig config;
+  std::unique_ptr<objective::TreeObjective> objective;
+};
+
+Setup set_up(const GtsslOptions& options, const Request& request) {
+  Setup out{train::open_spatial_data(request.input("graphs").path), {}, {}, nullptr};
+  out.parts.train = out.data.part("train");
+  out.parts.val_loss = out.data.part("val");
+  if (options.train_on_healthy_only) {
+    out.parts.train = out.data.with_label(out.parts.train, 0);
+    out.parts.val_loss = out.data.with_label(out.parts.val_loss, 0);
+  }
+  if (out.parts.train.empty()) {
+    throw Error(ExitCode::kData, "there are no graphs to train on",
+                options.train_on_healthy_only ? "train_on_healthy_only wants graphs of class 0"
+                                              : "kdgat data inspect shows the parts");
+  }
+  train::prepare(options, request);
+  out.config = make_config(options, out.data.store.node_features(),
+                           train::median_edge_length(out.data.store, out.parts.train));
+  model::TreeModel model(out.config, make_growth(options));
+  model->to(torch::Device(request.device));
+  model->encoder->path_budget = options.path_budget;
+  out.objective = std::make_unique<objective::TreeObjective>(std::move(model));
+  out.objective->options = options;
+  return out;
+}
+
+train::Learner learner_of(const GtsslOptions& options, const Setup& setup, const Request& request) {
+  const model::TreeModel& model = setup.objective->model();
+  return train::make_learner(*setup.objective, request.seed,
+                             counted_of(options, setup.config, model, setup.data.store.facts()),
+                             "custom");
+}
+
+}  // namespace
+
+StageInfo Gtssl::info() {
+  StageInfo out;
+  out.name = "gtssl";
+  out.summary = "Pre-train an encoder of geometric trees: partial order and growth of subtrees.";
+  out.inputs = {{"graphs", "graphs"}};
+  out.outputs = {{"model", "encoder"}};
+  out.refused = train::refused_training_options();
+  out.refused.push_back({"readout",
+                         {"add", "sum", "mean"},
+                         "pre-training reads states of nodes; finetune has a readout"});
+  return out;
+}
+
+nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
+  const nlohmann::json& facts = request.input("graphs").facts;
+  if (!facts.contains("node_features")) return nlohmann::json::object();
+  train::require_spatial(facts);
+  const model::SgmpConfig config = make_config(options, facts.at("node_features"), 1);
+  const model::TreeModel model(config, make_growth(options));
+  nlohmann::json out = facts_of(config, model);
+  out.update(train::planned_memory(
+      options, train::NoTeacher(), counted_of(options, config, model, facts), request, [&] {
+        const Setup setup = set_up(options, request);
+        return train::plan_memory(options, learner_of(options, setup, request), setup.data.store,
+                                  setup.parts.train, request);
+      }));
+  return out;
+}
+
+nlohmann::json Gtssl::run(const Options& options, const Request& request, Host& host) {
+  const Setup setup = set_up(options, request);
+  const graph::GraphStore& store = setup.data.store;
+  nlohmann::json result = train::fit(options, learner_of(options, setup, request), setup.data,
+                                     setup.parts, train::result_options(options), request, host);
+  const model::TreeModel& model = setup.objective->model();
+  nlohmann::json config = {{"encoder", setup.config},
+                           {"num_rbf_centers", options.num_rbf_centers},
+                           {"rbf_gamma", options.rbf_gamma}};
+  model::save_model(request.run_dir / "model.safetensors", *model,
+                    {"gtssl", std::move(config), train::layout_of(store), {}});
+  train::clear_checkpoint(request);
+  result["facts"] = facts_of(setup.config, model);
+  return result;
+}
+
+}  // namespace kdgat::gtssl

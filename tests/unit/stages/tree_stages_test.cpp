@@ -1,0 +1,271 @@
+// The stages of graphs in space: pre-training, fine-tuning and what stands beside them.
+#include "support/catch_torch.h"
+// Catch first: see catch_torch.h.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "finetune/finetune.h"
+#include "graph/import.h"
+#include "graph/shape.h"
+#include "graph/synth.h"
+#include "gtssl/gtssl.h"
+#include "memory/meter.h"
+#include "support/command.h"
+#include "support/stage_fixture.h"
+#include "train/probe.h"
+
+using namespace kdgat;
+using nlohmann::json;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Imported synthetic trees of three classes, and requests for steps on them.
+struct Trees {
+  explicit Trees(const std::string& kind = "tree", int64_t graphs = 60, int64_t nodes = 30) {
+    torch::set_num_threads(1);
+    graph::SynthOptions synth;
+    synth.kind = kind;
+    synth.graphs = graphs;
+    synth.nodes = nodes;
+    synth.classes = 3;
+    graph::write_synthetic(folder / "files", synth);
+    graph::ImportOptions options;
+    graph::import_logs(folder / "files", folder / "data", options);
+    store = graph::GraphStore::open(folder / "data" / "graphs.safetensors");
+  }
+
+  Request request(const std::string& step, const std::string& encoder = "") const {
+    Request r;
+    r.step = step;
+    r.run_dir = folder / step;
+    fs::create_directories(r.run_dir);
+    r.inputs["graphs"] = {{"data", "graphs", folder / "data", store.facts()}};
+    if (!encoder.empty()) {
+      r.inputs["encoder"] = {{encoder, "encoder", folder / encoder, json::object()}};
+    }
+    return r;
+  }
+
+  std::string weights(const std::string& step) const {
+    const auto file = graph::SafetensorsFile::open(folder / step / "model.safetensors");
+    std::string out;
+    for (const auto& [name, tensor] : file.tensors()) {
+      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
+    }
+    return out;
+  }
+
+  test::ScratchFolder folder;
+  graph::GraphStore store;
+  test::FakeHost fake;
+};
+
+gtssl::GtsslOptions small_gtssl() {
+  gtssl::GtsslOptions o;
+  o.hidden = 8;
+  o.interactions = 2;
+  o.max_epochs = 3;
+  o.lr = 0.01;
+  return o;
+}
+
+finetune::FinetuneOptions small_finetune() {
+  finetune::FinetuneOptions o;
+  o.hidden = 8;
+  o.interactions = 2;
+  o.max_epochs = 30;
+  o.lr = 0.02;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("pre-training lowers its loss, and a head on the encoder learns classes", "[gtssl]") {
+  Trees f;
+  gtssl::GtsslOptions o = small_gtssl();
+  o.max_epochs = 8;
+  const json made = gtssl::Gtssl::run(o, f.request("gtssl"), f.fake.host);
+  REQUIRE(f.fake.epochs.size() == 8);
+  CHECK(f.fake.epochs.back().at("val_loss") < f.fake.epochs.front().at("val_loss"));
+  CHECK(f.fake.epochs.back().contains("val_generation"));
+  CHECK(f.fake.epochs.back().contains("val_order_positive"));
+  CHECK(made.at("facts").at("widths").at("hidden") == 8);
+  CHECK_FALSE(fs::exists(f.folder / "gtssl" / "checkpoint"));
+
+  finetune::FinetuneOptions probe = small_finetune();
+  probe.freeze_encoder = true;
+  probe.head = "linear";
+  probe.lr = 0.05;
+  const std::string before = f.weights("gtssl");
+  const json frozen = finetune::Finetune::run(probe, f.request("probe", "gtssl"), f.fake.host);
+  CHECK(f.weights("gtssl") == before);
+  const auto encoder = graph::SafetensorsFile::open(f.folder / "gtssl" / "model.safetensors");
+  const auto probed = graph::SafetensorsFile::open(f.folder / "probe" / "model.safetensors");
+  for (const auto& [name, tensor] : probed.tensors()) {
+    if (name.rfind("encoder.", 0) != 0) continue;
+    CHECK(graph::hash_bytes(tensor.data, tensor.bytes) ==
+          graph::hash_bytes(encoder.tensor(name).data, encoder.tensor(name).bytes));
+  }
+  finetune::FinetuneOptions tune = small_finetune();
+  tune.lr = 0.005;
+  tune.head = "linear";  // the published one has four units here, which may all be dead
+  const json tuned = finetune::Finetune::run(tune, f.request("tuned", "gtssl"), f.fake.host);
+  CHECK(tuned.at("metrics").at("val_accuracy") > 0.6);  // a third by chance
+  CHECK(tuned.at("metrics").at("parts").at("test").at("confusion").size() == 3);
+  CHECK(tuned.at("table").at("columns")[2] == "accuracy");
+  CHECK(tuned.at("facts").at("start") == "pre-trained");
+}
+
+TEST_CASE("the shape of trees in numbers made by hand tells synthetic classes apart",
+          "[finetune]") {
+  Trees f("tree", 90, 40);
+  finetune::FinetuneOptions o = small_finetune();
+  o.representation = "shape";
+  o.head = "linear";
+  o.lr = 0.05;
+  const json made = finetune::Finetune::run(o, f.request("shape"), f.fake.host);
+  CHECK(made.at("metrics").at("val_accuracy") > 0.8);
+  CHECK(made.at("facts").at("parameters") ==
+        static_cast<int64_t>(graph::kShapeFeatures.size() + 1) * 3);
+}
+
+TEST_CASE("a share of the labels is the same for a seed, and of every class", "[finetune]") {
+  Trees f;
+  finetune::FinetuneOptions o = small_finetune();
+  o.representation = "shape";
+  o.head = "linear";
+  o.max_epochs = 1;
+  o.label_fraction = 0.2;
+  o.least_labels = 2;
+  const auto count = [&](const std::string& step) {
+    const json made = finetune::Finetune::run(o, f.request(step), f.fake.host);
+    return made.at("metrics").at("train_graphs").get<int64_t>();
+  };
+  const int64_t some = count("a");
+  CHECK(count("b") == some);
+  CHECK(f.weights("a") == f.weights("b"));
+  CHECK(some >= 6);
+  o.label_fraction = 1;
+  CHECK(count("c") > 3 * some);
+}
+
+TEST_CASE("numbers of graphs are learned, and judged in their own unit", "[finetune]") {
+  Trees f;
+  std::string labels = "file,class,size\n";
+  for (std::size_t g = 0; g < f.store.sources().size(); ++g) {
+    const graph::Source& source = f.store.sources()[g];
+    const auto first = static_cast<std::size_t>(source.first_graph);
+    labels +=
+        source.path + ",a," +
+        std::to_string(100 + 2 * (f.store.node_ptr()[first + 1] - f.store.node_ptr()[first])) +
+        "\n";
+  }
+  std::ofstream(f.folder / "files" / "labels.csv") << labels;
+  graph::ImportOptions import;
+  import.target_column = "size";
+  graph::import_logs(f.folder / "files", f.folder / "data", import);
+  finetune::FinetuneOptions o = small_finetune();
+  o.task = "regression";
+  o.representation = "shape";
+  o.head = "linear";
+  o.lr = 0.1;
+  o.max_epochs = 150;
+  o.monitor_metric = "val_loss";
+  o.monitor_mode = "min";
+  const json made = finetune::Finetune::run(o, f.request("size"), f.fake.host);
+  // Without looking the error is the deviation of the sizes, some ten nodes or twenty units.
+  CHECK(made.at("metrics").at("val_rmse") < 8);
+  CHECK(made.at("metrics").at("parts").at("test").at("mae") < 8);
+}
+
+TEST_CASE("a run that is stopped and continued ends with the weights of an undisturbed one",
+          "[gtssl][resume]") {
+  Trees f;
+  gtssl::GtsslOptions o = small_gtssl();
+  o.checkpoint_seconds = 0;
+  gtssl::Gtssl::run(o, f.request("whole"), f.fake.host);
+  int64_t stops = 0;
+  for (bool is_done = false; !is_done; ++stops) {
+    REQUIRE(stops < 100);
+    f.fake.polls_left = 9;
+    try {
+      gtssl::Gtssl::run(o, f.request("broken"), f.fake.host);
+      is_done = true;
+    } catch (const Error& e) {
+      REQUIRE(e.code() == ExitCode::kRequeue);
+    }
+  }
+  CHECK(stops > 3);
+  f.fake.polls_left = -1;
+  CHECK(f.weights("broken") == f.weights("whole"));
+}
+
+TEST_CASE("a step in parts of one graph is the same step", "[gtssl][accumulation]") {
+  Trees f;
+  gtssl::GtsslOptions o = small_gtssl();
+  o.max_epochs = 1;
+  o.batch_size = 8;
+  const json whole = gtssl::Gtssl::run(o, f.request("whole"), f.fake.host);
+  o.batch_size = 1;
+  o.accumulate_grad_batches = 8;
+  const json parts = gtssl::Gtssl::run(o, f.request("parts"), f.fake.host);
+  CHECK(parts.at("metrics").at("train_loss").get<double>() ==
+        Approx(whole.at("metrics").at("train_loss").get<double>()).epsilon(1e-4));
+}
+
+TEST_CASE("losses stay finite in bf16", "[gtssl][precision]") {
+  Trees f;
+  gtssl::GtsslOptions o = small_gtssl();
+  o.precision = "bf16-mixed";
+  o.max_epochs = 10;
+  const json made = gtssl::Gtssl::run(o, f.request("bf16"), f.fake.host);
+  CHECK(made.at("metrics").at("epochs") == 10);  // a loss that is not finite ends the run
+  CHECK(f.fake.epochs.back().at("train_loss") < f.fake.epochs.front().at("train_loss"));
+}
+
+TEST_CASE("the plan of pre-training counts what a step needs", "[gtssl][memory]") {
+  for (const auto& [kind, graphs, nodes] : {std::tuple{"superpixel", 12, 49}, {"tree", 60, 120}}) {
+    Trees f(kind, graphs, nodes);
+    for (const int64_t batch : {2, 4}) {
+      for (const int64_t budget : {2048, 8192}) {
+        for (const int64_t hidden : {16, 64}) {
+          INFO(kind << " batch " << batch << " budget " << budget << " hidden " << hidden);
+          gtssl::GtsslOptions o = small_gtssl();
+          o.max_epochs = 1;
+          o.batch_size = batch;
+          o.hidden = hidden;
+          o.path_budget = budget;
+          o.memory_estimation = "static";
+          const std::string step = std::string(kind) + std::to_string(batch) + "_" +
+                                   std::to_string(budget) + "_" + std::to_string(hidden);
+          const json made = gtssl::Gtssl::run(o, f.request(step), f.fake.host);
+          const double planned = made.at("memory").at("planned").at("predicted");
+          const double actual = made.at("memory").at("actual").at("peak_tensor_bytes");
+          CHECK(planned == Approx(actual).epsilon(0.05));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("graphs without positions, and encoders of other graphs, are refused", "[gtssl]") {
+  test::StageFixture cars;
+  CHECK_THROWS_WITH(gtssl::Gtssl::run(small_gtssl(), cars.request("gtssl"), cars.fake.host),
+                    Catch::Contains("the graphs have no positions"));
+  Trees f;
+  gtssl::GtsslOptions o = small_gtssl();
+  o.max_epochs = 1;
+  gtssl::Gtssl::run(o, f.request("gtssl"), f.fake.host);
+  Trees points("superpixel", 12, 25);
+  finetune::FinetuneOptions tune = small_finetune();
+  tune.encoder_path = (f.folder / "gtssl").string();
+  CHECK_THROWS_WITH(finetune::Finetune::run(tune, points.request("tune"), points.fake.host),
+                    Catch::Contains("an encoder of 9 node features, the data has 5"));
+  tune.encoder_path = (f.folder / "gtssl").string();
+  CHECK_THROWS_WITH(finetune::Finetune::run(tune, f.request("tune", "gtssl"), f.fake.host),
+                    Catch::Contains("two encoders"));
+}
