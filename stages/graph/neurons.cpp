@@ -161,6 +161,7 @@ SpatialGraph part_of(const Neuron& neuron, const std::vector<int32_t>& nodes, do
 
 std::vector<std::string> feature_names() {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(kSwcTypes) + 1);
   for (int32_t type = 0; type < kSwcTypes; ++type) names.push_back("type_" + std::to_string(type));
   names.emplace_back("log_radius");
   return names;
@@ -200,7 +201,8 @@ GraphStoreData import_neurons(const SpatialImport& import) {
   SpatialBuilder builder(feature_names());
   int64_t unlabelled = 0, without = 0;
   for (std::size_t i = 0; i < neurons.size(); ++i) {
-    const auto& [name, neuron] = neurons[i];
+    const auto& [name, read] = neurons[i];
+    const auto& neuron = read;  // a lambda may not capture a binding
     const auto used = static_cast<int64_t>(neuron.type.size());
     builder.begin_source({name, "", "train", "swc", neuron.rows, neuron.rows - used, 0, 0});
     const Label* label = labels.find(name);

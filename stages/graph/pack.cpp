@@ -29,17 +29,17 @@ void gather_spatial(const GraphArrays& all, std::span<const int64_t> ids, GraphB
   for (int64_t i = 0; i < out.graphs; ++i) {
     const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);
     const int64_t first = all.node_ptr[id], n = all.node_ptr[id + 1] - first;
-    const int32_t node = out.node_ptr[i];
+    const int64_t node = out.node_ptr[i];
     out.target[i] = from.target[id];
     std::copy_n(from.pos.data() + first * 3, n * 3, out.pos.data() + node * 3);
     std::copy_n(from.tour.data() + first, n, out.tour_in.data() + node);
     std::copy_n(from.tour.data() + nodes_in_all + first, n, out.tour_out.data() + node);
     for (int64_t v = 0; v < n; ++v) {
       const int32_t parent = from.parent[static_cast<std::size_t>(first + v)];
-      out.parent[node + v] = parent < 0 ? -1 : parent + node;
+      out.parent[node + v] = parent < 0 ? -1 : parent + out.node_ptr[i];
     }
     for (int64_t e = all.edge_ptr[id]; e < all.edge_ptr[id + 1]; ++e) {
-      out.out_target[edge++] = all.edge_target[static_cast<std::size_t>(e)] + node;
+      out.out_target[edge++] = all.edge_target[static_cast<std::size_t>(e)] + out.node_ptr[i];
       ++out.out_ptr[node + all.edge_source[static_cast<std::size_t>(e)] + 1];
     }
   }

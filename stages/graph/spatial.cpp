@@ -17,8 +17,8 @@ std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 double squared_distance(std::span<const float> pos, int32_t a, int32_t b) {
   double sum = 0;
   for (int64_t d = 0; d < 3; ++d) {
-    const double difference =
-        static_cast<double>(pos[at(3 * a + d)]) - static_cast<double>(pos[at(3 * b + d)]);
+    const double difference = static_cast<double>(pos[at(int64_t{3} * a + d)]) -
+                              static_cast<double>(pos[at(int64_t{3} * b + d)]);
     sum += difference * difference;
   }
   return sum;
@@ -49,7 +49,7 @@ class DisjointSets {
 int32_t central_node(std::span<const float> pos, std::span<const int32_t> nodes) {
   std::array<double, 3> mean{};
   for (const int32_t v : nodes) {
-    for (int64_t d = 0; d < 3; ++d) mean[at(d)] += static_cast<double>(pos[at(3 * v + d)]);
+    for (int64_t d = 0; d < 3; ++d) mean[at(d)] += static_cast<double>(pos[at(int64_t{3} * v + d)]);
   }
   for (double& m : mean) m /= static_cast<double>(nodes.size());
   int32_t best = nodes.front();
@@ -57,7 +57,7 @@ int32_t central_node(std::span<const float> pos, std::span<const int32_t> nodes)
   for (const int32_t v : nodes) {
     double distance = 0;
     for (int64_t d = 0; d < 3; ++d) {
-      const double difference = static_cast<double>(pos[at(3 * v + d)]) - mean[at(d)];
+      const double difference = static_cast<double>(pos[at(int64_t{3} * v + d)]) - mean[at(d)];
       distance += difference * difference;
     }
     if (distance < nearest) {

@@ -149,7 +149,7 @@ class Reader {
 
   std::vector<int64_t> pointers(const std::string& name, int64_t end) const {
     if (!file_.has(name)) return {0, end};
-    const std::vector<int64_t> out = values_of<int64_t, int32_t, int64_t>(file_, name, 1);
+    std::vector<int64_t> out = values_of<int64_t, int32_t, int64_t>(file_, name, 1);
     if (out.size() < 2 || out.front() != 0 || out.back() != end ||
         !std::is_sorted(out.begin(), out.end())) {
       throw refuse(file_, name + " does not cut 0 .. " + std::to_string(end) + " into graphs");

@@ -152,7 +152,7 @@ struct Group {
 /// By source, or each graph by itself where its source is independent; in a seeded order, largest
 /// first.
 std::vector<Group> make_groups(const GraphStore& store, const Ids& ids, Random& random) {
-  const int32_t most = *std::max_element(store.y().begin(), store.y().end());
+  const int64_t most = *std::max_element(store.y().begin(), store.y().end());
   const auto classes = static_cast<std::size_t>(most + 2);  // with "no label", the first
   std::map<int32_t, std::size_t> of_source;
   std::vector<Group> groups;
@@ -167,7 +167,7 @@ std::vector<Group> make_groups(const GraphStore& store, const Ids& ids, Random& 
     }
     Group& group = groups[found->second];
     group.ids.push_back(id);
-    ++group.classes[static_cast<std::size_t>(store.y()[at] + 1)];
+    ++group.classes[static_cast<std::size_t>(int64_t{store.y()[at]} + 1)];
   }
   random.shuffle(groups);
   std::stable_sort(groups.begin(), groups.end(),

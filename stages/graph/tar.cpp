@@ -44,7 +44,7 @@ bool TarReader::next() {
     const std::string_view header(block.data(), block.size());
     if (std::all_of(header.begin(), header.end(), [](char c) { return c == '\0'; })) return false;
     // The sum of the header's bytes, those of the sum itself counted as spaces.
-    int64_t sum = 8 * ' ';
+    int64_t sum = int64_t{8} * ' ';
     for (std::size_t i = 0; i < header.size(); ++i) {
       if (i < 148 || i >= 156) sum += static_cast<unsigned char>(header[i]);
     }
