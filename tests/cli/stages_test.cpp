@@ -80,7 +80,7 @@ TEST_CASE("every training stage refuses a bad value with the option's name and r
   const ScratchFolder scratch;
   for (const std::string stage : {"autoencoder", "classifier"}) {
     const CommandResult result =
-        run_kdgat(kShort + stage + ".lr=0 " + stage + ".epochs=3 -n", scratch.path());
+        run_kdgat(kShort + stage + ".lr=0 " + stage + ".max_epoch=3 -n", scratch.path());
     INFO(result.err);
     CHECK(result.exit_code == 2);
     CHECK(result.err.find(stage + ".lr: 0 is outside") != std::string::npos);
