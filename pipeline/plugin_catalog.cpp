@@ -43,6 +43,7 @@ PluginDescription read_description(const fs::path& path) {
     if (!option.is_object()) throw std::runtime_error("an option is no object");
   }
   plugin.refused = json.value("refused", nlohmann::json::array());
+  plugin.trains_in_ranks = json.value("trains_in_ranks", false);
   return plugin;
 }
 

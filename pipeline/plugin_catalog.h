@@ -28,8 +28,9 @@ struct PluginDescription {
   std::string runtime;       ///< LibTorch build, or "none"
   std::string library_hash;  ///< xxh3-128 of the .so when it was described
   std::vector<PortDescription> inputs, outputs;
-  nlohmann::json options;  ///< JSON Schema (see kdgat/options.h)
-  nlohmann::json refused;  ///< [{"name","neutral","reason"}]
+  nlohmann::json options;        ///< JSON Schema (see kdgat/options.h)
+  nlohmann::json refused;        ///< [{"name","neutral","reason"}]
+  bool trains_in_ranks = false;  ///< may be one of several processes that train together
 };
 
 class PluginCatalog {

@@ -435,11 +435,15 @@ json memory_record(const StepOutcome& outcome, const json& announced) {
 }
 
 json memory_json(const MemoryRequest& memory) {
-  return {{"limit", memory.limit},
-          {"device", memory.device},
-          {"total", memory.total},
-          {"context", memory.context},
-          {"measure", memory.measure}};
+  json packs;
+  if (memory.packs) {
+    packs = {{"graphs", memory.packs->graphs},
+             {"nodes", memory.packs->nodes},
+             {"edges", memory.packs->edges},
+             {"min_packs", memory.packs->min_packs}};
+  }
+  return {{"limit", memory.limit},     {"device", memory.device},   {"total", memory.total},
+          {"context", memory.context}, {"measure", memory.measure}, {"packs", std::move(packs)}};
 }
 
 json make_request(const RunnerInput& input, const PlannedStep& step,
@@ -463,12 +467,16 @@ json make_request(const RunnerInput& input, const PlannedStep& step,
       inputs[port.name].push_back(std::move(item));
     }
   }
+  MemoryRequest memory = input.memory;
+  if (const auto packs = input.packs.find(step.spec.name); packs != input.packs.end()) {
+    memory.packs = packs->second;
+  }
   return {{"step", step.spec.name},
           {"options", step.spec.options.values},
           {"device", input.device},
           {"threads", input.threads},
           {"seed", input.seed},
-          {"memory", memory_json(input.memory)},
+          {"memory", memory_json(memory)},
           {"run_dir", run_dir.empty() ? "" : std::filesystem::absolute(run_dir).string()},
           {"inputs", std::move(inputs)}};
 }

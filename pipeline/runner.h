@@ -62,6 +62,7 @@ struct RunnerInput {
   int64_t seed = 42;
   std::optional<PreparedData> data;  ///< if a step reads it; one without a folder has facts alone
   MemoryRequest memory{};
+  std::map<std::string, FrozenPacks> packs{};  ///< by step: settled when the run was submitted
 };
 
 /// As it stands in a request.

@@ -19,6 +19,7 @@
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,7 @@ struct StageInfo {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<RefusedOption> refused;
+  bool trains_in_ranks = false;  ///< run() may be one of several processes that train together
 };
 
 struct Input {
@@ -66,6 +68,11 @@ struct Input {
   nlohmann::json facts;
 };
 
+/// Bounds of a pack, settled beforehand (see PackLimits in graph/pack.h).
+struct FrozenPacks {
+  int64_t graphs = 0, nodes = 0, edges = 0, min_packs = 0;
+};
+
 /// What a stage may use of a device, as the user or a plan says.
 struct MemoryRequest {
   int64_t limit = 0;     ///< bytes this process may hold in all; 0 = what the device has
@@ -73,6 +80,16 @@ struct MemoryRequest {
   int64_t total = 0;     ///< its bytes
   int64_t context = 0;   ///< its bytes that are not tensors
   bool measure = false;  ///< plan() may run packs of the graphs to measure what they need
+  /// Which graphs form a step was settled when the run was submitted: what this device cannot hold
+  /// is split in place, the step stays the same.
+  std::optional<FrozenPacks> packs{};
+};
+
+/// Which of several processes that train one model this is.
+struct Ranks {
+  int rank = 0;       ///< the first one reports, and leaves the results
+  int world = 1;      ///< how many there are
+  std::string store;  ///< where they meet: "HOST:PORT" of the first one, or "file:PATH"
 };
 
 struct Request {
@@ -81,6 +98,7 @@ struct Request {
   int threads = 1;
   int64_t seed = 42;
   MemoryRequest memory;
+  Ranks ranks;
   std::filesystem::path run_dir;  ///< the step's own folder; may hold a checkpoint to continue from
   std::map<std::string, std::vector<Input>> inputs;  ///< by port name
   nlohmann::json options;
@@ -105,7 +123,13 @@ struct Request {
     const nlohmann::json memory = j.value("memory", nlohmann::json::object());
     r.memory = {memory.value("limit", int64_t{0}), memory.value("device", ""),
                 memory.value("total", int64_t{0}), memory.value("context", int64_t{0}),
-                memory.value("measure", false)};
+                memory.value("measure", false),    std::nullopt};
+    if (const auto packs = memory.find("packs"); packs != memory.end() && packs->is_object()) {
+      r.memory.packs = {packs->value("graphs", int64_t{0}), packs->value("nodes", int64_t{0}),
+                        packs->value("edges", int64_t{0}), packs->value("min_packs", int64_t{0})};
+    }
+    const nlohmann::json ranks = j.value("ranks", nlohmann::json::object());
+    r.ranks = {ranks.value("rank", 0), ranks.value("world", 1), ranks.value("store", "")};
     r.options = j.value("options", nlohmann::json::object());
     const nlohmann::json inputs = j.value("inputs", nlohmann::json::object());
     for (const auto& [port, list] : inputs.items()) {
@@ -211,7 +235,8 @@ std::string describe() {
                      {"inputs", ports(info.inputs)},
                      {"outputs", ports(info.outputs)},
                      {"options", options_schema<typename Stage::Options>()},
-                     {"refused", std::move(refused)}});
+                     {"refused", std::move(refused)},
+                     {"trains_in_ranks", info.trains_in_ranks}});
 }
 
 template <class Stage>
