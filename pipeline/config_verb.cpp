@@ -46,6 +46,7 @@ class YamlWriter {
     host("dataset", profile.dataset);
     host("device", profile.device);
     host("threads", profile.threads);
+    host("nproc", profile.nproc);
     host("memory_limit", exact_bytes(profile.memory_limit));
     host("allocator", profile.allocator);
     host("seed", profile.seed);
@@ -114,6 +115,7 @@ ordered_json profile_json(const Profile& profile, bool origin) {
   host("dataset", profile.dataset);
   host("device", profile.device);
   host("threads", profile.threads);
+  host("nproc", profile.nproc);
   host("memory_limit", exact_bytes(profile.memory_limit));
   host("allocator", profile.allocator);
   host("seed", profile.seed);

@@ -34,6 +34,7 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --root DIR           folder that holds all runs (default runs)
   --device D           auto, cpu, cuda or cuda:N
   --threads N          threads of a stage; 0 = as many as this process may use
+  --nproc N            processes on this machine that train a stage together (default 1)
   --memory-limit SIZE  memory a stage may use in all, e.g. 4GiB (default: what the device has)
   --allocator WORDS    settings of the CUDA allocator (default expandable_segments:True)
   --seed N             seed of every stage

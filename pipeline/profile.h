@@ -5,7 +5,7 @@
 //   dataset: hcrl_sa                 # sub-folder of the run root
 //   preset: [student]                # layers below this file
 //   data: {path: logs/, window: 100} # import options; `synth: {seconds: 60}` instead of a path
-//   seed: 42                         # also device, threads, memory_limit, allocator, root
+//   seed: 42                         # also device, threads, nproc, memory_limit, allocator, root
 //   options:                         # for every step of a stage, active or not
 //     classifier: {lr: 0.001}
 //   stages:                          # the steps, in this order
@@ -62,6 +62,7 @@ struct Profile {
   std::vector<StepSpec> steps;
   std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
   int threads = 0;              ///< 0 = by the machine (cores allowed by cgroup and affinity)
+  int nproc = 1;                ///< processes that train a stage together
   uint64_t memory_limit = 0;    ///< bytes a stage may use in all; 0 = what the device has
   /// PYTORCH_CUDA_ALLOC_CONF of the stages' processes, but for steps with one of their own.
   std::string allocator = "expandable_segments:True";

@@ -11,7 +11,8 @@
 
 namespace kdgat {
 
-/// dataset, device, threads, memory_limit, allocator, seed, root, with their published aliases.
+/// dataset, device, threads, nproc, memory_limit, allocator, seed, root, with their published
+/// aliases.
 const nlohmann::json& host_schema();
 /// What is wrong with the value of a host key beyond its schema (a device, a size, the settings of
 /// an allocator); no message if nothing is.

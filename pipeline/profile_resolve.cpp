@@ -237,6 +237,7 @@ class Resolver {
     profile_.dataset = host.values["dataset"];
     profile_.device = host.values["device"];
     profile_.threads = host.values["threads"];
+    profile_.nproc = host.values["nproc"];
     profile_.memory_limit = parse_bytes(host.values["memory_limit"]);
     profile_.allocator = host.values["allocator"];
     profile_.seed = host.values["seed"];

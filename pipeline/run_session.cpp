@@ -62,7 +62,7 @@ RunSession::RunSession(Context& of, const std::vector<std::string>& words, const
   check_compatible(plugins);
   needs_data = reads_data(sketch);
   device = choose_device(profile.device, plugins, machine);
-  threads = profile.threads > 0 ? profile.threads : machine.threads();
+  threads = profile.threads > 0 ? profile.threads : std::max(1, machine.threads() / profile.nproc);
   for (const PlannedStep& step : sketch.steps) names_.push_back(step.spec.name);
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "pipeline/plugin_host.h"
+#include "pipeline/ranks.h"
 #include "pipeline/run_session.h"
 #include "pipeline/signals.h"
 #include "pipeline/table.h"
@@ -128,6 +129,13 @@ class RunCommand {
 
   int run() {
     install_signal_flags();
+    const Place place = place_of([](const char* name) { return std::getenv(name); });
+    std::unique_ptr<Gathering> gathering;
+    if (place.world > 1) {
+      refuse_with_others();
+      gathering = std::make_unique<Gathering>(session_.dataset_root, place);
+      if (place.rank > 0) return gathering->follow(session_.process());
+    }
     const std::optional<PreparedData> data = session_.import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = session_.plan_for(data);
@@ -155,8 +163,7 @@ class RunCommand {
     ProcessSettings process = session_.process();
     process.lock_fd = run->lock_fd();
     const int code =
-        run_plan(session_.input(plan, data), *run, *status_,
-                 session_.options.in_process ? execute_here() : execute_in_child(process));
+        run_plan(session_.input(plan, data), *run, *status_, executor(process, gathering.get()));
     report(plan, run->document(), run->folder(), code);
     return code;
   }
@@ -164,6 +171,28 @@ class RunCommand {
   bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
 
  private:
+  /// What only one program can do.
+  void refuse_with_others() const {
+    const std::string here = "this program was started with others (srun, or RANK and WORLD_SIZE)";
+    if (session_.profile.nproc > 1) {
+      throw Error(ExitCode::kUsage,
+                  here + ", and nproc=" + std::to_string(session_.profile.nproc) +
+                      " asks for more processes on this machine",
+                  "start as many programs as there are to be processes");
+    }
+    if (session_.options.in_process) {
+      throw Error(ExitCode::kUsage, here + ", and --in-process is for one");
+    }
+  }
+
+  Execute executor(const ProcessSettings& process, Gathering* gathering) const {
+    if (session_.options.in_process) return execute_here();
+    if (gathering != nullptr) return gathering->lead(process, context_.catalog);
+    const int nproc = session_.profile.nproc;
+    if (nproc == 1) return execute_in_child(process);
+    return execute_in_ranks(process, nproc, session_.memory_limit(), context_.catalog);
+  }
+
   /// Of every step that will run, before the first one starts. Throws Error(kPlugin) with every
   /// problem.
   void check_libraries(const Plan& plan) const {
@@ -186,9 +215,11 @@ class RunCommand {
   }
 
   void announce(const Plan& plan) {
-    std::string text = session_.device + ", " + std::to_string(session_.threads) +
-                       (session_.threads == 1 ? " thread" : " threads") + ", limit " +
-                       format_bytes(session_.memory_limit()) + ":";
+    const int nproc = session_.profile.nproc;
+    std::string text =
+        session_.device + ", " + (nproc == 1 ? "" : std::to_string(nproc) + " processes of ") +
+        std::to_string(session_.threads) + (session_.threads == 1 ? " thread" : " threads") +
+        ", limit " + format_bytes(session_.memory_limit()) + ":";
     std::string names;
     for (const PlannedStep& step : plan.steps) {
       names += (names.empty() ? " " : ", ") + step.spec.name +

@@ -1,15 +1,7 @@
 #include "pipeline/runner.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 
-#include "pipeline/child.h"
 #include "pipeline/signals.h"
 
 namespace kdgat {
@@ -17,10 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-/// How often a stage's memory is looked at: short peaks must not hide between two looks.
-constexpr int kPollMilliseconds = 10;
 constexpr const char* kOomReport = "oom-report.md";
-constexpr int kHostMemory = static_cast<int>(ExitCode::kHostMemory);
 
 bool is_cancel(int code) { return code == 85 || code == 130 || code == 143; }
 
@@ -30,144 +19,6 @@ std::string join(const std::vector<Diagnostic>& list) {
   std::string out;
   for (const Diagnostic& d : list) out += (out.empty() ? "" : "\n") + d.text();
   return out;
-}
-
-/// What a death by signal means; `oom_kills` counted while the stage ran.
-StageAnswer answer_of_death(int signal, uint64_t oom_kills, uint64_t peak_bytes,
-                            const Machine& machine, const std::string& log_tail) {
-  StageAnswer answer;
-  answer.code = static_cast<int>(ExitCode::kStageFailed);
-  const std::string tail = log_tail.empty() ? "" : "\nlast lines of its log:\n" + log_tail;
-  const char* name = ::sigabbrev_np(signal);
-  const std::string signal_name = "SIG" + std::string(name == nullptr ? "?" : name);
-  const auto limit = machine.memory_limit();
-  const bool at_limit =
-      limit && static_cast<double>(peak_bytes) >= 0.95 * static_cast<double>(*limit);
-  if (signal == SIGKILL && (oom_kills > 0 || at_limit)) {
-    answer.code = kHostMemory;
-    answer.diagnostics.push_back({"",
-                                  "out of host memory: the kernel killed the stage at " +
-                                      format_bytes(peak_bytes) +
-                                      (limit ? " of " + format_bytes(*limit) : "") + tail,
-                                  "a smaller batch_size, or more memory for the job"});
-  } else if (signal == SIGABRT && log_tail.find("bad_alloc") != std::string::npos) {
-    answer.code = kHostMemory;
-    answer.diagnostics.push_back(
-        {"",
-         "out of host memory: the stage could get no more at " + format_bytes(peak_bytes) + tail,
-         "a smaller batch_size, or more memory for the job"});
-  } else {
-    answer.diagnostics.push_back(
-        {"", "the stage's process was killed by " + signal_name + tail, ""});
-  }
-  return answer;
-}
-
-StageAnswer answer_of_exit(int code, const std::string& log_tail) {
-  StageAnswer answer;
-  if (code == kHostMemory) {
-    answer.code = code;
-    answer.diagnostics.push_back({"", "out of host memory", "more memory for the job"});
-    return answer;
-  }
-  answer.code = static_cast<int>(ExitCode::kStageFailed);
-  answer.diagnostics.push_back(
-      {"",
-       "the stage's process ended with status " + std::to_string(code) + " and without an answer" +
-           (log_tail.empty() ? "" : "\nlast lines of its log:\n" + log_tail),
-       ""});
-  return answer;
-}
-
-/// Passes on what signals ask, each demand once.
-class Forwarder {
- public:
-  explicit Forwarder(Child& child) : child_(child) {}
-  void look() {
-    if (is_urgent()) child_.kill();
-    const int code = pending_signal();
-    if (code != 0 && code != told_) child_.cancel(told_ = code);
-  }
-
- private:
-  Child& child_;
-  int told_ = 0;
-};
-
-StepOutcome supervise(const ChildSpec& spec, const ProcessSettings& settings,
-                      const std::filesystem::path& log_file,
-                      const std::function<void(const json&, uint64_t)>& on_event) {
-  constexpr int kLogLines = 5;
-  StepOutcome outcome;
-  std::optional<StageAnswer> answer;
-  uint64_t memory = 0;
-  const Clock clock = steady_clock();
-  const double started = clock();
-  const uint64_t kills_before = settings.machine.oom_kills();
-  Child child(spec);
-  Forwarder forwarder(child);
-  const auto on_line = [&](std::string_view text) {
-    const json line = json::parse(text, nullptr, false);
-    if (!line.is_object()) return;
-    if (line.contains("answer")) {
-      answer = StageAnswer::from_json(line.at("answer"));
-      outcome.peak_resident_bytes = line.at("peak_resident_bytes");
-    } else {
-      if (line.value("event", "") == "progress") outcome.last_progress = line;
-      on_event(line, memory);
-    }
-  };
-  bool is_alive = true;
-  while (is_alive) {
-    forwarder.look();
-    memory = settings.machine.anonymous_memory(child.pid());
-    if (memory > 0) outcome.anonymous.add(clock() - started, memory);  // 0 = it has just ended
-    is_alive = child.poll(kPollMilliseconds, on_line);
-  }
-  // The system's number counts what the host held when it started the process, too.
-  if (!answer) outcome.peak_resident_bytes = child.end().peak_resident_bytes;
-  if (answer) {
-    outcome.answer = std::move(*answer);
-  } else if (is_urgent()) {
-    outcome.answer.code = pending_signal();
-    outcome.answer.diagnostics.push_back({"", "stopped at once", ""});
-  } else if (child.end().signal != 0) {
-    outcome.answer = answer_of_death(
-        child.end().signal, settings.machine.oom_kills() - kills_before,
-        outcome.peak_resident_bytes, settings.machine, last_lines(log_file, kLogLines));
-  } else {
-    outcome.answer = answer_of_exit(child.end().exit_code, last_lines(log_file, kLogLines));
-  }
-  return outcome;
-}
-
-ChildSpec child_spec(const ProcessSettings& settings, const StageCall& call) {
-  const std::string allocator = call.allocator.value_or(settings.allocator);
-  ChildSpec spec;
-  spec.executable = settings.executable;
-  spec.lock_fd = settings.lock_fd;
-  spec.environment["OMP_NUM_THREADS"] = std::to_string(settings.threads);
-  // Threads wait some microseconds for the next operation before they sleep: waking one takes
-  // longer, and those that spin for long take the cores from those that work.
-  if (std::getenv("OMP_WAIT_POLICY") == nullptr && std::getenv("GOMP_SPINCOUNT") == nullptr) {
-    spec.environment["OMP_WAIT_POLICY"] = "active";
-    spec.environment["GOMP_SPINCOUNT"] = "5000";
-  }
-  // LibTorch reads it while it loads. The second name is the first one's newer form.
-  if (!allocator.empty() && std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr &&
-      std::getenv("PYTORCH_ALLOC_CONF") == nullptr) {
-    spec.environment["PYTORCH_CUDA_ALLOC_CONF"] = allocator;
-    spec.environment["PYTORCH_ALLOC_CONF"] = allocator;
-  }
-  return spec;
-}
-
-OwnedFd open_file(const std::filesystem::path& path, int flags) {
-  OwnedFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (fd.get() < 0) {
-    throw Error(ExitCode::kData, "cannot open " + path.string() + ": " + std::strerror(errno));
-  }
-  return fd;
 }
 
 json fingerprint_config(const RunnerInput& input, const PlannedStep& step,
@@ -385,42 +236,6 @@ class PlanRun {
 
 }  // namespace
 
-Execute execute_in_child(const ProcessSettings& settings) {
-  return [settings](const StageCall& call, const StepFolder& folder, const auto& on_event) {
-    const std::filesystem::path log = folder.path() / "log.txt";
-    const OwnedFd request = open_file(folder.path() / "request.json", O_RDONLY);
-    const OwnedFd output = open_file(log, O_WRONLY | O_APPEND | O_CREAT);
-    ChildSpec spec = child_spec(settings, call);
-    spec.request_fd = request.get();
-    spec.output_fd = output.get();
-    return supervise(spec, settings, log, on_event);
-  };
-}
-
-Execute execute_here() {
-  return [](const StageCall& call, const StepFolder&, const auto& on_event) {
-    StepOutcome outcome;
-    outcome.answer = call_stage(
-        call,
-        [&](const json& event) {
-          if (event.value("event", "") == "progress") outcome.last_progress = event;
-          on_event(event, 0);
-        },
-        [] {
-          if (is_urgent()) ::_exit(pending_signal());  // there is no child that could be killed
-          return pending_signal();
-        });
-    return outcome;
-  };
-}
-
-StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings) {
-  const OwnedFd request = memory_file(call.to_json().dump());
-  ChildSpec spec = child_spec(settings, call);
-  spec.request_fd = request.get();
-  return supervise(spec, settings, "", [](const json&, uint64_t) {}).answer;
-}
-
 json memory_record(const StepOutcome& outcome, const json& announced) {
   const json told = outcome.answer.result.value("memory", json());
   const auto part = [&](const char* name, const json& otherwise) {
@@ -435,15 +250,18 @@ json memory_record(const StepOutcome& outcome, const json& announced) {
 }
 
 json memory_json(const MemoryRequest& memory) {
-  json packs;
+  json out = {{"limit", memory.limit},
+              {"device", memory.device},
+              {"total", memory.total},
+              {"context", memory.context},
+              {"measure", memory.measure}};
   if (memory.packs) {
-    packs = {{"graphs", memory.packs->graphs},
-             {"nodes", memory.packs->nodes},
-             {"edges", memory.packs->edges},
-             {"min_packs", memory.packs->min_packs}};
+    out["packs"] = {{"graphs", memory.packs->graphs},
+                    {"nodes", memory.packs->nodes},
+                    {"edges", memory.packs->edges},
+                    {"min_packs", memory.packs->min_packs}};
   }
-  return {{"limit", memory.limit},     {"device", memory.device},   {"total", memory.total},
-          {"context", memory.context}, {"measure", memory.measure}, {"packs", std::move(packs)}};
+  return out;
 }
 
 json make_request(const RunnerInput& input, const PlannedStep& step,

@@ -13,42 +13,11 @@
 #include "pipeline/artifacts.h"
 #include "pipeline/data.h"
 #include "pipeline/log.h"
-#include "pipeline/machine.h"
-#include "pipeline/memory_trace.h"
 #include "pipeline/plan.h"
-#include "pipeline/stage_call.h"
+#include "pipeline/stage_process.h"
 #include "pipeline/status.h"
 
 namespace kdgat {
-
-struct StepOutcome {
-  StageAnswer answer;
-  uint64_t peak_resident_bytes = 0;  ///< 0 = not measured
-  MemoryTrace anonymous;             ///< resident anonymous memory from the start of the process
-  nlohmann::json last_progress;      ///< the last progress event, null if there was none
-};
-
-/// Runs one call to its end, or until a signal asks to stop. `on_event` gets the stage's events
-/// with the memory its process holds now.
-using Execute = std::function<StepOutcome(
-    const StageCall& call, const StepFolder& folder,
-    const std::function<void(const nlohmann::json& event, uint64_t memory_bytes)>& on_event)>;
-
-struct ProcessSettings {
-  std::filesystem::path executable = "/proc/self/exe";
-  int threads = 1;
-  std::string allocator;  ///< PYTORCH_CUDA_ALLOC_CONF, unless the user's environment has one
-  int lock_fd = -1;
-  Machine machine;
-};
-
-/// A process for each stage; a death by signal becomes an answer that says which and why.
-Execute execute_in_child(const ProcessSettings& settings);
-/// For debugging: in this process.
-Execute execute_here();
-
-/// Asks a stage's plan() in a process of its own, without a run folder.
-StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings);
 
 /// What a step and its stage said of the memory it needs and needed, for memory.json:
 /// {"planned", "actual", "timeline"}. `announced`: the plan as an event, for a stage that failed.

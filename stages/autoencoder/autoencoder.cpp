@@ -134,6 +134,7 @@ StageInfo Autoencoder::info() {
   out.inputs = {{"graphs", "graphs"}, {"teacher", "autoencoder", false}};
   out.outputs = {{"model", "model"}, {"autoencoder", "autoencoder"}};
   out.refused = train::refused_training_options();
+  out.trains_in_ranks = true;
   return out;
 }
 

@@ -140,6 +140,7 @@ StageInfo Classifier::info() {
   out.inputs = {{"graphs", "graphs"}, train::difficulty_port(), {"teacher", "classifier", false}};
   out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
   out.refused = train::refused_training_options();
+  out.trains_in_ranks = true;
   return out;
 }
 

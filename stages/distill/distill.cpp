@@ -13,6 +13,7 @@ StageInfo Distill::info() {
   out.inputs = {{"graphs", "graphs"}, train::difficulty_port(), {"teacher", "model", false}};
   out.outputs = {{"model", "model"}};
   out.refused = train::refused_training_options();
+  out.trains_in_ranks = true;
   return out;
 }
 

@@ -286,6 +286,7 @@ StageInfo Finetune::info() {
   out.inputs = {{"graphs", "graphs"}, {"encoder", "encoder", false}};
   out.outputs = {{"model", "graph_model"}};
   out.refused = train::refused_training_options();
+  out.trains_in_ranks = true;
   return out;
 }
 

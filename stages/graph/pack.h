@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/buffer.h"
+#include "graph/exchange.h"
 #include "graph/graph_store.h"
 
 namespace kdgat::graph {
@@ -32,6 +33,9 @@ struct GraphBatch {
   Buffer<int32_t> out_target;  ///< [edges] target node, offset, ascending within a source
   Buffer<float> target;        ///< [graphs] NaN = none
   bool is_spatial() const { return pos.size() > 0; }
+
+  /// Where other processes hold graphs of the same step; null = all are here. gather() leaves it.
+  Exchange* exchange = nullptr;
 };
 
 /// Replaces `out` by the graphs `ids` of `store`, in that order. Ids must be in range.

@@ -99,6 +99,7 @@ StageInfo Gtssl::info() {
   out.inputs = {{"graphs", "graphs"}};
   out.outputs = {{"model", "encoder"}};
   out.refused = train::refused_training_options();
+  out.trains_in_ranks = true;
   out.refused.push_back({"readout",
                          {"add", "sum", "mean"},
                          "pre-training reads states of nodes; finetune has a readout"});

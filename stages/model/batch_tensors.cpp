@@ -17,6 +17,7 @@ BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device) {
   out.graphs = batch.graphs;
   out.nodes = batch.nodes;
   out.edges = batch.edges;
+  out.exchange = batch.exchange;
   out.x_NF = view(batch.x, {batch.nodes, batch.node_features}, at::kFloat);
   out.node_ptr_G1 = view(batch.node_ptr, {batch.graphs + 1}, at::kInt);
   out.in_ptr_N1 = view(batch.in_ptr, {batch.nodes + 1}, at::kInt);

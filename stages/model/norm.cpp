@@ -39,11 +39,22 @@ std::vector<double> reduce_rows(int64_t rows, int64_t columns, int64_t count, co
   return out;
 }
 
+/// Sums over the rows of this process's batch become those of the whole step; returns its rows.
+double join(graph::Exchange* exchange, int64_t rows, std::vector<double>& sums) {
+  if (exchange == nullptr) return static_cast<double>(rows);
+  sums.push_back(static_cast<double>(rows));
+  exchange->sum(sums);
+  const double all = sums.back();
+  sums.pop_back();
+  return all;
+}
+
 struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
-  /// `mean` and `variance` [C]: read in eval mode, written in training mode.
+  /// `mean` and `variance` [C]: read in eval mode, written in training mode, as are `all_rows`, the
+  /// rows they are of.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, const at::Tensor& weight,
                             const at::Tensor& bias, at::Tensor mean, at::Tensor variance,
-                            bool training, double eps, double p, uint32_t layer,
+                            double* all_rows, bool training, double eps, double p, uint32_t layer,
                             const BatchTensors& batch) {
     RECORD_FUNCTION("kdgat::norm", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
@@ -60,13 +71,14 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
       scalar_t* spread = variance.data_ptr<scalar_t>();
       if (training) {
         for (const int power : {1, 2}) {
-          const std::vector<double> sums = reduce_rows<scalar_t>(
+          std::vector<double> sums = reduce_rows<scalar_t>(
               rows, columns, columns, [&](int64_t first, int64_t count, scalar_t* partial) {
                 table.column_sums(from + first * columns, centre, count, columns, power, partial);
               });
+          *all_rows = join(batch.exchange, rows, sums);
           for (int64_t c = 0; c < columns; ++c) {
-            (power == 1 ? centre : spread)[c] = static_cast<scalar_t>(
-                sums[static_cast<std::size_t>(c)] / static_cast<double>(rows));
+            (power == 1 ? centre : spread)[c] =
+                static_cast<scalar_t>(sums[static_cast<std::size_t>(c)] / *all_rows);
           }
         }
       }
@@ -90,6 +102,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     ctx->save_for_backward(
         {x, out, weight, training ? mean : mean.clone(), training ? variance : variance.clone()});
     ctx->saved_data["training"] = training;
+    ctx->saved_data["exchange"] = reinterpret_cast<int64_t>(batch.exchange);
     ctx->saved_data["eps"] = eps;
     ctx->saved_data["scale"] = 1 / (1 - p);
     return out;
@@ -100,6 +113,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     const at::Tensor &x = saved[0], &out = saved[1], &weight = saved[2];
     const bool training = ctx->saved_data["training"].toBool();
     const double eps = ctx->saved_data["eps"].toDouble();
+    auto* exchange = reinterpret_cast<graph::Exchange*>(ctx->saved_data["exchange"].toInt());
     const at::Tensor grad = grads[0].contiguous();
     const at::Tensor grad_x = at::empty_like(x);
     const at::Tensor grad_weight = at::empty_like(weight), grad_bias = at::empty_like(weight);
@@ -120,14 +134,15 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
           });
       const auto width = static_cast<std::size_t>(columns);
       std::vector<scalar_t> a(width), b(width, 0), c(width, 0);
-      const auto n = static_cast<double>(rows);
+      std::vector<double> all = sums;
+      const double n = training ? join(exchange, rows, all) : static_cast<double>(rows);
       for (std::size_t k = 0; k < width; ++k) {
         const double inverse = 1 / std::sqrt(static_cast<double>(variance[k]) + eps);
         const double gain = static_cast<double>(weight.const_data_ptr<scalar_t>()[k]) * inverse;
         a[k] = static_cast<scalar_t>(gain);
         if (training) {
-          b[k] = static_cast<scalar_t>(gain * inverse * inverse * sums[width + k] / n);
-          c[k] = static_cast<scalar_t>(gain * sums[k] / n);
+          b[k] = static_cast<scalar_t>(gain * inverse * inverse * all[width + k] / n);
+          c[k] = static_cast<scalar_t>(gain * all[k] / n);
         }
         grad_weight.data_ptr<scalar_t>()[k] = static_cast<scalar_t>(sums[width + k] * inverse);
         grad_bias.data_ptr<scalar_t>()[k] = static_cast<scalar_t>(sums[k]);
@@ -139,7 +154,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
                         grad_x.data_ptr<scalar_t>() + at);
       });
     });
-    variable_list result(10);
+    variable_list result(11);
     result[0] = grad_x;
     result[1] = grad_weight;
     result[2] = grad_bias;
@@ -147,12 +162,55 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
   }
 };
 
+/// A tensor summed over the processes of a step; so is its gradient.
+struct SumOverRanks : torch::autograd::Function<SumOverRanks> {
+  static at::Tensor joint(const at::Tensor& tensor, graph::Exchange& exchange) {
+    const at::Tensor values = tensor.detach().to(at::kCPU, at::kDouble).contiguous().clone();
+    exchange.sum({values.data_ptr<double>(), static_cast<std::size_t>(values.numel())});
+    return values.to(tensor.options());
+  }
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& tensor,
+                            graph::Exchange* exchange) {
+    ctx->saved_data["exchange"] = reinterpret_cast<int64_t>(exchange);
+    return joint(tensor, *exchange);
+  }
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    auto* exchange = reinterpret_cast<graph::Exchange*>(ctx->saved_data["exchange"].toInt());
+    return {joint(grads[0], *exchange), at::Tensor()};
+  }
+};
+
+/// Running statistics after a step on `n` rows.
+void update(torch::nn::BatchNorm1dImpl& norm, const at::Tensor& mean, const at::Tensor& variance,
+            double n) {
+  const at::NoGradGuard no_grad;
+  const double momentum = norm.options.momentum().value();
+  norm.running_mean.mul_(1 - momentum).add_(mean, momentum);
+  norm.running_var.mul_(1 - momentum).add_(variance, momentum * n / std::max(n - 1, 1.0));
+  norm.num_batches_tracked += 1;
+}
+
 }  // namespace
+
+at::Tensor batch_norm_over_ranks(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm,
+                                 graph::Exchange& exchange, bool update_running) {
+  const at::Tensor rows = at::full({1}, x_NC.size(0), x_NC.options().dtype(at::kDouble));
+  const double n = SumOverRanks::joint(rows, exchange).item<double>();
+  const at::Tensor mean = SumOverRanks::apply(x_NC.sum(0), &exchange) / n;
+  const at::Tensor centred = x_NC - mean;
+  const at::Tensor variance = SumOverRanks::apply(centred.square().sum(0), &exchange) / n;
+  if (update_running) update(norm, mean.detach(), variance.detach(), n);
+  return centred / (variance + norm.options.eps()).sqrt() * norm.weight + norm.bias;
+}
 
 at::Tensor norm_relu_dropout(const at::Tensor& given_NC, torch::nn::BatchNorm1dImpl& norm, double p,
                              uint32_t layer, const BatchTensors& batch, bool update_running) {
   const bool training = norm.is_training();
   const at::Tensor x_NC = full(given_NC);
+  if (!x_NC.is_cpu() && training && batch.exchange != nullptr) {
+    return relu_dropout(batch_norm_over_ranks(x_NC, norm, *batch.exchange, update_running), p,
+                        layer, batch);
+  }
   if (!x_NC.is_cpu()) {
     const at::Tensor running_mean = update_running || !training ? norm.running_mean : at::Tensor();
     const at::Tensor running_var = update_running || !training ? norm.running_var : at::Tensor();
@@ -164,16 +222,10 @@ at::Tensor norm_relu_dropout(const at::Tensor& given_NC, torch::nn::BatchNorm1dI
   }
   const at::Tensor mean = training ? at::empty_like(norm.running_mean) : norm.running_mean;
   const at::Tensor variance = training ? at::empty_like(norm.running_var) : norm.running_var;
-  const at::Tensor out = NormReluDropout::apply(x_NC, norm.weight, norm.bias, mean, variance,
+  double rows = 0;
+  const at::Tensor out = NormReluDropout::apply(x_NC, norm.weight, norm.bias, mean, variance, &rows,
                                                 training, norm.options.eps(), p, layer, batch);
-  if (training && update_running) {
-    const at::NoGradGuard no_grad;
-    const auto n = static_cast<double>(x_NC.size(0));
-    const double momentum = norm.options.momentum().value();
-    norm.running_mean.mul_(1 - momentum).add_(mean, momentum);
-    norm.running_var.mul_(1 - momentum).add_(variance, momentum * n / std::max(n - 1, 1.0));
-    norm.num_batches_tracked += 1;
-  }
+  if (training && update_running) update(norm, mean, variance, rows);
   return out;
 }
 

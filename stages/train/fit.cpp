@@ -6,13 +6,16 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <memory>
 
 #include "graph/safetensors.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
 #include "train/metrics.h"
 #include "train/probe.h"
+#include "train/ranks.h"
 #include "train/text.h"
 
 namespace kdgat::train {
@@ -28,14 +31,34 @@ std::filesystem::path checkpoint_file(const Request& request) {
   return request.run_dir / "checkpoint" / "state.safetensors";
 }
 
+/// Whether each process takes a share of the graphs: with fewer graphs than processes all take all.
+bool is_shared(const std::vector<int64_t>& ids, const RankGroup* ranks) {
+  return ranks != nullptr && static_cast<int64_t>(ids.size()) >= ranks->world();
+}
+
+std::vector<int64_t> own_share(const std::vector<int64_t>& ids, const RankGroup* ranks) {
+  if (!is_shared(ids, ranks)) return ids;
+  const Share share = share_of(static_cast<int64_t>(ids.size()), ranks->rank(), ranks->world());
+  return {ids.begin() + share.first, ids.begin() + share.end};
+}
+
+/// The scores of all `count` graphs from those of each process's share.
+std::vector<float> joined(const std::vector<float>& own, std::size_t count, RankGroup& ranks) {
+  const Share share = share_of(static_cast<int64_t>(count), ranks.rank(), ranks.world());
+  std::vector<float> out(count, 0.0F);
+  std::copy(own.begin(), own.end(), out.begin() + share.first);
+  ranks.sum(at::from_blob(out.data(), {static_cast<int64_t>(count)}, at::kFloat));
+  return out;
+}
+
 nlohmann::json validate(const Learner& learner, const Data& data, const Parts& parts,
-                        int64_t graphs, const std::function<void()>& check) {
+                        int64_t graphs, RankGroup* ranks, const std::function<void()>& check) {
   nlohmann::json out = nlohmann::json::object();
   if (!parts.val_loss.empty()) {
     const graph::StepTotals totals = size_of(data.store, parts.val_loss);
     std::map<std::string, torch::Tensor> sums;
     for_batches(
-        data.store, parts.val_loss, learner.with_edge_attr,
+        data.store, own_share(parts.val_loss, ranks), learner.with_edge_attr,
         [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
           check();
           std::map<std::string, torch::Tensor> next = sums;
@@ -50,15 +73,19 @@ nlohmann::json validate(const Learner& learner, const Data& data, const Parts& p
           sums = std::move(next);
         },
         graphs);
+    if (is_shared(parts.val_loss, ranks)) {
+      for (const auto& [name, sum] : sums) ranks->sum(sum);
+    }
     for (const auto& [name, sum] : sums) out[name] = sum.item<double>();
   }
   if (!parts.val_score.empty() && learner.judge) {
     const nlohmann::json judged = learner.judge(parts.val_score, check);
     for (const auto& [name, value] : judged.items()) out["val_" + name] = value;
   } else if (!parts.val_score.empty()) {
-    const std::vector<float> scores = score_all(
-        data.store, parts.val_score, learner.with_edge_attr, learner.score,
+    std::vector<float> scores = score_all(
+        data.store, own_share(parts.val_score, ranks), learner.with_edge_attr, learner.score,
         [&](int64_t) { check(); }, graphs);
+    if (is_shared(parts.val_score, ranks)) scores = joined(scores, parts.val_score.size(), *ranks);
     const std::vector<int64_t> labels = data.labels(parts.val_score);
     const double threshold =
         learner.threshold ? *learner.threshold : best_threshold(scores, labels).value;
@@ -145,18 +172,75 @@ memory::DeviceMemory device_memory(const Request& request) {
   return out;
 }
 
-memory::BatchOptions batch_options(const TrainOptions& options) {
-  return {options.batch_size, options.optimize_batch_size, options.safety_factor,
-          options.min_steps_per_epoch, options.accumulate_grad_batches};
+/// Of this process's pieces of the packs.
+memory::BatchOptions batch_options(const TrainOptions& options, int64_t world) {
+  return {(options.batch_size + world - 1) / world, options.optimize_batch_size,
+          options.safety_factor, options.min_steps_per_epoch, options.accumulate_grad_batches};
+}
+
+memory::GraphSizes share_of(memory::GraphSizes sizes, int64_t world) {
+  for (int64_t* sum : {&sizes.sum.graphs, &sizes.sum.nodes, &sizes.sum.edges, &sizes.sum.paths}) {
+    *sum = (*sum + world - 1) / world;
+  }
+  return sizes;
+}
+
+/// Bounds of the packs that all processes share: what was settled when the run was submitted, or as
+/// many pieces as there are processes.
+graph::PackLimits pack_limits(const TrainOptions& options, const memory::MemoryPlan& plan,
+                              const Request& request, RankGroup* ranks) {
+  if (const auto& packs = request.memory.packs) {
+    return {packs->graphs, packs->nodes, packs->edges, packs->min_packs};
+  }
+  const int64_t world = request.ranks.world;
+  std::vector<int64_t> bounds = {std::min(options.batch_size, plan.batch.graphs * world),
+                                 plan.batch.nodes * world, plan.batch.edges * world,
+                                 plan.min_packs};
+  if (ranks != nullptr) {  // each has measured by itself
+    bounds = nlohmann::json::parse(ranks->from_first(nlohmann::json(bounds).dump()))
+                 .get<std::vector<int64_t>>();
+  }
+  return {bounds[0], bounds[1], bounds[2], bounds[3]};
+}
+
+/// What this device can hold of packs that were settled elsewhere; none = all of it.
+memory::Size largest_part(const graph::PackLimits& settled, const memory::MemoryPlan& plan,
+                          const Request& request, const Host& host) {
+  const auto is_less = [](int64_t here, int64_t there) {
+    return here > 0 && (there == 0 || here < there);
+  };
+  const int64_t world = request.ranks.world;
+  memory::Size part = plan.batch;
+  part.graphs *= world;
+  part.nodes *= world;
+  part.edges *= world;
+  if (!request.memory.packs || plan.binds != "memory" ||
+      (!is_less(part.graphs, settled.graphs) && !is_less(part.nodes, settled.nodes) &&
+       !is_less(part.edges, settled.edges))) {
+    return {};
+  }
+  host.metrics("memory", 0,
+               {{"event", "settled_packs"},
+                {"settled", {{"graphs", settled.graphs}, {"nodes", settled.nodes}}},
+                {"fits", {{"graphs", part.graphs}, {"nodes", part.nodes}}}});
+  host.log("warning", "the packs were settled for more memory than " + plan.device.name +
+                          " has: those of more than " + with_commas(double(plan.batch.nodes)) +
+                          " nodes are computed in parts, the steps stay the same");
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  part = plan.batch;
+  if (part.nodes == 0) part.nodes = kAny;
+  if (part.edges == 0) part.edges = kAny;
+  return part;
 }
 
 /// Of the packs as they are, not of average graphs.
 int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphStore& store,
-                     const graph::PackPlan& packing) {
+                     const graph::PackPlan& packing, const Ranks& ranks) {
   int64_t out = 0;
   for (int64_t p = 0; p < packing.packs(); ++p) {
     const std::span<const int64_t> ids = packing.pack(p);
-    out = std::max(out, footprint.peak(size_of(store, ids)));
+    const auto own = ranks.world == 1 ? ids : piece_of(store, ids, ranks.rank, ranks.world);
+    out = std::max(out, footprint.peak(size_of(store, own)));
   }
   return out;
 }
@@ -207,8 +291,9 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const Learner& learn
       options.memory_estimation == "measured" && may_run
           ? measure(job_of(learner), options.precision, store, ids, learner.footprint, room)
           : learner.footprint;
-  return memory::make_plan(footprint, sizes_of(store, ids), device_memory(request),
-                           batch_options(options));
+  const int64_t world = request.ranks.world;
+  return memory::make_plan(footprint, share_of(sizes_of(store, ids), world), device_memory(request),
+                           batch_options(options, world));
 }
 
 memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
@@ -220,7 +305,9 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footpr
       {graph_facts.value("graphs", int64_t{0}), sum("/nodes/sum"), sum("/edges/sum")},
       {1, sum("/nodes/max"), sum("/edges/max")},
       -1};
-  return memory::make_plan(counted, sizes, device_memory(request), batch_options(options));
+  const int64_t world = request.ranks.world;
+  return memory::make_plan(counted, share_of(sizes, world), device_memory(request),
+                           batch_options(options, world));
 }
 
 void for_batches(
@@ -285,20 +372,26 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   memory::set_reported_plan(planned);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
   limit_memory(device, request);  // measuring has loaded what was not there before
-  const graph::PackLimits limits = {plan.batch.graphs, plan.batch.nodes, plan.batch.edges,
-                                    plan.min_packs};
+  std::unique_ptr<RankGroup> ranks;
+  if (request.ranks.world > 1) ranks = std::make_unique<RankGroup>(request.ranks, device);
+  const graph::PackLimits limits = pack_limits(options, plan, request, ranks.get());
   const graph::PackPlan packing = graph::make_pack_plan(data.store, parts.train, limits, true,
                                                         static_cast<uint64_t>(request.seed), 0);
   const int64_t graphs = static_cast<int64_t>(parts.train.size());
   const int64_t packs = std::max<int64_t>(1, packing.packs());
   const int64_t each = (graphs + packs - 1) / packs;
   planned["packs"] = packs;
-  planned["predicted"] = largest_peak(plan.footprint, data.store, packing);
+  planned["predicted"] = largest_peak(plan.footprint, data.store, packing, request.ranks);
   host.log("info",
            std::to_string(graphs) +
                (parts.sampler != nullptr ? " graphs to choose from, at most " : " graphs in ") +
                std::to_string(packs) + " batches an epoch, about " + std::to_string(each) +
-               " graphs each; " + plan.binds + " binds");
+               " graphs each; " +
+               (request.memory.packs ? "settled beforehand" : plan.binds + " binds"));
+  if (ranks) {
+    host.log("info", "rank " + std::to_string(ranks->rank()) + " of " +
+                         std::to_string(ranks->world()) + " that share each batch");
+  }
   host.log("info", plan.line());
 
   if (options.precision == "16-mixed" && device.is_cpu()) {
@@ -309,8 +402,11 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
 
   Job job = job_of(learner);
   job.sampler = parts.sampler;
+  job.ranks = ranks.get();
+  job.largest_part = largest_part(limits, plan, request, host);
+  const int64_t share = (each + request.ranks.world - 1) / request.ranks.world;
   job.evaluate = [&](const std::function<void()>& check) {
-    return validate(learner, data, parts, each, check);
+    return validate(learner, data, parts, share, ranks.get(), check);
   };
   const std::string what =
       all_options.dump() + request.device + data.store.content_hash() +
@@ -333,6 +429,10 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   metrics["steps"] = outcome.steps;
   metrics["train_graphs"] = graphs;
   metrics["graphs_per_second"] = outcome.graphs_per_second;
+  if (outcome.checkpoints > 0) {
+    metrics["checkpoints"] = {{"count", outcome.checkpoints},
+                              {"seconds", outcome.checkpoint_seconds}};
+  }
   metrics["batch"] = {{"graphs", each}, {"packs", packs}, {"binds", plan.binds}};
   nlohmann::json actual = outcome.memory;
   actual["context_bytes"] =

@@ -28,6 +28,7 @@ class Optimizer {
   /// device: 0 or 1) at 1 nothing changes at all.
   void step(double lr, const at::Tensor& skip = {});
 
+  const NamedTensors& parameters() const { return parameters_; }
   /// Those there are, in the order of the parameters.
   std::vector<at::Tensor> gradients() const;
 

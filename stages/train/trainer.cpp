@@ -74,7 +74,8 @@ Trainer::Trainer(TrainOptions options, Job job, const graph::GraphStore& store,
       meter_(memory::meter(loss_sum_.device())),
       cache_(meter_, policy_of(options_), observer_.note),
       buffers_(buffers_of(*job_.module)),
-      buffers_before_(clones(buffers_)) {
+      buffers_before_(clones(buffers_)),
+      largest_part_(job_.largest_part) {
   if (ids_.empty()) throw Error(ExitCode::kData, "there are no graphs to train on");
 }
 
@@ -97,6 +98,8 @@ Outcome Trainer::run() {
           best_epoch_,
           best_,
           seconds_ > 0 ? static_cast<double>(trained_) / seconds_ : 0,
+          saves_,
+          save_seconds_,
           std::move(memory)};
 }
 
@@ -104,13 +107,20 @@ graph::PackPlan Trainer::plan_epoch() {
   if (job_.sampler == nullptr) {
     return graph::make_pack_plan(store_, ids_, limits_, /*shuffle=*/true, seed_, epoch_);
   }
-  if (pack_ == 0) {
-    const at::NoGradGuard no_grad;
-    job_.module->eval();
-    job_.sampler->prepare(epoch_, [this] { check_cancelled(); });
-  }
   composition_ = nlohmann::json::object();
-  const std::vector<int64_t> ids = job_.sampler->draw(epoch_, composition_);
+  std::vector<int64_t> ids;
+  if (job_.ranks == nullptr || job_.ranks->is_first()) {
+    if (pack_ == 0) {
+      const at::NoGradGuard no_grad;
+      job_.module->eval();
+      job_.sampler->prepare(epoch_, check());
+    }
+    ids = job_.sampler->draw(epoch_, composition_);
+  }
+  if (job_.ranks != nullptr) {
+    ids = nlohmann::json::parse(job_.ranks->from_first(nlohmann::json(ids).dump()))
+              .get<std::vector<int64_t>>();
+  }
   return graph::make_pack_plan(store_, ids, limits_, /*shuffle=*/true, seed_, epoch_);
 }
 
@@ -137,7 +147,8 @@ void Trainer::train_epoch() {
       report(plan.packs(), with_loss);
       shown = Clock::now();
     }
-    if (!checkpoint_.empty() && seconds_since(saved_) >= options_.checkpoint_seconds) {
+    const bool is_writer = job_.ranks == nullptr || job_.ranks->is_first();
+    if (is_writer && !checkpoint_.empty() && seconds_since(saved_) >= options_.checkpoint_seconds) {
       save();
       cache_.after_checkpoint();
       saved_ = Clock::now();
@@ -153,24 +164,48 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
   const auto from = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(first)]);
   const auto to = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(end)]);
   const graph::StepTotals totals = size_of(store_, std::span(plan.order).subspan(from, to - from));
+  RankGroup* ranks = job_.ranks;
   parts_.clear();
-  for (int64_t pack = first; pack < end; ++pack) add_part(plan.pack(pack));
+  for (int64_t pack = first; pack < end; ++pack) {
+    add_part(ranks == nullptr ? plan.pack(pack)
+                              : piece_of(store_, plan.pack(pack), ranks->rank(), ranks->world()));
+  }
   copy(buffers_, buffers_before_);
-  torch::Tensor sum;
-  while (!sum.defined()) {
+  const torch::Tensor sum = sum_of_step(totals);
+  if (ranks != nullptr) {
+    ranks->sum_gradients(optimizer_.parameters());
+    ranks->sum(sum);
+  }
+  const memory::Label label("optimizer");
+  scaler_.step(optimizer_, options_.gradient_clip, lr);
+  return sum;  // stays on the device: item() waits, so it is called per report, not per step
+}
+
+/// Tries until there is memory for every part, here and in the other processes.
+torch::Tensor Trainer::sum_of_step(const graph::StepTotals& totals) {
+  RankGroup* ranks = job_.ranks;
+  for (;;) {
     std::string failure;
+    bool is_abandoned = false;
     try {
-      sum = gradients(totals);
+      const torch::Tensor sum = gradients(totals);
+      if (ranks != nullptr) ranks->finish_step();
+      return sum;
+    } catch (const StepAbandoned&) {
+      is_abandoned = true;
     } catch (const std::exception& error) {
       if (!memory::is_out_of_memory(error)) throw;
       failure = error.what();
     }
     // Outside of the handler: the exception holds on to what it passed through.
-    if (!sum.defined()) split_part(failure);
+    if (is_abandoned) {
+      undo_step();
+      continue;
+    }
+    split_part(failure);
+    // Where statistics are joint, the others wait for this process's in the middle of a pass.
+    if (ranks != nullptr && job_.parts_differ) ranks->abandon_step();
   }
-  const memory::Label label("optimizer");
-  scaler_.step(optimizer_, options_.gradient_clip, lr);
-  return sum;  // stays on the device: item() waits, so it is called per report, not per step
 }
 
 /// Loss of the step, its gradients in the parameters.
@@ -180,6 +215,7 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
   for (part_ = 0; part_ < parts_.size(); ++part_) {
     const memory::Label batch("batch");
     graph::gather(store_, parts_[part_], job_.with_edge_attr, batch_);
+    batch_.exchange = job_.ranks;
     const memory::Label forward("forward");
     torch::Tensor loss;
     {
@@ -190,12 +226,13 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
     scaler_.scale(loss).backward();
     sum = sum.defined() ? sum + loss.detach() : loss.detach();
   }
-  return sum;
+  return sum.defined() ? sum : at::zeros({}, loss_sum_.options().dtype(at::kFloat));
 }
 
 /// Adds graphs to the parts of the step, cut in halves as long as they are larger than what was too
 /// large before.
 void Trainer::add_part(std::span<const int64_t> ids) {
+  if (ids.empty()) return;
   const graph::StepTotals size = size_of(store_, ids);
   const bool fits = largest_part_.graphs == 0 ||
                     (size.nodes <= largest_part_.nodes && size.edges <= largest_part_.edges);
@@ -204,13 +241,17 @@ void Trainer::add_part(std::span<const int64_t> ids) {
   add_part(ids.subspan(ids.size() / 2));
 }
 
-/// After out of memory: the step begins anew with the part that failed in two. Weights and
-/// optimiser were not touched; noise depends on step and graph ids alone.
-void Trainer::split_part(const std::string& failure) {
+void Trainer::undo_step() {
   batch_ = {};
   optimizer_.zero_grad();
   copy(buffers_before_, buffers_);
   cache_.release();
+}
+
+/// After out of memory: the step begins anew with the part that failed in two. Weights and
+/// optimiser were not touched; noise depends on step and graph ids alone.
+void Trainer::split_part(const std::string& failure) {
+  undo_step();
   const std::span<const int64_t> failed = parts_[part_];
   const graph::StepTotals size = size_of(store_, failed);
   if (failed.size() == 1) {
@@ -258,8 +299,13 @@ void Trainer::finish_epoch() {
   if (job_.evaluate) {
     const at::NoGradGuard no_grad;
     job_.module->eval();
-    metrics.update(job_.evaluate([this] { check_cancelled(); }));
+    metrics.update(job_.evaluate(check()));
     job_.module->train();
+  }
+  if (job_.ranks != nullptr) {  // what follows is decided from the same numbers everywhere
+    const std::vector<uint8_t> bytes = nlohmann::json::to_cbor(metrics);
+    metrics =
+        nlohmann::json::from_cbor(job_.ranks->from_first(std::string(bytes.begin(), bytes.end())));
   }
   if (!metrics.contains(options_.monitor_metric)) {
     throw Error(ExitCode::kUsage,
@@ -320,13 +366,29 @@ void Trainer::report(int64_t packs, bool with_loss) const {
   observer_.step(progress);
 }
 
+/// Between two steps: all processes leave at the same one.
 void Trainer::check_cancelled() {
-  const ExitCode code = observer_.cancelled ? observer_.cancelled() : ExitCode::kOk;
-  if (code == ExitCode::kOk) return;
+  ExitCode code = observer_.cancelled ? observer_.cancelled() : ExitCode::kOk;
+  if (job_.ranks != nullptr) {
+    code = static_cast<ExitCode>(job_.ranks->largest(static_cast<int64_t>(code)));
+  }
+  if (code != ExitCode::kOk) stop(code);
+}
+
+/// For what is computed between steps. With other processes it waits for the next step.
+std::function<void()> Trainer::check() {
+  if (job_.ranks != nullptr) return [] {};
+  return [this] {
+    const ExitCode code = observer_.cancelled ? observer_.cancelled() : ExitCode::kOk;
+    if (code != ExitCode::kOk) stop(code);
+  };
+}
+
+void Trainer::stop(ExitCode code) {
   std::string what =
       "stopped in epoch " + std::to_string(epoch_ + 1) + ", after step " + std::to_string(step_);
   if (!checkpoint_.empty()) {
-    save();
+    if (job_.ranks == nullptr || job_.ranks->is_first()) save();
     what = "checkpoint at epoch " + std::to_string(epoch_ + 1) + ", step " + std::to_string(step_);
   }
   throw Error(code, what);
@@ -346,7 +408,8 @@ NamedTensors Trainer::tensors() const {
   return out;
 }
 
-void Trainer::save() const {
+void Trainer::save() {
+  const Clock::time_point start = Clock::now();
   save_checkpoint(
       checkpoint_, tensors(),
       {{"identity", job_.identity},
@@ -361,17 +424,29 @@ void Trainer::save() const {
        {"best_epoch", best_epoch_},
        {"best", best_},
        {"schedule", schedule_.state()}});
+  ++saves_;
+  save_seconds_ += seconds_since(start);
 }
 
 void Trainer::resume() {
-  if (checkpoint_.empty()) return;
-  const std::optional<nlohmann::json> state = read_checkpoint_state(checkpoint_);
-  if (!state) return;
-  if (state->at("identity") != job_.identity || state->at("seed") != seed_) {
-    if (observer_.note) observer_.note("the checkpoint is of other options or data: starting over");
+  const bool is_reader = job_.ranks == nullptr || job_.ranks->is_first();
+  std::optional<nlohmann::json> state;
+  if (is_reader && !checkpoint_.empty()) state = read_checkpoint_state(checkpoint_);
+  if (job_.ranks != nullptr) {
+    const std::string text = job_.ranks->from_first(state ? state->dump() : "");
+    if (!text.empty()) state = nlohmann::json::parse(text);
+  }
+  if (!state) {
+    if (job_.ranks != nullptr) job_.ranks->from_first(weights_);
     return;
   }
-  load_checkpoint(checkpoint_, tensors());
+  if (state->at("identity") != job_.identity || state->at("seed") != seed_) {
+    if (observer_.note) observer_.note("the checkpoint is of other options or data: starting over");
+    if (job_.ranks != nullptr) job_.ranks->from_first(weights_);
+    return;
+  }
+  if (is_reader) load_checkpoint(checkpoint_, tensors());
+  if (job_.ranks != nullptr) job_.ranks->from_first(tensors());
   // The packs of the run that wrote it: the memory free today may be another.
   const std::vector<int64_t> limits = state->at("limits");
   limits_ = {limits.at(0), limits.at(1), limits.at(2), limits.at(3)};

@@ -21,6 +21,7 @@
 #include "memory/plan.h"
 #include "train/optimizer.h"
 #include "train/precision.h"
+#include "train/ranks.h"
 #include "train/sampler.h"
 #include "train/schedule.h"
 #include "train/train_options.h"
@@ -41,6 +42,11 @@ struct Job {
   Sampler* sampler = nullptr;
   bool with_edge_attr = false;  ///< batches carry edge features
   bool parts_differ = false;    ///< statistics of a batch enter the loss: a split changes it
+  /// The processes that share each step: each computes its piece of every pack. Null = this one
+  /// alone.
+  RankGroup* ranks = nullptr;
+  /// A larger piece of a pack is split beforehand; 0 = no bound.
+  memory::Size largest_part;
   /// What results depend on beside the trainer's own arguments; a checkpoint of another identity is
   /// not continued.
   std::string identity;
@@ -68,6 +74,8 @@ struct Outcome {
   int64_t epochs = 0, steps = 0, best_epoch = 0;  ///< epochs counted from 1
   nlohmann::json best;                            ///< metrics of the best epoch
   double graphs_per_second = 0;                   ///< of training, in this process
+  int64_t checkpoints = 0;                        ///< written, in this process
+  double checkpoint_seconds = 0;                  ///< all of them took
   /// {"peak_tensor_bytes", "peak_reserved_bytes", "splits", "releases", ...} of training
   nlohmann::json memory;
 };
@@ -91,13 +99,17 @@ class Trainer {
   void train_epoch();
   graph::PackPlan plan_epoch();
   torch::Tensor step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr);
+  torch::Tensor sum_of_step(const graph::StepTotals& totals);
   torch::Tensor gradients(const graph::StepTotals& totals);
   void add_part(std::span<const int64_t> ids);
   void split_part(const std::string& failure);
+  void undo_step();
   nlohmann::json memory_now() const;
   void finish_epoch();
   void check_cancelled();
-  void save() const;
+  [[noreturn]] void stop(ExitCode code);
+  std::function<void()> check();
+  void save();
   void report(int64_t packs, bool with_loss) const;
   double mean_loss() const;
   void check_finite(double value, const std::string& name) const;
@@ -126,7 +138,7 @@ class Trainer {
   NamedTensors buffers_, buffers_before_;  ///< of the module, and as they were before this step
   std::vector<std::span<const int64_t>> parts_;  ///< of this step: packs, or pieces of them
   std::size_t part_ = 0;                         ///< being computed
-  memory::Size largest_part_;  ///< a larger part is split beforehand; 0 = none was too large yet
+  memory::Size largest_part_;  ///< a larger part is split beforehand; 0 = no bound yet
   int64_t splits_ = 0;
   int64_t peak_allocated_ = 0, peak_reserved_ = 0;  ///< of training, in this process
 
@@ -141,6 +153,8 @@ class Trainer {
 
   double seconds_ = 0;  // of training, in this process
   int64_t trained_ = 0;
+  int64_t saves_ = 0;
+  double save_seconds_ = 0;
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
 };
 

@@ -1,11 +1,8 @@
 // Out of memory while training: an allocation of a short run fails, and the run ends as if nothing
 // had happened, or says so and leaves what was there.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -16,6 +13,7 @@
 #include "support/catch_torch.h"
 #include "support/soak.h"
 #include "support/stage_fixture.h"
+#include "support/weights.h"
 
 using namespace kdgat;
 using Autoencoder = memory::Guarded<autoencoder::Autoencoder>;
@@ -45,35 +43,9 @@ autoencoder::AutoencoderOptions short_autoencoder() {
 
 classifier::ClassifierOptions short_classifier() { return short_run(test::small_classifier()); }
 
-using Weights = std::map<std::string, std::vector<float>>;
-
-Weights weights_in(const fs::path& folder) {
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(folder / "model.safetensors");
-  Weights out;
-  for (const auto& [name, tensor] : file.tensors()) {
-    std::vector<float>& values = out[name];
-    values.resize(tensor.bytes / sizeof(float));
-    std::memcpy(values.data(), tensor.data, values.size() * sizeof(float));
-  }
-  return out;
-}
-
-/// Largest difference. A bias ahead of a norm has no gradient but for rounding, of which Adam makes
-/// steps of their own: it is left out.
-double difference(const Weights& a, const Weights& b) {
-  double worst = 0;
-  REQUIRE(a.size() == b.size());
-  for (const auto& [name, values] : a) {
-    if (name.find("coder") != std::string::npos && name.ends_with("conv.bias")) continue;
-    const std::vector<float>& others = b.at(name);
-    REQUIRE(values.size() == others.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (std::memcmp(&values[i], &others[i], sizeof(float)) == 0) continue;
-      worst = std::max(worst, static_cast<double>(std::abs(values[i] - others[i])));
-    }
-  }
-  return worst;
-}
+using test::difference;
+using test::Weights;
+using test::weights_in;
 
 /// No file of a folder is half-written.
 bool is_whole(const fs::path& folder) {
