@@ -77,8 +77,8 @@ class LocalRanks {
         own.request["run_dir"] = fs::absolute(scratch(rank)).string();
       }
       const OwnedFd request = memory_file(own.to_json().dump());
-      processes_.push_back(std::make_unique<StageProcess>(own, request.get(),
-                                                          folder / "log.txt", settings));
+      processes_.push_back(
+          std::make_unique<StageProcess>(own, request.get(), folder / "log.txt", settings));
     }
   }
 
@@ -115,11 +115,11 @@ class LocalRanks {
     StageProcess& process = *processes_[static_cast<std::size_t>(rank)];
     if (process.has_ended()) return;
     process.forward_signals();
-    const bool is_alive = process.poll(kPollMilliseconds / world_ + 1,
-                                       [&](const json& event, uint64_t memory) {
-                                         if (rank == 0) return on_event(event, memory);
-                                         pass_on(event, rank, on_event);
-                                       });
+    const bool is_alive =
+        process.poll(kPollMilliseconds / world_ + 1, [&](const json& event, uint64_t memory) {
+          if (rank == 0) return on_event(event, memory);
+          pass_on(event, rank, on_event);
+        });
     if (is_alive) return;
     const bool is_failure = process.outcome().answer.code != 0;
     // The first to fail is the cause; one that died says nothing, while its others may be quicker.
@@ -287,8 +287,7 @@ void Gathering::beat() {
 std::string Gathering::failures(int call) const {
   std::string out;
   for (int rank = 1; rank < place_.world; ++rank) {
-    const fs::path file =
-        folder_ / ("failed-" + std::to_string(call) + "-" + std::to_string(rank));
+    const fs::path file = folder_ / ("failed-" + std::to_string(call) + "-" + std::to_string(rank));
     std::string text = last_lines(file, 5);
     if (!text.empty()) out += "\n" + name_of(rank, place_.world) + ": " + text;
   }
@@ -341,9 +340,8 @@ int Gathering::follow(const ProcessSettings& settings) {
       continue;
     }
     if (!fs::exists(file)) return 0;
-    StageCall call =
-        call_of_rank(StageCall::from_json(json::parse(text_of(file))), place_.rank, place_.world,
-                     place_.address);
+    StageCall call = call_of_rank(StageCall::from_json(json::parse(text_of(file))), place_.rank,
+                                  place_.world, place_.address);
     choose_device(call, place_.local_rank);
     const fs::path scratch = folder_ / ("rank" + std::to_string(place_.rank));
     fs::remove_all(scratch);
@@ -351,8 +349,7 @@ int Gathering::follow(const ProcessSettings& settings) {
     call.request["run_dir"] = scratch.string();
     const OwnedFd request = memory_file(call.to_json().dump());
     StageProcess process(call, request.get(), "", settings);
-    const StageAnswer answer =
-        supervise(process, [](const json&, uint64_t) {}).answer;
+    const StageAnswer answer = supervise(process, [](const json&, uint64_t) {}).answer;
     if (answer.code != 0 && !is_cancel(answer.code)) {
       std::string text;
       for (const Diagnostic& d : answer.diagnostics) text += d.text() + "\n";

@@ -131,8 +131,8 @@ class RunCommand {
     install_signal_flags();
     const Place place = place_of([](const char* name) { return std::getenv(name); });
     std::unique_ptr<Gathering> gathering;
+    refuse_several(place);
     if (place.world > 1) {
-      refuse_with_others();
       gathering = std::make_unique<Gathering>(session_.dataset_root, place);
       if (place.rank > 0) return gathering->follow(session_.process());
     }
@@ -171,17 +171,17 @@ class RunCommand {
   bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
 
  private:
-  /// What only one program can do.
-  void refuse_with_others() const {
-    const std::string here = "this program was started with others (srun, or RANK and WORLD_SIZE)";
-    if (session_.profile.nproc > 1) {
-      throw Error(ExitCode::kUsage,
-                  here + ", and nproc=" + std::to_string(session_.profile.nproc) +
-                      " asks for more processes on this machine",
-                  "start as many programs as there are to be processes");
+  void refuse_several(const Place& place) const {
+    const int nproc = session_.profile.nproc;
+    if (nproc > 1 && place.world > 1) {
+      throw Error(
+          ExitCode::kUsage,
+          "this program was started with others (srun, or RANK and WORLD_SIZE), and nproc=" +
+              std::to_string(nproc) + " asks for more processes on this machine",
+          "start as many programs as there are to be processes");
     }
-    if (session_.options.in_process) {
-      throw Error(ExitCode::kUsage, here + ", and --in-process is for one");
+    if (session_.options.in_process && (nproc > 1 || place.world > 1)) {
+      throw Error(ExitCode::kUsage, "--in-process is for one process");
     }
   }
 

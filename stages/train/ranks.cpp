@@ -87,9 +87,8 @@ class RankGroup::Wire {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
-      throw Error(ExitCode::kStageFailed,
-                  name() + " could not meet the others at " + ranks.store + ": " +
-                      first_line(error.what()));
+      throw Error(ExitCode::kStageFailed, name() + " could not meet the others at " + ranks.store +
+                                              ": " + first_line(error.what()));
     }
   }
 
@@ -244,7 +243,8 @@ std::span<const int64_t> piece_of(const graph::GraphStore& store, std::span<cons
     while (i < ids.size() && (until[i] + until[i + 1]) / 2 < before) ++i;
     return i;
   };
-  const std::size_t first = first_of(rank), end = rank + 1 == world ? ids.size() : first_of(rank + 1);
+  const std::size_t first = first_of(rank),
+                    end = rank + 1 == world ? ids.size() : first_of(rank + 1);
   return ids.subspan(first, end - first);
 }
 

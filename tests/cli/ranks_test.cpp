@@ -106,11 +106,32 @@ TEST_CASE("programs that are started together share the stages", "[cli][ranks]")
   must_kdgat(kShort + "--root one", scratch.path());
   const CommandResult both = run_shell(
       "export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 10000)); "
-      "RANK=1 " + kdgat_word() + " " + kShort + "--root two & other=$!; "
-      "RANK=0 " + kdgat_word() + " " + kShort + "--root two; first=$?; wait $other; "
-      "echo codes $first $?",
+      "RANK=1 " +
+          kdgat_word() + " " + kShort +
+          "--root two & other=$!; "
+          "RANK=0 " +
+          kdgat_word() + " " + kShort +
+          "--root two; first=$?; wait $other; "
+          "echo codes $first $?",
       scratch.path());
   INFO(both.err);
   CHECK(both.out.find("codes 0 0") != std::string::npos);
   check_same_losses(newest_run(scratch / "one" / "smoke"), newest_run(scratch / "two" / "smoke"));
+}
+
+TEST_CASE("what several processes cannot do is refused", "[cli][ranks]") {
+  const ScratchFolder scratch;
+  const auto refused = [&](const std::string& line, const std::string& text) {
+    const CommandResult result = run_shell(line, scratch.path());
+    INFO(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.err.find(text) != std::string::npos);
+  };
+  refused(kdgat_word() + " " + kShort + "--nproc 2 --in-process",
+          "--in-process is for one process");
+  refused(kdgat_word() + " " + kShort + "--nproc 0", "nproc: 0 is outside [1, 1024]");
+  refused("RANK=0 WORLD_SIZE=2 " + kdgat_word() + " " + kShort, "MASTER_ADDR and MASTER_PORT");
+  refused("RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29400 " + kdgat_word() + " " +
+              kShort + "--nproc 2",
+          "asks for more processes on this machine");
 }

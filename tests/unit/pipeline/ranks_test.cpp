@@ -46,12 +46,9 @@ TEST_CASE("RANK and WORLD_SIZE name the place, as torchrun sets them", "[ranks]"
 }
 
 TEST_CASE("inside of srun SLURM names the place", "[ranks]") {
-  std::map<std::string, std::string> task = {{"SLURM_STEP_ID", "2"},
-                                             {"SLURM_JOB_ID", "31"},
-                                             {"SLURM_STEP_NUM_TASKS", "8"},
-                                             {"SLURM_PROCID", "5"},
-                                             {"SLURM_LOCALID", "1"},
-                                             {"SLURM_STEP_NODELIST", "gpu[03-05,9],x"}};
+  std::map<std::string, std::string> task = {
+      {"SLURM_STEP_ID", "2"}, {"SLURM_JOB_ID", "31"}, {"SLURM_STEP_NUM_TASKS", "8"},
+      {"SLURM_PROCID", "5"},  {"SLURM_LOCALID", "1"}, {"SLURM_STEP_NODELIST", "gpu[03-05,9],x"}};
   const Place p = place(task);
   CHECK(p.rank == 5);
   CHECK(p.world == 8);

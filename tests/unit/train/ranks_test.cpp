@@ -27,8 +27,7 @@ namespace {
 
 /// Calls body(group) once for each rank, in a thread of its own; hands on the first exception.
 void in_ranks(int world, const std::function<void(train::RankGroup&)>& body) {
-  const fs::path store =
-      fs::temp_directory_path() / ("kdgat_ranks_" + std::to_string(::getpid()));
+  const fs::path store = fs::temp_directory_path() / ("kdgat_ranks_" + std::to_string(::getpid()));
   fs::remove(store);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(world));
   std::vector<std::thread> threads;
@@ -112,8 +111,9 @@ autoencoder::AutoencoderOptions autoencoder_with(const std::string& norm, int64_
   return o;
 }
 
-/// Biases ahead of a norm have no gradient but for rounding, of which Adam makes steps of their own;
-/// running statistics follow them with a delay: with norm: batch the validation loss is less sure.
+/// Biases ahead of a norm have no gradient but for rounding, of which Adam makes steps of their
+/// own; running statistics follow them with a delay: with norm: batch the validation loss is less
+/// sure.
 void check_same_epochs(const std::vector<json>& a, const std::vector<json>& b, double tolerance,
                        double val_tolerance) {
   REQUIRE(a.size() == b.size());
@@ -354,9 +354,9 @@ TEST_CASE("packs settled beforehand are kept, and split where memory is short", 
   const int64_t beside = memory::anonymous_memory() - meter.counters().reserved;
   const int64_t held = roomy.at("memory").at("actual").at("peak_tensor_bytes").get<int64_t>() -
                        planned.at("step").get<int64_t>();
-  request.memory.limit = static_cast<int64_t>(
-      1.016 * static_cast<double>(beside + (6 << 20) + held +
-                                  planned.at("step").get<int64_t>() * 9 / 10));
+  request.memory.limit =
+      static_cast<int64_t>(1.016 * static_cast<double>(beside + (6 << 20) + held +
+                                                       planned.at("step").get<int64_t>() * 9 / 10));
   const json tight = classifier::Classifier::run(options, request, f.fake.host);
   meter.set_limit(0);
   CHECK(tight.at("metrics").at("steps") == roomy.at("metrics").at("steps"));
