@@ -66,16 +66,6 @@ void load_encoder(const graph::SafetensorsFile& file, model::SgmpEncoder& encode
   }
 }
 
-model::SgmpConfig config_from_scratch(const FinetuneOptions& o, int64_t features, double scale) {
-  model::SgmpConfig c;
-  static_cast<model::SgmpForm&>(c) = o;
-  c.node_features = features;
-  c.hidden = o.hidden;
-  c.interactions = o.interactions;
-  c.scale = scale;
-  return c;
-}
-
 /// Graphs that can be used: with a label, or with a target.
 std::vector<int64_t> usable(const FinetuneOptions& options, const train::Data& data,
                             const std::vector<int64_t>& ids) {
@@ -167,8 +157,8 @@ Setup set_up(const FinetuneOptions& options, const Request& request, const Host*
     load_encoder(opened, model->encoder);
   } else {
     out.start = "from scratch";
-    out.config = config_from_scratch(options, store.node_features(),
-                                     train::median_edge_length(store, train));
+    out.config = model::make_sgmp_config(options, store.node_features(),
+                                         train::median_edge_length(store, train));
     model = model::GraphModel(out.config, head);
   }
   if (is_regression(options)) standardise_target(out.data, out.parts.train, model);

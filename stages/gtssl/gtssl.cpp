@@ -12,16 +12,6 @@
 namespace kdgat::gtssl {
 namespace {
 
-model::SgmpConfig make_config(const GtsslOptions& o, int64_t features, double scale) {
-  model::SgmpConfig c;
-  static_cast<model::SgmpForm&>(c) = o;
-  c.node_features = features;
-  c.hidden = o.hidden;
-  c.interactions = o.interactions;
-  c.scale = scale;
-  return c;
-}
-
 model::GrowthConfig make_growth(const GtsslOptions& o) {
   model::GrowthConfig c;
   static_cast<model::GrowthForm&>(c) = o;
@@ -73,8 +63,8 @@ Setup set_up(const GtsslOptions& options, const Request& request) {
                                               : "kdgat data inspect shows the parts");
   }
   train::prepare(options, request);
-  out.config = make_config(options, out.data.store.node_features(),
-                           train::median_edge_length(out.data.store, out.parts.train));
+  out.config = model::make_sgmp_config(options, out.data.store.node_features(),
+                                       train::median_edge_length(out.data.store, out.parts.train));
   model::TreeModel model(out.config, make_growth(options));
   model->to(torch::Device(request.device));
   model->encoder->path_budget = options.path_budget;
@@ -110,7 +100,7 @@ nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
   const nlohmann::json& facts = request.input("graphs").facts;
   if (!facts.contains("node_features")) return nlohmann::json::object();
   train::require_spatial(facts);
-  const model::SgmpConfig config = make_config(options, facts.at("node_features"), 1);
+  const model::SgmpConfig config = model::make_sgmp_config(options, facts.at("node_features"), 1);
   const model::TreeModel model(config, make_growth(options));
   nlohmann::json out = facts_of(config, model);
   out.update(train::planned_memory(

@@ -37,6 +37,18 @@ struct SgmpConfig : SgmpForm {
   double scale = 1;          ///< positions are divided by it: the median edge length
 };
 
+/// Of a stage's options: a form, `hidden` and `interactions`.
+template <class Options>
+SgmpConfig make_sgmp_config(const Options& options, int64_t node_features, double scale) {
+  SgmpConfig out;
+  static_cast<SgmpForm&>(out) = options;
+  out.node_features = node_features;
+  out.hidden = options.hidden;
+  out.interactions = options.interactions;
+  out.scale = scale;
+  return out;
+}
+
 /// from_json throws Error(kData) naming each missing, unknown, malformed or impossible entry.
 void to_json(nlohmann::json& out, const SgmpConfig& config);
 void from_json(const nlohmann::json& in, SgmpConfig& config);
