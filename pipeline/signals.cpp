@@ -8,7 +8,8 @@ namespace {
 
 std::atomic<int> pending{0};
 std::atomic<int> stops{0};
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<bool> urgent{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 extern "C" void set_flag(int signal) {
   if (signal == SIGUSR1) {
@@ -16,6 +17,8 @@ extern "C" void set_flag(int signal) {
     pending.compare_exchange_strong(none, 85);
   } else if (stops.fetch_add(1) == 0) {
     pending = 128 + signal;
+  } else if (signal == SIGINT) {
+    urgent = true;
   }
 }
 
@@ -34,11 +37,12 @@ void install_signal_flags() {
 
 int pending_signal() { return pending; }
 
-bool is_urgent() { return stops > 1; }
+bool is_urgent() { return urgent; }
 
 void reset_signal_flags() {
   pending = 0;
   stops = 0;
+  urgent = false;
 }
 
 }  // namespace kdgat

@@ -10,7 +10,8 @@ void install_signal_flags();
 /// 0, or the exit code asked for. A later SIGINT or SIGTERM replaces a SIGUSR1.
 int pending_signal();
 
-/// Whether SIGINT or SIGTERM came a second time: stop at once.
+/// Whether a SIGINT came after a SIGINT or SIGTERM: stop at once. A SIGTERM may come twice from a
+/// scheduler that sends it to every process of a job, one of which passes it on.
 bool is_urgent();
 
 /// Forgets what came; for tests.
