@@ -12,6 +12,7 @@
 #include "graph/spatial_import.h"
 #include "graph/synth.h"
 #include "pipeline/hash.h"
+#include "pipeline/machine.h"
 
 namespace kdgat {
 namespace {
@@ -424,7 +425,7 @@ json inspect_data(const fs::path& path, const json& options, const DataProgress&
                   const std::function<bool()>& cancelled) {
   require_input(path);
   if (const fs::path store = store_of(path); !store.empty()) return inspect_store(store);
-  const TemporaryFolder imported(fs::temp_directory_path(), "kdgat-inspect.");
+  const TemporaryFolder imported(temporary_folder(), "kdgat-inspect.");
   graph::import_logs(path, imported.path(), load_options<graph::ImportOptions>(options), progress,
                      cancelled);
   json out = inspect_store(imported.path() / kStore);

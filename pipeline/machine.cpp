@@ -26,6 +26,13 @@ std::optional<uint64_t> parse_number(const std::string& text) {
   return value;
 }
 
+/// A number SLURM tells the processes of a job; nullopt outside of one.
+std::optional<uint64_t> job_variable(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || std::getenv("SLURM_JOB_ID") == nullptr) return std::nullopt;
+  return parse_number(text);
+}
+
 }  // namespace
 
 fs::path Machine::cgroup_file(const std::string& controller, const std::string& v2,
@@ -88,6 +95,10 @@ int Machine::cores() const {
   CPU_ZERO(&allowed);
   int cores = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
   if (const auto quota = cpu_quota()) cores = std::min(cores, static_cast<int>(std::ceil(*quota)));
+  // A cluster that binds no tasks to cores says only here how many are this job's.
+  if (const auto given = job_variable("SLURM_CPUS_PER_TASK"); given && *given > 0) {
+    cores = std::min(cores, static_cast<int>(*given));
+  }
   return std::max(cores, 1);
 }
 
@@ -97,14 +108,26 @@ int Machine::threads() const {
   return cap > 0 ? std::min(cap, cores()) : cores();
 }
 
+std::optional<uint64_t> Machine::job_memory() {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  const auto megabytes = job_variable("SLURM_MEM_PER_NODE");
+  if (!megabytes || *megabytes == 0) return std::nullopt;  // 0 = the whole node
+  return *megabytes * kMiB;
+}
+
 std::optional<uint64_t> Machine::memory_limit() const {
+  const auto job = job_memory(), group = cgroup_limit();
+  return job && group ? std::min(*job, *group) : job ? job : group;
+}
+
+std::optional<uint64_t> Machine::cgroup_limit() const {
   const auto limit = number_in(cgroup_file("memory", "memory.max", "memory.limit_in_bytes"), "");
   // Version 1 writes "no limit" as a number near 2^63.
   if (!limit || *limit >= (uint64_t{1} << 60)) return std::nullopt;
   return limit;
 }
 
-std::optional<uint64_t> Machine::memory_used() const {
+std::optional<uint64_t> Machine::cgroup_used() const {
   return number_in(cgroup_file("memory", "memory.current", "memory.usage_in_bytes"), "");
 }
 
@@ -117,10 +140,11 @@ uint64_t Machine::memory_total() const {
 }
 
 uint64_t Machine::memory_for_runs() const {
-  const auto limit = memory_limit();
-  if (!limit) return memory_available();
-  const uint64_t used = std::min(memory_used().value_or(0), *limit);
-  return std::min(memory_available(), *limit - used);
+  uint64_t free = memory_available();
+  if (const auto limit = cgroup_limit()) {
+    free = std::min(free, *limit - std::min(cgroup_used().value_or(0), *limit));
+  }
+  return std::min(free, job_memory().value_or(free));
 }
 
 uint64_t Machine::oom_kills() const {
@@ -144,6 +168,13 @@ uint64_t Machine::peak_memory(pid_t pid) const {
 bool Machine::has_nvidia_driver() const {
   std::error_code ignored;
   return fs::exists(root_ / "proc/driver/nvidia/version", ignored);
+}
+
+fs::path temporary_folder() {
+  const char* of_job = std::getenv("SLURM_TMPDIR");
+  std::error_code ignored;
+  if (of_job != nullptr && fs::is_directory(of_job, ignored)) return of_job;
+  return fs::temp_directory_path();
 }
 
 std::string format_bytes(uint64_t bytes) {

@@ -1,5 +1,6 @@
-// What this machine allows: cores, memory, limits of the container or job. Reads /proc and the
-// cgroup file systems (both versions) below `root`, which tests replace. Knows no device library.
+// What this machine allows: cores, memory, limits of the container or job. Reads SLURM's variables
+// first, then /proc and the cgroup file systems (both versions) below `root`, which tests replace.
+// Knows no device library.
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +16,21 @@ class Machine {
  public:
   explicit Machine(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-  /// Cores by affinity and the cgroup's quota, at least 1.
+  /// Cores by affinity, the cgroup's quota and SLURM_CPUS_PER_TASK, at least 1.
   int cores() const;
   /// Cores, capped by OMP_NUM_THREADS where the user set it.
   int threads() const;
   /// The cgroup's CPU quota in cores; nullopt = none.
   std::optional<double> cpu_quota() const;
-  /// Bytes this process and its children may use by cgroup; nullopt = no limit but the machine's.
+  /// Bytes this process and its children may use by job and cgroup; nullopt = no limit but the
+  /// machine's.
   std::optional<uint64_t> memory_limit() const;
-  /// Bytes in use in that cgroup.
-  std::optional<uint64_t> memory_used() const;
+  /// What a SLURM job was given on this node (SLURM_MEM_PER_NODE); nullopt outside of one, or if
+  /// that is all there is.
+  static std::optional<uint64_t> job_memory();
+  /// Bytes by cgroup alone, and in use in that cgroup.
+  std::optional<uint64_t> cgroup_limit() const;
+  std::optional<uint64_t> cgroup_used() const;
   /// Free memory of the machine in bytes (MemAvailable), 0 if unknown.
   uint64_t memory_available() const;
   uint64_t memory_total() const;
@@ -48,6 +54,9 @@ class Machine {
 
   std::filesystem::path root_;
 };
+
+/// For files of a moment: SLURM_TMPDIR of a job, else the system's.
+std::filesystem::path temporary_folder();
 
 /// "118 MiB", "18.2 GiB".
 std::string format_bytes(uint64_t bytes);

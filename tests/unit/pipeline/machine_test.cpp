@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <map>
 
 #include "kdgat/atomic_file.h"
 #include "support/command.h"
@@ -22,6 +24,22 @@ struct FakeMachine {
   }
   ScratchFolder root;
   Machine machine{root.path()};
+};
+
+/// Variables of the environment for as long as a test runs.
+class Variables {
+ public:
+  explicit Variables(std::map<std::string, std::string> values) : values_(std::move(values)) {
+    for (const auto& [name, value] : values_) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+  ~Variables() {
+    for (const auto& [name, value] : values_) ::unsetenv(name.c_str());
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
 };
 
 }  // namespace
@@ -127,4 +145,25 @@ TEST_CASE("sizes are read as people write them", "[machine]") {
     CHECK(error_of([&] { parse_bytes(text); }, ExitCode::kUsage)
               .find("a size is a number and B, KiB") != std::string::npos);
   }
+}
+
+TEST_CASE("machine believes SLURM before it looks for itself", "[machine]") {
+  const FakeMachine fake;
+  fake.file("proc/self/cgroup", "0::/user/job\n");
+  fake.file("sys/fs/cgroup/user/job/memory.max", "4294967296\n");
+  fake.file("sys/fs/cgroup/user/job/memory.current", "0\n");
+  fake.file("proc/meminfo", "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\n");
+  const ScratchFolder temporary;
+  const Variables job({{"SLURM_JOB_ID", "7"},
+                       {"SLURM_CPUS_PER_TASK", "1"},
+                       {"SLURM_MEM_PER_NODE", "2048"},
+                       {"SLURM_TMPDIR", temporary.path().string()}});
+  CHECK(fake.machine.cores() == 1);
+  CHECK(fake.machine.memory_limit() == uint64_t{2} << 30);
+  CHECK(fake.machine.memory_for_runs() == uint64_t{2} << 30);
+  CHECK(temporary_folder() == temporary.path());
+  ::setenv("SLURM_MEM_PER_NODE", "0", 1);  // the whole node: what the cgroup leaves
+  CHECK(fake.machine.memory_limit() == uint64_t{4} << 30);
+  ::unsetenv("SLURM_JOB_ID");  // a login shell that some job once set up
+  CHECK_FALSE(Machine::job_memory());
 }
