@@ -73,7 +73,8 @@ void remove_temporaries(const fs::path& folder) {
 /// continue are left out.
 json list_outputs(const fs::path& folder) {
   static const std::set<std::string> kOwn{"journal.jsonl", "log.txt",     "request.json",
-                                          "config.json",   "memory.json", "step.json"};
+                                          "config.json",   "memory.json", "step.json",
+                                          "lock"};
   json files = json::object();
   for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator();
        ++at) {
@@ -103,21 +104,34 @@ std::string host_name() {
   return name.data();
 }
 
-/// Takes the lock of a run if it is free, and leaves the name of its owner in the file.
-OwnedFd try_lock(const fs::path& folder) {
-  const fs::path path = folder / "lock";
+/// Locks a file, made if it is not there; an empty one if another holds it and `how` has LOCK_NB.
+OwnedFd lock_file(const fs::path& path, int how) {
   OwnedFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (fd.get() < 0) fail("cannot open", path, errno);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) fail("cannot lock", path, errno);
-    return OwnedFd();
+  while (::flock(fd.get(), how) != 0) {
+    if (errno == EWOULDBLOCK) return OwnedFd();
+    if (errno != EINTR) fail("cannot lock", path, errno);
   }
+  return fd;
+}
+
+/// Takes the lock of a run or step if it is free, and leaves the name of its owner in the file.
+OwnedFd try_lock(const fs::path& folder) {
+  OwnedFd fd = lock_file(folder / "lock", LOCK_EX | LOCK_NB);
+  if (fd.get() < 0) return fd;
   const std::string owner = host_name() + " " + std::to_string(::getpid()) + "\n";
   // Only a hint to other processes: a full disk must not stop the run here.
   if (::ftruncate(fd.get(), 0) != 0 || ::pwrite(fd.get(), owner.data(), owner.size(), 0) < 0) {
     return fd;
   }
   return fd;
+}
+
+std::string owner_of(const fs::path& folder) {
+  std::ifstream in(folder / "lock");
+  std::string line;
+  std::getline(in, line);
+  return line;
 }
 
 /// Whether the process that took the lock is gone, so that only its last stage still holds it.
@@ -127,6 +141,18 @@ bool is_orphaned(const fs::path& folder) {
   pid_t pid = 0;
   if (!(in >> host >> pid) || host != host_name() || pid <= 0) return false;
   return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/// The same, waiting for the last stage of a process that died.
+OwnedFd lock_after_orphan(const fs::path& folder) {
+  constexpr int kTries = 150;
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  OwnedFd lock = try_lock(folder);
+  for (int i = 0; i < kTries && lock.get() < 0 && is_orphaned(folder); ++i) {
+    std::this_thread::sleep_for(kPause);
+    lock = try_lock(folder);
+  }
+  return lock;
 }
 
 std::vector<fs::path> run_folders(const fs::path& dataset_root) {
@@ -171,8 +197,25 @@ PastStep past_step(const std::string& run, const fs::path& folder, const json& r
   return past;
 }
 
+/// How a run stands whose steps are jobs: 0 if all are done, the code of one that failed, -1 if
+/// there is none and some wait. `last`: what ended just now.
+int code_of_steps(const json& document, int last) {
+  bool is_complete = true;
+  int failed = -1;
+  for (const json& state : document.at("steps")) {
+    const std::string status = state.value("status", "");
+    is_complete = is_complete && (status == "done" || status == "kept");
+    if (failed < 0 && status == "failed") failed = state.value("exit_code", 1);
+  }
+  const bool is_stopped = last == static_cast<int>(ExitCode::kTerminated) ||
+                          last == static_cast<int>(ExitCode::kInterrupted) ||
+                          last == static_cast<int>(ExitCode::kUsage);
+  return is_complete ? 0 : failed >= 0 ? failed : is_stopped ? last : -1;
+}
+
 bool is_unfinished(const json& document, const Plan& plan) {
   return document.contains("plan") && document.at("plan") == plan.fingerprint &&
+         !document.contains("submitted") &&
          (!document.contains("exit_code") || document.at("exit_code") != 0);
 }
 
@@ -288,21 +331,42 @@ Run Run::create(const fs::path& dataset_root, const std::string& profile, const 
            {"host", host_name()},
            {"started", iso_now()},
            {"steps", step_states(plan)}});
-  run.save();
+  run.change([](json&) {});
+  return run;
+}
+
+Run Run::join(const fs::path& folder, const std::string& step) {
+  auto document = read_json(folder / kRunFile);
+  if (!document || !document->contains("submitted")) {
+    throw Error(ExitCode::kData, folder.string() + ": not the folder of a submitted run",
+                "kdgat submit makes one");
+  }
+  OwnedFd together = lock_file(folder / "lock", LOCK_SH | LOCK_NB);
+  if (together.get() < 0) {
+    throw Error(ExitCode::kStageFailed,
+                "another process has run " + folder.string() + " to itself: " + owner_of(folder));
+  }
+  OwnedFd lock;
+  if (!step.empty()) {
+    make_folder(folder / step);
+    lock = lock_after_orphan(folder / step);
+    if (lock.get() < 0) {
+      throw Error(ExitCode::kStageFailed,
+                  step + ": another process works on this step: " + owner_of(folder / step),
+                  "kdgat jobs shows the jobs of a run, kdgat cancel ends them");
+    }
+  }
+  Run run(folder, std::move(lock), std::move(*document));
+  run.run_lock_ = std::move(together);
+  run.is_shared_ = true;
   return run;
 }
 
 std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
-  constexpr int kTries = 150;
-  constexpr auto kPause = std::chrono::milliseconds(100);
   for (const fs::path& folder : run_folders(dataset_root)) {
     const auto seen = read_json(folder / kRunFile);
     if (!seen || !is_unfinished(*seen, plan)) continue;
-    OwnedFd lock = try_lock(folder);
-    for (int i = 0; i < kTries && lock.get() < 0 && is_orphaned(folder); ++i) {
-      std::this_thread::sleep_for(kPause);
-      lock = try_lock(folder);
-    }
+    OwnedFd lock = lock_after_orphan(folder);
     if (lock.get() < 0) {
       busy = folder.filename().string();
       continue;
@@ -311,52 +375,81 @@ std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, s
     auto document = read_json(folder / kRunFile);
     if (!document || !is_unfinished(*document, plan)) continue;
     remove_temporaries(folder);
-    document->erase("exit_code");
-    document->erase("finished");
     Run run(folder, std::move(lock), std::move(*document));
-    run.save();
+    run.change([](json& d) {
+      d.erase("exit_code");
+      d.erase("finished");
+    });
     return run;
   }
   return std::nullopt;
 }
 
 void Run::record_plan(const Plan& plan) {
-  document_["steps"] = step_states(plan);
-  for (json& state : document_["steps"]) {
-    if (state.value("run", "") == id_) state["status"] = "done";
-  }
-  save();
+  change([&](json& document) {
+    document["steps"] = step_states(plan);
+    for (json& state : document["steps"]) {
+      if (state.value("run", "") == id_) state["status"] = "done";
+    }
+  });
 }
 
 void Run::record_step(const std::string& step, const std::string& status, const json& more) {
-  for (json& state : document_["steps"]) {
-    if (state.at("step") != step) continue;
-    state["status"] = status;
-    state.update(more);
-  }
-  save();
+  change([&](json& document) {
+    for (json& state : document["steps"]) {
+      if (state.at("step") != step) continue;
+      state["status"] = status;
+      if (status != "failed") {
+        state.erase("error");
+        state.erase("exit_code");
+      }
+      state.update(more);
+    }
+  });
 }
 
 void Run::finish(int exit_code) {
-  document_["finished"] = iso_now();
-  document_["exit_code"] = exit_code;
-  save();
+  change([&](json& document) {
+    const int code = is_shared_ ? code_of_steps(document, exit_code) : exit_code;
+    document.erase("exit_code");
+    document.erase("finished");
+    if (code < 0) return;
+    document["finished"] = iso_now();
+    document["exit_code"] = code;
+  });
 }
 
-void Run::save() const { write_file(folder_ / kRunFile, text_of(document_)); }
+void Run::mark_submitted() {
+  change([](json& document) { document["submitted"] = true; });
+}
+
+void Run::change(const std::function<void(json& document)>& apply) {
+  OwnedFd turn;
+  if (is_shared_) {
+    turn = lock_file(folder_ / "run.lock", LOCK_EX);
+    if (auto now = read_json(folder_ / kRunFile)) document_ = std::move(*now);
+  }
+  apply(document_);
+  write_file(folder_ / kRunFile, text_of(document_));
+}
+
+std::optional<PastStep> find_past_step(const std::string& run, const fs::path& step_folder) {
+  const auto record = read_json(step_folder / kStepFile);
+  if (!record) return std::nullopt;
+  try {
+    return past_step(run, step_folder, *record);
+  } catch (const json::exception&) {
+    return std::nullopt;  // not written by this program: no such step
+  }
+}
 
 std::vector<PastStep> find_past_steps(const fs::path& dataset_root) {
   std::vector<PastStep> steps;
   for (const fs::path& folder : run_folders(dataset_root)) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-      const auto record = read_json(entry.path() / kStepFile);
-      if (!record) continue;
-      try {
-        steps.push_back(past_step(folder.filename().string(), entry.path(), *record));
-      } catch (const json::exception&) {
-        continue;  // not written by this program: no such step
-      }
+      auto past = find_past_step(folder.filename().string(), entry.path());
+      if (past) steps.push_back(std::move(*past));
     }
   }
   std::stable_sort(steps.begin(), steps.end(),

@@ -3,7 +3,8 @@
 // nothing.
 //
 //   <run>/run.json            profile, plan, state of every step; rewritten whole, atomically
-//   <run>/lock                held while a process works on the run
+//   <run>/lock                held while a process works on the run; by the jobs of a submitted run
+//                             together, each with <run>/<step>/lock of its own
 //   <run>/<step>/config.json  frozen before the step starts
 //   <run>/<step>/journal.jsonl one event a line, append only; a torn last line is left and ignored
 //   <run>/<step>/step.json    written last: where it stands, the step is done
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -72,9 +74,15 @@ class Run {
   static Run create(const std::filesystem::path& dataset_root, const std::string& profile,
                     const Plan& plan);
   /// The newest run of the same plan that did not end with 0. A run some living process works on is
-  /// passed over and told in `busy`; of one whose process died, the last stage is waited for.
+  /// passed over and told in `busy`; of one whose process died, the last stage is waited for. A
+  /// submitted run is passed over, too: its jobs continue it.
   static std::optional<Run> resume(const std::filesystem::path& dataset_root, const Plan& plan,
                                    std::string& busy);
+
+  /// A submitted run, for one of its steps ("" for none), while other jobs are at theirs. Throws
+  /// Error(kData) if there is no such run, Error(kStageFailed) if a living process works on the
+  /// step; of one whose process died, the last stage is waited for.
+  static Run join(const std::filesystem::path& folder, const std::string& step);
 
   const std::string& id() const { return id_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -87,19 +95,27 @@ class Run {
   /// `status`: "pending", "running", "done", "failed", "kept", "skipped" or "interrupted".
   void record_step(const std::string& step, const std::string& status,
                    const nlohmann::json& more = nlohmann::json::object());
+  /// Of a submitted run: 0 once every step is done, that of a failed step, none while steps wait.
   void finish(int exit_code);
+  /// From now on jobs work on it, each by join().
+  void mark_submitted();
   const nlohmann::json& document() const { return document_; }
 
  private:
   Run(std::filesystem::path folder, OwnedFd lock, nlohmann::json document);
-  void save() const;
+  /// The one way to run.json: of a submitted run, what stands there now is changed.
+  void change(const std::function<void(nlohmann::json& document)>& apply);
 
+  bool is_shared_ = false;
   std::string id_;
   std::filesystem::path folder_;
-  OwnedFd lock_;
+  OwnedFd lock_, run_lock_;  ///< the second one only of a submitted run
   nlohmann::json document_;
 };
 
+/// What stands in the folder of a step of run `run`, if it is finished.
+std::optional<PastStep> find_past_step(const std::string& run,
+                                       const std::filesystem::path& step_folder);
 /// Finished steps of all runs of a data set, newest first; those whose files are gone say so.
 std::vector<PastStep> find_past_steps(const std::filesystem::path& dataset_root);
 

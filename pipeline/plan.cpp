@@ -429,6 +429,11 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
   return plan;
 }
 
+bool Plan::needs_no_work() const {
+  return std::all_of(steps.begin(), steps.end(),
+                     [](const PlannedStep& step) { return step.action == Action::kKeep; });
+}
+
 std::string short_run(const std::string& id) {
   return id.size() <= 8 ? id : id.substr(0, 4) + "…" + id.substr(id.size() - 2);
 }

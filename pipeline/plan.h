@@ -43,6 +43,8 @@ struct PlannedStep {
 };
 
 struct Plan {
+  bool needs_no_work() const;  ///< every step is kept
+
   std::vector<PlannedStep> steps;     ///< topological, file order where free
   std::string fingerprint;            ///< of all steps: names an unfinished run to continue
   std::vector<std::string> warnings;  ///< e.g. the plugin's build changed since the kept step

@@ -7,6 +7,7 @@
 #include "pipeline/command_line.h"
 #include "pipeline/data.h"
 #include "pipeline/profile_keys.h"
+#include "pipeline/program.h"
 #include "pipeline/schema.h"
 
 extern char** environ;
@@ -130,6 +131,15 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   profile.problems = line.read(arguments);
   options.plan.only = profile.stage;
   return options;
+}
+
+std::string typed_line(const Context& context, const std::string& called,
+                       const std::vector<std::string>& words) {
+  std::vector<std::string> all = words;
+  for (const fs::path& folder : context.plugin_folders) {
+    all.insert(all.end(), {"--plugin-dir", folder.string()});
+  }
+  return called + (all.empty() ? "" : " ") + shell_line(all);
 }
 
 std::map<std::string, std::string> option_environment() {

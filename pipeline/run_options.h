@@ -33,6 +33,8 @@ struct RunFlags {
   std::string called = "kdgat run";  ///< how a user types it
   /// Declares further flags, which stand before those of options of the same name.
   std::function<void(CommandLine&, RunOptions&)> declare{};
+  /// What runs does so on another machine: this one needs no driver for the device.
+  bool runs_elsewhere = false;
 };
 
 /// Reads the command line and the KDGAT_* environment; fills preset_folders with the default ones.
@@ -41,6 +43,11 @@ struct RunFlags {
 /// them with all others.
 RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
                              const RunFlags& extras = {});
+
+/// What was typed, to be typed again: `called` and the words, quoted where a shell wants it, with
+/// the plugin folders of the context.
+std::string typed_line(const Context& context, const std::string& called,
+                       const std::vector<std::string>& words);
 
 /// Variables of the environment whose names start with KDGAT_, without those the program itself
 /// reads (KDGAT_PLUGIN_PATH, KDGAT_ISA and the like).

@@ -30,14 +30,15 @@ std::vector<const PluginDescription*> plugins_of(const Plan& plan, const PluginC
 /// "cpu" or "cuda[:N]" for what the profile asks, as far as can be told without LibTorch.
 std::string choose_device(const std::string& wanted,
                           const std::vector<const PluginDescription*>& plugins,
-                          const Machine& machine) {
+                          const Machine& machine, bool runs_elsewhere) {
   const bool is_cuda_build = std::any_of(plugins.begin(), plugins.end(), [](const auto* plugin) {
     return plugin->runtime.find("cuda") != std::string::npos;
   });
-  if (wanted == "auto") return is_cuda_build && machine.has_nvidia_driver() ? "cuda" : "cpu";
+  const bool has_driver = runs_elsewhere || machine.has_nvidia_driver();
+  if (wanted == "auto") return is_cuda_build && has_driver ? "cuda" : "cpu";
   if (wanted.rfind("cuda", 0) == 0) {
     const std::string hint = "use --device cpu; see kdgat doctor";
-    if (!machine.has_nvidia_driver()) {
+    if (!has_driver) {
       throw Error(ExitCode::kUsage, "device " + wanted + ": this machine has no NVIDIA driver",
                   hint);
     }
@@ -61,7 +62,7 @@ RunSession::RunSession(Context& of, const std::vector<std::string>& words, const
   const std::vector<const PluginDescription*> plugins = plugins_of(sketch, context.catalog);
   check_compatible(plugins);
   needs_data = reads_data(sketch);
-  device = choose_device(profile.device, plugins, machine);
+  device = choose_device(profile.device, plugins, machine, extras.runs_elsewhere);
   threads = profile.threads > 0 ? profile.threads : std::max(1, machine.threads() / profile.nproc);
   for (const PlannedStep& step : sketch.steps) names_.push_back(step.spec.name);
 }
@@ -100,6 +101,20 @@ std::optional<PreparedData> RunSession::import(Status& status) const {
   status.end({"data", "done", data.summary, clock() - started, 0});
   for (const Diagnostic& d : data.warnings) status.message("warning", d.text());
   return data;
+}
+
+void RunSession::check_libraries(const Plan& plan) const {
+  std::vector<Diagnostic> problems;
+  std::set<std::string> seen;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.action == Action::kKeep || !seen.insert(step.spec.stage).second) continue;
+    try {
+      check_library(*context.catalog.find(step.spec.stage));
+    } catch (const Error& e) {
+      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+    }
+  }
+  if (!problems.empty()) throw Error(ExitCode::kPlugin, std::move(problems));
 }
 
 ProcessSettings RunSession::process() const {

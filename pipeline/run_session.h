@@ -30,6 +30,8 @@ struct RunSession {
   /// Imports what the steps read; nullopt if none reads data. Throws as prepare_data(), after a
   /// signal with its code.
   std::optional<PreparedData> import(Status& status) const;
+  /// Opens the library of every step that will run. Throws Error(kPlugin) with every problem.
+  void check_libraries(const Plan& plan) const;
   ProcessSettings process() const;
   RunnerInput input(const Plan& plan, const std::optional<PreparedData>& data) const;
   /// What a stage may use in all here: the profile's limit, or what the machine has free.

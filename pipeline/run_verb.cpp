@@ -5,9 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
-#include <set>
 
-#include "pipeline/plugin_host.h"
 #include "pipeline/ranks.h"
 #include "pipeline/run_session.h"
 #include "pipeline/signals.h"
@@ -46,24 +44,6 @@ std::string take_progress(Context& context, std::vector<std::string>& words) {
   return form;
 }
 
-/// The words as a shell would take them again.
-std::string quoted(std::string line, const std::vector<std::string>& words) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
-  for (const std::string& word : words) {
-    const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
-    line += ' ';
-    if (is_plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
-    line += '\'';
-  }
-  return line;
-}
-
 /// "today 18:04", "yesterday 18:04", "2026-03-01 18:04", in local time.
 std::string when(const std::string& iso) {
   constexpr std::time_t kDay = std::time_t{24} * 60 * 60;
@@ -89,12 +69,9 @@ class RunCommand {
  public:
   RunCommand(Context& context, std::vector<std::string> words)
       : context_(context),
-        command_(quoted("kdgat run", words)),
+        command_(typed_line(context, "kdgat run", words)),
         progress_(take_progress(context, words)),
         session_(context, words) {
-    for (const fs::path& folder : context.plugin_folders) {
-      command_ = quoted(command_, {"--plugin-dir", folder.string()});
-    }
     const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
     status_ = progress_ == "jsonl" ? make_jsonl_status(context.err, steady_clock())
                                    : make_terminal_status(context.err, terminal, steady_clock());
@@ -139,7 +116,7 @@ class RunCommand {
     const std::optional<PreparedData> data = session_.import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = session_.plan_for(data);
-    check_libraries(plan);
+    session_.check_libraries(plan);
     std::string busy;
     std::optional<Run> run;
     if (!session_.options.plan.force) run = Run::resume(session_.dataset_root, plan, busy);
@@ -148,7 +125,7 @@ class RunCommand {
       plan = session_.plan_for(data);
       run->record_plan(plan);
       status_->message("info", "continuing run " + short_run(run->id()));
-    } else if (needs_no_work(plan)) {
+    } else if (plan.needs_no_work()) {
       return report_kept(plan);
     } else {
       if (!busy.empty()) {
@@ -191,27 +168,6 @@ class RunCommand {
     const int nproc = session_.profile.nproc;
     if (nproc == 1) return execute_in_child(process);
     return execute_in_ranks(process, nproc, session_.memory_limit(), context_.catalog);
-  }
-
-  /// Of every step that will run, before the first one starts. Throws Error(kPlugin) with every
-  /// problem.
-  void check_libraries(const Plan& plan) const {
-    std::vector<Diagnostic> problems;
-    std::set<std::string> seen;
-    for (const PlannedStep& step : plan.steps) {
-      if (step.action == Action::kKeep || !seen.insert(step.spec.stage).second) continue;
-      try {
-        check_library(*context_.catalog.find(step.spec.stage));
-      } catch (const Error& e) {
-        problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
-      }
-    }
-    if (!problems.empty()) throw Error(ExitCode::kPlugin, std::move(problems));
-  }
-
-  static bool needs_no_work(const Plan& plan) {
-    return std::all_of(plan.steps.begin(), plan.steps.end(),
-                       [](const PlannedStep& step) { return step.action == Action::kKeep; });
   }
 
   void announce(const Plan& plan) {

@@ -1,0 +1,26 @@
+// Another program, run to its end and heard out: sbatch, sacct, scontrol. No shell in between.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kdgat {
+
+struct ProgramOutput {
+  int exit_code = 0;  ///< 128 + n when a signal n killed it
+  std::string out, err;
+};
+
+/// Runs a program; nullopt if there is none of this name. Tests put another in its place.
+using RunProgram =
+    std::function<std::optional<ProgramOutput>(const std::vector<std::string>& words)>;
+
+/// By PATH, without standard input. Throws Error(kStageFailed) if no process can be started.
+std::optional<ProgramOutput> run_program(const std::vector<std::string>& words);
+
+/// The words as a shell takes them again, each quoted where it must be.
+std::string shell_line(const std::vector<std::string>& words);
+
+}  // namespace kdgat
