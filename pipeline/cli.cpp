@@ -98,6 +98,10 @@ const std::vector<Verb>& verbs() {
       {"run", "run the stages of a profile, a preset or one stage", Needs::kPlugins, run_verb},
       {"plan", "say what memory each stage needs and which batch fits, here or on another card",
        Needs::kPlugins, plan_verb},
+      {"submit", "hand the steps of a run to SLURM, a job each", Needs::kPlugins, submit_verb},
+      {"jobs", "show how the jobs of a submitted run stand; submit failed ones again",
+       Needs::kNothing, jobs_verb},
+      {"cancel", "end the jobs of a submitted run", Needs::kNothing, cancel_verb},
       {"memory", "estimate a stage's memory, or report planned against measured", Needs::kCatalog,
        memory_verb},
       {"score", "score the windows of a log with a trained model", Needs::kCatalog, score_verb},
@@ -112,6 +116,7 @@ const std::vector<Verb>& verbs() {
        completion_verb},
       {"version", "print the version and what it was built with", Needs::kNothing, version_verb},
       {"help", "this help, that of a verb, or exit-codes", Needs::kNothing, help_verb},
+      {"job", "", Needs::kPlugins, job_verb, true},
       {"stage-child", "", Needs::kNothing, stage_verb, true},
       {"describe-plugin", "", Needs::kNothing, describe_verb, true},
   };

@@ -55,6 +55,9 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
 // The verbs, each in <name>_verb.cpp.
 int run_verb(Context& context, const std::vector<std::string>& arguments);
 int plan_verb(Context& context, const std::vector<std::string>& arguments);
+int submit_verb(Context& context, const std::vector<std::string>& arguments);
+int jobs_verb(Context& context, const std::vector<std::string>& arguments);
+int cancel_verb(Context& context, const std::vector<std::string>& arguments);
 int memory_verb(Context& context, const std::vector<std::string>& arguments);
 int score_verb(Context& context, const std::vector<std::string>& arguments);
 int data_verb(Context& context, const std::vector<std::string>& arguments);
@@ -63,6 +66,8 @@ int config_verb(Context& context, const std::vector<std::string>& arguments);
 int completion_verb(Context& context, const std::vector<std::string>& arguments);
 int doctor_verb(Context& context, const std::vector<std::string>& arguments);
 int version_verb(Context& context, const std::vector<std::string>& arguments);
+/// Hidden: what a batch script starts for one step (see job_script.h).
+int job_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: what the runner starts for one stage (see runner.h).
 int stage_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: writes kdgat_<stage>.json for a freshly built plugin: `kdgat describe-plugin X.so`.

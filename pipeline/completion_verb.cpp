@@ -9,14 +9,16 @@
 #include "pipeline/profile_keys.h"
 #include "pipeline/profile_layers.h"
 #include "pipeline/schema.h"
+#include "pipeline/site_profile.h"
 
 namespace kdgat {
 
 namespace {
 
 struct Words {
-  std::string verbs, stages, presets, run_flags, keys, score_flags, cards,
-      devices = "auto cpu cuda",
+  std::string verbs, stages, presets, run_flags, keys, score_flags, cards, sites,
+      devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
+      jobs_flags = "--retry --seed --root --json",
       memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root";
 };
 
@@ -56,19 +58,26 @@ Words collect(const PluginCatalog& catalog) {
   const std::vector<std::string> presets = preset_names(default_preset_folders());
   std::set<std::string> cards;
   for (const Card& card : known_cards()) cards.insert(card.name);
-  return {joined(visible), joined(stages), joined({presets.begin(), presets.end()}),
-          joined(flags),   joined(keys),   joined(score_flags),
-          joined(cards)};
+  const std::vector<std::string> sites = site_names(site_folders());
+  return {joined(visible),
+          joined(stages),
+          joined({presets.begin(), presets.end()}),
+          joined(flags),
+          joined(keys),
+          joined(score_flags),
+          joined(cards),
+          joined({sites.begin(), sites.end()})};
 }
 
 /// Puts each word list in the place of its @name@.
 std::string filled(std::string script, const Words& words) {
   const std::pair<const char*, const std::string*> places[] = {
-      {"@verbs@", &words.verbs},        {"@stages@", &words.stages},
-      {"@presets@", &words.presets},    {"@flags@", &words.run_flags},
-      {"@keys@", &words.keys},          {"@devices@", &words.devices},
-      {"@score@", &words.score_flags},  {"@cards@", &words.cards},
-      {"@memory@", &words.memory_flags}};
+      {"@verbs@", &words.verbs},         {"@stages@", &words.stages},
+      {"@presets@", &words.presets},     {"@flags@", &words.run_flags},
+      {"@keys@", &words.keys},           {"@devices@", &words.devices},
+      {"@score@", &words.score_flags},   {"@cards@", &words.cards},
+      {"@memory@", &words.memory_flags}, {"@submit@", &words.submit_flags},
+      {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites}};
   for (const auto& [mark, text] : places) {
     for (size_t at; (at = script.find(mark)) != std::string::npos;) {
       script.replace(at, std::string(mark).size(), *text);
@@ -89,12 +98,15 @@ _kdgat() {
       --preset) words="@presets@" ;;
       --device) words="@devices@" ;;
       --gpu) words="@cards@" ;;
+      --profile) words="@sites@" ;;
       --stage) words="@stages@" ;;
       --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) COMPREPLY=($(compgen -f -- "$current")); return ;;
       *)
         case $verb in
           run) words="@stages@ @flags@ @keys@" ;;
           plan) words="--gpu --static @stages@ @flags@ @keys@" ;;
+          submit) words="@submit@ @stages@ @flags@ @keys@" ;;
+          jobs|cancel) words="@jobs@" ;;
           memory) if [[ $COMP_CWORD -eq 2 ]]; then words="estimate report"; else words="@memory@ @keys@"; fi ;;
           config) if [[ $COMP_CWORD -eq 2 ]]; then words="show schema init"
                   elif [[ ${COMP_WORDS[2]} == schema ]]; then words="data synth @stages@ --json"
@@ -125,12 +137,15 @@ _kdgat() {
       --preset) found=(@presets@) ;;
       --device) found=(@devices@) ;;
       --gpu) found=(@cards@) ;;
+      --profile) found=(@sites@) ;;
       --stage) found=(@stages@) ;;
       --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) _files; return ;;
       *)
         case ${words[2]} in
           run) found=(@stages@ @flags@ @keys@) ;;
           plan) found=(--gpu --static @stages@ @flags@ @keys@) ;;
+          submit) found=(@submit@ @stages@ @flags@ @keys@) ;;
+          jobs|cancel) found=(@jobs@) ;;
           memory) if (( CURRENT == 3 )); then found=(estimate report); else found=(@memory@ @keys@); fi ;;
           config) if (( CURRENT == 3 )); then found=(show schema init)
                   elif [[ ${words[3]} == schema ]]; then found=(data synth @stages@ --json)
@@ -167,7 +182,7 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
     return "complete -c kdgat -n '__fish_seen_subcommand_from " + verb + "'";
   };
   for (const auto& [name, plugin] : catalog.all()) {
-    for (const char* verb : {"run", "plan", "plugins", "config"}) {
+    for (const char* verb : {"run", "plan", "submit", "plugins", "config"}) {
       out += seen(verb) + " -a " + name + " -d " + quoted(plugin.summary) + "\n";
     }
   }
@@ -176,7 +191,7 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
   out += seen("memory") + " -a 'estimate report'\n";
   out += seen("data") + " -a 'import inspect verify synth'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
-  out += seen("run plan memory config") + " -a '" + words.keys + "'\n";
+  out += seen("run plan submit memory config") + " -a '" + words.keys + "'\n";
   const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
     for (size_t begin = 0; begin < flags.size();) {
       const size_t end = std::min(flags.find(' ', begin), flags.size());
@@ -186,12 +201,15 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
       if (flag == "preset") out += " -x -a '" + words.presets + "'";
       if (flag == "device") out += " -x -a '" + words.devices + "'";
       if (flag == "gpu") out += " -x -a '" + words.cards + "'";
+      if (flag == "profile") out += " -x -a '" + words.sites + "'";
       if (flag == "stage") out += " -x -a '" + words.stages + "'";
       out += "\n";
     }
   };
-  add_flags("run plan config", words.run_flags);
+  add_flags("run plan submit config", words.run_flags);
   add_flags("plan", "--gpu --static");
+  add_flags("submit", words.submit_flags);
+  add_flags("jobs cancel", words.jobs_flags);
   add_flags("memory", words.memory_flags);
   add_flags("score", words.score_flags);
   return out;

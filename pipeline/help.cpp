@@ -6,6 +6,7 @@
 #include "pipeline/data.h"
 #include "pipeline/profile_keys.h"
 #include "pipeline/schema.h"
+#include "pipeline/site_profile.h"
 
 namespace kdgat {
 
@@ -69,6 +70,65 @@ usage: kdgat plan [what kdgat run takes] [options]
 
 The data are imported if they are not yet: batches depend on their graphs. Ends with 5 if a stage
 does not fit, and says what would help.
+)";
+
+constexpr const char* kSubmitHelp =
+    R"(Hand the steps of a run to SLURM: a job for each that must run, in one run folder.
+
+  kdgat submit --preset smoke --dry-run             the batch scripts, and how they are submitted
+  kdgat submit profiles/kdgat.yaml --data logs/ --profile v100 --slurm account=PAS1234
+  kdgat submit my.yaml --profile my_site.yaml --array seeds=1..5
+  kdgat submit my.yaml --slurm time=2h --slurm classifier.mem=64GiB
+
+usage: kdgat submit [what kdgat run takes] [options]
+
+  --profile NAME       site profile: a YAML file, or one of profiles/slurm (default slurm)
+  --slurm KEY=VALUE    a key of the site profile; STAGE.KEY=VALUE for one stage or step
+  --array seeds=1..5   a job array for each step, a run for each seed; also seeds=1,2,7
+  --gpu NAME           the card batches are planned for, as in kdgat plan
+  --static             plan from shapes alone; else a few batches are run here to measure
+  -n, --dry-run        print the scripts; submit nothing
+  --json               results as JSON
+
+The data are imported here, if they are not yet: batches, memory and time are planned from them and
+frozen, as are options and seeds. A job reads no profile. Keys of a site profile:
+
+)";
+
+constexpr const char* kSubmitEnd = R"(
+Exit codes: 0 submitted, or nothing to do; 2 usage, or sbatch took a job not (those before it are
+cancelled); 5 a stage does not fit. See docs/slurm.md.
+)";
+
+constexpr const char* kJobsHelp =
+    R"(Show how the jobs of a submitted run stand: a line for each step, and each task of an array.
+
+  kdgat jobs 01JD                                   a run by its id, or its beginning
+  kdgat jobs runs/my/01JD... --json
+  kdgat jobs 01JD --retry                           submit failed steps again, with what helps
+
+usage: kdgat jobs RUN [--retry] [--seed N] [--root DIR] [--json]
+
+  --retry              submit again what failed or was cancelled, and what waits for it: more memory
+                       after a lack of it, a lower ceiling of GPU memory, without a broken node;
+                       a failure of the step itself is not repeated
+  --seed N             only this run of an array
+  --root DIR           folder that holds all runs (default runs)
+  --json               results as JSON
+
+States come from sacct, else scontrol, else squeue, else the run's own journal. Ends with 1 if
+--retry leaves a failed step as it is.
+)";
+
+constexpr const char* kCancelHelp =
+    R"(End the jobs of a submitted run that wait or run, and say which.
+
+  kdgat cancel 01JD
+  kdgat cancel 01JD --seed 3                        only this run of an array
+
+usage: kdgat cancel RUN [--seed N] [--root DIR] [--json]
+
+What was done stays; kdgat jobs RUN --retry continues the rest.
 )";
 
 constexpr const char* kMemoryHelp =
@@ -193,15 +253,10 @@ usage: kdgat help [VERB | exit-codes]
 )";
 
 constexpr HelpRow kRows[] = {
-    {"run", kRunHelp},
-    {"plan", kPlanHelp},
-    {"memory", kMemoryHelp},
-    {"config", kConfigHelp},
-    {"plugins", kPluginsHelp},
-    {"doctor", kDoctorHelp},
-    {"completion", kCompletionHelp},
-    {"version", kVersionHelp},
-    {"help", kHelpHelp},
+    {"run", kRunHelp},         {"plan", kPlanHelp},     {"jobs", kJobsHelp},
+    {"cancel", kCancelHelp},   {"memory", kMemoryHelp}, {"config", kConfigHelp},
+    {"plugins", kPluginsHelp}, {"doctor", kDoctorHelp}, {"completion", kCompletionHelp},
+    {"version", kVersionHelp}, {"help", kHelpHelp},
 };
 
 std::string stage_help(const PluginDescription& plugin) {
@@ -283,6 +338,7 @@ std::string verb_help(const std::string& verb, const std::vector<std::string>& a
     const PluginDescription* plugin = catalog.find("score");
     return kScoreHelp + (plugin == nullptr ? "" : options_text(plugin->options)) + kScoreEnd;
   }
+  if (verb == "submit") return kSubmitHelp + site_keys_text() + kSubmitEnd;
   for (const HelpRow& row : kRows) {
     if (verb == row.verb) return row.text;
   }

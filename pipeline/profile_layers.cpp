@@ -157,7 +157,8 @@ std::vector<std::string> preset_names(const std::vector<fs::path>& folders) {
     std::error_code missing;
     for (const auto& entry : fs::recursive_directory_iterator(folder, missing)) {
       if (!is_profile_file(entry.path())) continue;
-      names.insert(entry.path().lexically_relative(folder).replace_extension().string());
+      const fs::path name = entry.path().lexically_relative(folder).replace_extension();
+      if (*name.begin() != "slurm" || !name.has_parent_path()) names.insert(name.string());
     }
   }
   return {names.begin(), names.end()};

@@ -1,6 +1,6 @@
 // The layers a profile is made of, before they are merged: each preset, file, the environment and
 // the command line as a list of assignments with their origin. Knows the form of a profile; does
-// not know which options exist. Private to pipeline/profile_*.cpp.
+// not know which options exist. Private to pipeline/profile_*.cpp and site_profile.cpp.
 #pragma once
 
 #include <filesystem>
@@ -59,7 +59,8 @@ Layer read_layer(const std::filesystem::path& file, std::vector<Diagnostic>& pro
 /// command line.
 std::vector<Layer> gather_layers(const ProfileRequest& request, std::vector<Diagnostic>& problems);
 
-/// Names of the presets in `folders`, sorted.
+/// Names of the presets in `folders`, sorted; slurm/ holds site profiles (site_profile.h), no
+/// presets.
 std::vector<std::string> preset_names(const std::vector<std::filesystem::path>& folders);
 
 /// One assignment at the place a dotted key names: "lr", "seed", "data.window", "classifier.lr".

@@ -207,6 +207,7 @@ nlohmann::json MemoryPlan::json() const {
           {"batch", size(expected)},
           {"binds", binds},
           {"packs", packs},
+          {"min_packs", min_packs},
           {"steps", steps},
           {"predicted", predicted},
           {"probe_seconds", f.seconds},

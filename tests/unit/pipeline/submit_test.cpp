@@ -1,0 +1,271 @@
+// `kdgat submit`, `jobs` and `cancel` as a person types them, with the example plugin and with
+// sbatch, scontrol and scancel that are only pretended: jobs run as soon as they are submitted.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "kdgat/atomic_file.h"
+#include "support/command.h"
+#include "support/runs.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kSbatch = R"(#!/bin/bash
+[ "$1" = --version ] && exit 0
+echo "sbatch $*" >> "$FAKE/calls"
+script=${!#}
+name=$(basename "$script" .sh)
+if [ -e "$FAKE/refuse-$name" ]; then
+  echo "sbatch: error: invalid partition specified: gpu" >&2
+  exit 1
+fi
+number=$(($(cat "$FAKE/number" 2> /dev/null || echo 100) + 1))
+echo $number > "$FAKE/number"
+echo $number
+[ -e "$FAKE/hold" ] && exit 0
+export SLURM_JOB_ID=$number SLURM_ARRAY_JOB_ID=$number
+folder=$(dirname "$script")
+case "$*" in
+  *--array=1-2*)
+    for task in 1 2; do
+      SLURM_ARRAY_TASK_ID=$task bash "$script" > "$folder/$name-${number}_$task.out" 2>&1
+    done ;;
+  *) bash "$script" > "$folder/$name-$number.out" 2>&1 ;;
+esac
+exit 0
+)";
+
+/// A folder with a profile of two steps, and a cluster in the PATH.
+struct Cluster {
+  Cluster() {
+    program("sbatch", kSbatch);
+    program("scancel", "#!/bin/bash\necho \"scancel $*\" >> \"$FAKE/calls\"\n");
+    program("scontrol",
+            "#!/bin/bash\nid=${!#}\n[ -e \"$FAKE/state-$id\" ] || exit 1\n"
+            "echo \"JobId=$id JobState=$(cat \"$FAKE/state-$id\") Restarts=0 RunTime=00:01:00 "
+            "NodeList=n1 MinMemoryNode=1G\"\n");
+    for (const char* name : {"sacct", "squeue"}) program(name, "#!/bin/bash\nexit 1\n");
+    write_file(scratch / "p.yaml",
+               "stages:\n  first: {stage: example, steps: 3}\n"
+               "  second: {stage: example, steps: 2, needs: first}\n");
+  }
+  void program(const std::string& name, const std::string& text) const {
+    fs::create_directories(scratch / "bin");
+    write_file(scratch / "bin" / name, text);
+    fs::permissions(scratch / "bin" / name, fs::perms::owner_all);
+  }
+  CommandResult kdgat(const std::string& words) const {
+    return run_shell("export FAKE='" + scratch.path().string() + "' PATH=\"$PWD/bin:$PATH\"\n" +
+                         kdgat_word() + " " + words,
+                     scratch.path());
+  }
+  json answer(const std::string& words, int code = 0) const {
+    const CommandResult result = kdgat(words + " --json");
+    INFO(words << "\n" << result.out << result.err);
+    REQUIRE(result.exit_code == code);
+    return json::parse(result.out);
+  }
+  fs::path run() const { return newest_run(scratch / "runs/default"); }
+  json run_json() const { return json::parse(read_text(run() / "run.json")); }
+  std::string calls() const { return read_text(scratch / "calls"); }
+  void set(const std::string& file, const std::string& text = "") const {
+    write_file(scratch / file, text);
+  }
+
+  ScratchFolder scratch;
+};
+
+std::string status_of(const json& run, const std::string& step) {
+  for (const json& state : run.at("steps")) {
+    if (state.at("step") == step) return state.at("status");
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("kdgat submit shows its scripts where there is no SLURM", "[slurm]") {
+  const ScratchFolder scratch;
+  const CommandResult shown = run_kdgat("submit example steps=2 --dry-run", scratch.path());
+  CHECK(shown.exit_code == 0);
+  CHECK_THAT(shown.out, Contains("#SBATCH --requeue") && Contains("sbatch --parsable"));
+  CHECK_FALSE(fs::exists(scratch / "runs/default"));
+  const CommandResult json_form = run_kdgat(
+      "submit example steps=2 -n --json --array seeds=1..3 --slurm time=2h", scratch.path());
+  CHECK(json_form.exit_code == 0);
+  const json steps = json::parse(json_form.out).at("steps");
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0].at("resources").at("minutes") == 120);
+  CHECK(steps[0].at("sbatch")[2] == "--array=1-3");
+}
+
+TEST_CASE("kdgat submit refuses what it does not know", "[slurm]") {
+  const Cluster cluster;
+  const auto refused = [&](const std::string& words) {
+    const CommandResult result = cluster.kdgat("submit p.yaml -n " + words);
+    CHECK(result.exit_code == 2);
+    return result.err;
+  };
+  CHECK_THAT(refused("--profile slrm"), Contains("did you mean slurm?"));
+  CHECK_THAT(refused("--slurm tme=2h"), Contains("did you mean time?"));
+  CHECK_THAT(refused("--slurm time"), Contains("key=value"));
+  CHECK_THAT(refused("--slurm frist.time=1h"), Contains("did you mean first?"));
+  CHECK_THAT(refused("--array seeds=5..1"), Contains("no range of seeds"));
+  CHECK_THAT(refused("--array lr=1..2"), Contains("array is one of seeds"));
+  CHECK_THAT(refused("stps=3"), Contains("did you mean steps?"));
+  CHECK(cluster.calls().empty());
+}
+
+TEST_CASE("kdgat submit hands over every step, and the jobs work in one run", "[slurm]") {
+  const Cluster cluster;
+  const CommandResult submitted = cluster.kdgat("submit p.yaml");
+  INFO(submitted.err);
+  REQUIRE(submitted.exit_code == 0);
+  CHECK_THAT(cluster.calls(), Contains("--dependency=afterok:101 --kill-on-invalid-dep=yes"));
+  CHECK_THAT(submitted.out, Contains(cluster.run().filename().string()));
+  const json run = cluster.run_json();
+  CHECK(status_of(run, "first") == "done");
+  CHECK(status_of(run, "second") == "done");
+  CHECK(run.at("exit_code") == 0);
+  const json jobs = cluster.answer("jobs " + cluster.run().string()).at("jobs");
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0].at("state") == "done");
+  CHECK(jobs[1].at("job") == "102");
+  CHECK_THAT(cluster.kdgat("submit p.yaml").err, Contains("nothing to submit"));
+  CHECK_THAT(cluster.kdgat("run p.yaml").err, Contains("every step stands"));
+}
+
+TEST_CASE("jobs run what was frozen, whatever has changed since", "[slurm]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  REQUIRE(cluster.kdgat("submit p.yaml").exit_code == 0);
+  write_file(cluster.scratch / "p.yaml", "not: [a profile\n");
+  const std::string run = "'" + cluster.run().string() + "'";
+  const CommandResult first = cluster.kdgat("job " + run + " first");
+  INFO(first.err);
+  CHECK(first.exit_code == 0);
+  const json config = json::parse(read_text(cluster.run() / "first/config.json"));
+  CHECK(config.at("options").at("steps") == 3);
+  // A second time there is nothing to do; what needs more than is there says so.
+  CHECK_THAT(cluster.kdgat("job " + run + " first").err, Contains("done already"));
+  fs::remove(cluster.run() / "first/step.json");
+  const CommandResult second = cluster.kdgat("job " + run + " second");
+  CHECK(second.exit_code == 3);
+  CHECK_THAT(second.err, Contains("needs first, which is not done"));
+  CHECK(cluster.kdgat("job " + run + " third").exit_code == 2);
+  CHECK(cluster.kdgat("job runs first").exit_code == 3);
+}
+
+TEST_CASE("an array of seeds has a run each", "[slurm]") {
+  const Cluster cluster;
+  const json submitted = cluster.answer("submit p.yaml --array seeds=1..2");
+  REQUIRE(submitted.at("runs").size() == 2);
+  CHECK_THAT(cluster.calls(),
+             Contains("--array=1-2") && Contains("--dependency=aftercorr:101"));
+  for (const json& run : submitted.at("runs")) {
+    const fs::path folder = run.at("folder").get<std::string>();
+    CHECK(json::parse(read_text(folder / "run.json")).at("exit_code") == 0);
+    CHECK(json::parse(read_text(folder / "first/config.json")).at("seed") == run.at("seed"));
+    CHECK(cluster.answer("jobs " + folder.string()).at("jobs").size() == 4);
+    CHECK(cluster.answer("jobs " + folder.string() + " --seed 2").at("jobs").size() == 2);
+  }
+  const fs::path first = submitted.at("runs")[0].at("folder").get<std::string>();
+  CHECK(cluster.kdgat("jobs " + first.string() + " --seed 9").exit_code == 2);
+}
+
+TEST_CASE("half a submission is taken back", "[slurm]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  cluster.set("refuse-second");
+  const CommandResult result = cluster.kdgat("submit p.yaml");
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Contains("second: sbatch did not take the job") &&
+                             Contains("invalid partition") && Contains("cancelled") &&
+                             Contains("101"));
+  CHECK_THAT(cluster.calls(), Contains("scancel 101"));
+  CHECK(cluster.run_json().at("exit_code") == 2);
+}
+
+TEST_CASE("kdgat cancel ends what waits or runs and says so", "[slurm]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  REQUIRE(cluster.kdgat("submit p.yaml").exit_code == 0);
+  cluster.set("state-101", "RUNNING");
+  cluster.set("state-102", "PENDING Reason=Dependency");
+  const std::string run = cluster.run().string();
+  const json jobs = cluster.answer("jobs " + run).at("jobs");
+  CHECK(jobs[0].at("state") == "RUNNING");
+  CHECK(jobs[1].at("reason") == "Dependency");
+  const CommandResult cancelled = cluster.kdgat("cancel " + run);
+  CHECK(cancelled.exit_code == 0);
+  CHECK_THAT(cancelled.out, Contains("cancelled job 101  first  was RUNNING") &&
+                                Contains("cancelled job 102  second  was PENDING"));
+  CHECK_THAT(cluster.calls(), Contains("scancel 101 102"));
+  // SLURM may forget the jobs; the run does not.
+  fs::remove(cluster.scratch / "state-101");
+  fs::remove(cluster.scratch / "state-102");
+  CHECK(cluster.answer("jobs " + run).at("jobs")[0].at("failure") == "cancelled");
+  CHECK_THAT(cluster.kdgat("cancel " + run).out, Contains("nothing to cancel"));
+}
+
+TEST_CASE("kdgat jobs --retry submits failed steps again with what helps", "[slurm]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  REQUIRE(cluster.kdgat("submit p.yaml --slurm mem=1GiB --slurm max_mem=3GiB").exit_code == 0);
+  cluster.set("state-101", "OUT_OF_MEMORY ExitCode=0:0");
+  cluster.set("state-102", "CANCELLED Reason=DependencyNeverSatisfied");
+  const std::string run = cluster.run().string();
+  json jobs = cluster.answer("jobs " + run).at("jobs");
+  CHECK(jobs[0].at("failure") == "host out of memory");
+  CHECK(jobs[0].at("remedy") == "more memory");
+  CHECK(jobs[1].at("failure") == "needs a failed step");
+  const json again = cluster.answer("jobs " + run + " --retry").at("submitted");
+  REQUIRE(again.size() == 2);
+  CHECK(again[0].at("job") == "103");
+  CHECK_THAT(cluster.calls(), Contains("--dependency=afterok:103"));
+  CHECK_THAT(read_text(cluster.run() / "slurm/first-2.sh"), Contains("#SBATCH --mem=2048M"));
+  const json noted = json::parse(read_text(cluster.run() / "submission.json"));
+  CHECK(noted.at("steps")[0].at("attempts").size() == 2);
+  CHECK_THAT(noted.at("steps")[0].at("attempts")[1].at("because").get<std::string>(),
+             Contains("more memory"));
+
+  cluster.set("state-103", "RUNNING");
+  cluster.set("state-104", "PENDING Reason=Dependency");
+  CHECK(cluster.answer("jobs " + run + " --retry").at("submitted").empty());
+
+  cluster.set("state-103", "OUT_OF_MEMORY ExitCode=0:125");
+  cluster.set("state-104", "CANCELLED Reason=DependencyNeverSatisfied");
+  CHECK(cluster.answer("jobs " + run + " --retry").at("submitted")[0].at("job") == "105");
+  CHECK_THAT(read_text(cluster.run() / "slurm/first-3.sh"), Contains("#SBATCH --mem=3072M"));
+  cluster.set("state-105", "OUT_OF_MEMORY ExitCode=0:125");
+  cluster.set("state-106", "CANCELLED Reason=DependencyNeverSatisfied");
+  const json enough = cluster.answer("jobs " + run + " --retry", 1).at("submitted");
+  CHECK(enough[0].at("job") == "");
+  CHECK_THAT(enough[0].at("because").get<std::string>(), Contains("max_mem"));
+  CHECK_THAT(enough[1].at("because").get<std::string>(), Contains("needs first"));
+}
+
+TEST_CASE("runs without jobs have none to show", "[slurm]") {
+  const Cluster cluster;
+  REQUIRE(cluster.kdgat("run p.yaml").exit_code == 0);
+  const CommandResult shown = cluster.kdgat("jobs " + cluster.run().string());
+  CHECK(shown.exit_code == 3);
+  CHECK_THAT(shown.err, Contains("was not submitted"));
+  CHECK(cluster.kdgat("jobs").exit_code == 2);
+  CHECK(cluster.kdgat("cancel nothing").exit_code == 3);
+  CHECK_THAT(cluster.kdgat("submit p.yaml first").err, Contains("nothing to submit"));
+}
+
+TEST_CASE("where there is no sbatch, kdgat submit says so before it begins", "[slurm]") {
+  const ScratchFolder scratch;
+  const CommandResult result =
+      run_shell("PATH= " + kdgat_word() + " submit example steps=2", scratch.path());
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Contains("no sbatch") && Contains("--dry-run"));
+  CHECK_FALSE(fs::exists(scratch / "runs"));
+}
