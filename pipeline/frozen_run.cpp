@@ -85,6 +85,7 @@ FrozenRun read_run(const json& in) {
   run.profile = in.at("profile");
   run.seed = in.at("seed");
   run.threads = in.at("threads");
+  run.nproc = in.at("nproc");
   run.memory_limit = in.at("memory_limit");
   run.allocator = in.at("allocator");
   if (!in.at("data").is_null()) run.data = read_data(in.at("data"));
@@ -130,11 +131,17 @@ json FrozenRun::to_json() const {
     item["packs"] = found == packs.end() ? json() : packs_json(found->second);
     steps.push_back(std::move(item));
   }
-  return {{"version", kVersion},      {"kdgat", KDGAT_VERSION},
-          {"profile", profile},       {"seed", seed},
-          {"threads", threads},       {"memory_limit", memory_limit},
-          {"allocator", allocator},   {"data", data ? data_json(*data) : json()},
-          {"plan", plan.fingerprint}, {"steps", std::move(steps)}};
+  return {{"version", kVersion},
+          {"kdgat", KDGAT_VERSION},
+          {"profile", profile},
+          {"seed", seed},
+          {"threads", threads},
+          {"nproc", nproc},
+          {"memory_limit", memory_limit},
+          {"allocator", allocator},
+          {"data", data ? data_json(*data) : json()},
+          {"plan", plan.fingerprint},
+          {"steps", std::move(steps)}};
 }
 
 FrozenRun FrozenRun::from_json(const json& json, const std::string& where) {

@@ -19,6 +19,7 @@ struct FrozenRun {
   std::string profile;
   int64_t seed = 42;
   int threads = 0;            ///< 0 = as many as the job has
+  int nproc = 1;              ///< processes that train a stage together
   uint64_t memory_limit = 0;  ///< the profile's, in bytes; 0 = none
   std::string allocator;
   std::optional<PreparedData> data;

@@ -10,6 +10,7 @@
 #include "pipeline/frozen_run.h"
 #include "pipeline/job_script.h"
 #include "pipeline/plugin_host.h"
+#include "pipeline/ranks.h"
 #include "pipeline/runner.h"
 #include "pipeline/signals.h"
 #include "pipeline/table.h"
@@ -107,15 +108,19 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   run.record_step(name, "running", {{"slurm", place_of_job()}});
 
   ProcessSettings process;
-  process.threads = frozen.threads > 0 ? frozen.threads : process.machine.threads();
+  process.threads =
+      frozen.threads > 0 ? frozen.threads : std::max(1, process.machine.threads() / frozen.nproc);
   process.allocator = frozen.allocator;
   process.lock_fd = run.lock_fd();
   const std::string device = frozen.device.at(name);
   MemoryRequest memory;
   memory.limit = static_cast<int64_t>(limit_of(frozen, device, process.machine, asked));
-  const int code = run_plan({plan, context.catalog, device, process.threads, frozen.seed,
-                             frozen.data, memory, frozen.packs},
-                            run, *status, execute_in_child(process));
+  const auto all =
+      memory.limit > 0 ? static_cast<uint64_t>(memory.limit) : process.machine.memory_for_runs();
+  const int code =
+      run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data, memory,
+                frozen.packs},
+               run, *status, execute_in_ranks(process, frozen.nproc, all, context.catalog));
   if (code == 0) {
     context.err << std::flush;
     context.out << joined_tables_text({{name, read_result(run.step_folder(name))}});

@@ -241,7 +241,9 @@ Execute execute_in_ranks(const ProcessSettings& settings, int processes, uint64_
   const Execute alone = execute_in_child(settings);
   return [=, &catalog](const StageCall& call, const StepFolder& folder, const OnEvent& on_event) {
     const PluginDescription* plugin = catalog.find(call.plugin.name);
-    if (plugin == nullptr || !plugin->trains_in_ranks) return alone(call, folder, on_event);
+    if (processes == 1 || plugin == nullptr || !plugin->trains_in_ranks) {
+      return alone(call, folder, on_event);
+    }
     return LocalRanks(call, folder.path(), settings, processes, memory).run(on_event);
   };
 }

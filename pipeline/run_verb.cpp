@@ -165,9 +165,8 @@ class RunCommand {
   Execute executor(const ProcessSettings& process, Gathering* gathering) const {
     if (session_.options.in_process) return execute_here();
     if (gathering != nullptr) return gathering->lead(process, context_.catalog);
-    const int nproc = session_.profile.nproc;
-    if (nproc == 1) return execute_in_child(process);
-    return execute_in_ranks(process, nproc, session_.memory_limit(), context_.catalog);
+    return execute_in_ranks(process, session_.profile.nproc, session_.memory_limit(),
+                            context_.catalog);
   }
 
   void announce(const Plan& plan) {

@@ -333,6 +333,7 @@ class SubmitCommand {
     out.profile = session_.profile.name;
     out.seed = seeds()[i];
     out.threads = session_.profile.threads;
+    out.nproc = session_.profile.nproc;
     out.memory_limit = session_.profile.memory_limit;
     out.allocator = session_.profile.allocator;
     if (data_) {

@@ -132,9 +132,8 @@ TEST_CASE("SLURM runs the steps of a submission in order, in one run", "[slurm]"
     CHECK(job.at("memory_used") < job.at("memory_asked"));
   }
   CHECK_THAT(said_by(run), Contains("accuracy"));  // the table evaluate ends with
-  const CommandResult again = run_kdgat("run " + kSmall.substr(0, kSmall.find("--profile")) +
-                                            "max_epochs=2",
-                                        folder.scratch.path());
+  const CommandResult again = run_kdgat(
+      "run " + kSmall.substr(0, kSmall.find("--profile")) + "max_epochs=2", folder.scratch.path());
   CHECK_THAT(again.err, Contains("every step stands"));
 }
 
@@ -161,7 +160,8 @@ TEST_CASE("a job that meets its time limit continues and ends as if undisturbed"
   const std::string plain =
       "run classifier " + kSmall.substr(0, kSmall.find("--profile")) + "patience=100000 ";
   folder.kdgat(plain + "max_epochs=40 --root probe");
-  const std::vector<json> events = journal(newest_run(folder.scratch / "probe/smoke") / "classifier");
+  const std::vector<json> events =
+      journal(newest_run(folder.scratch / "probe/smoke") / "classifier");
   std::vector<double> epochs;
   for (const json& e : events) {
     if (e.value("what", "") == "epoch") epochs.push_back(e.at("unix"));

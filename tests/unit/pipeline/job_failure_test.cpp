@@ -93,8 +93,7 @@ TEST_CASE("a killed job is out of memory only if something says so", "[slurm]") 
   CHECK(report.memory_asked == 100 << 20);
   check(verdict(report, told), FailureClass::kHostMemory, Remedy::kMoreMemory);
   told.output_tail = "slurmstepd: error: Detected 1 oom_kill event in StepId=4714.batch.\n";
-  check(verdict(sacct("killed_below_limit"), told), FailureClass::kHostMemory,
-        Remedy::kMoreMemory);
+  check(verdict(sacct("killed_below_limit"), told), FailureClass::kHostMemory, Remedy::kMoreMemory);
 }
 
 TEST_CASE("a lack of memory needs the journal beside the exit code", "[slurm]") {

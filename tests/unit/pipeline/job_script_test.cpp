@@ -59,8 +59,8 @@ JobScript script_for(const fs::path& folder) {
   return script;
 }
 
-/// The script in a folder with programs to find: a kdgat that ends with $CODE or waits for a signal,
-/// and a scontrol.
+/// The script in a folder with programs to find: a kdgat that ends with $CODE or waits for a
+/// signal, and a scontrol.
 struct Batch {
   explicit Batch(int requeues = 20, bool has_scontrol = true, int scontrol_code = 0) {
     program("kdgat",
@@ -96,16 +96,15 @@ struct Batch {
   ScratchFolder scratch;
 };
 
-const std::string kWhenReady =
-    "for i in $(seq 1000); do [ -e ready ] && break; sleep 0.02; done\n";
+const std::string kWhenReady = "for i in $(seq 1000); do [ -e ready ] && break; sleep 0.02; done\n";
 
 }  // namespace
 
 TEST_CASE("times are read as people and SLURM write them", "[slurm]") {
   const std::pair<const char*, int64_t> good[] = {
-      {"90", 90},      {"45s", 1},        {"90min", 90},        {"6h", 360},
-      {"1.5h", 90},    {"2d", 2880},      {"1:30:00", 90},      {"30:00", 30},
-      {"30:01", 31},   {"2-00:00:00", 2880}, {"1-12", 2160},    {"1-12:30", 2190},
+      {"90", 90},    {"45s", 1},           {"90min", 90},   {"6h", 360},
+      {"1.5h", 90},  {"2d", 2880},         {"1:30:00", 90}, {"30:00", 30},
+      {"30:01", 31}, {"2-00:00:00", 2880}, {"1-12", 2160},  {"1-12:30", 2190},
   };
   for (const auto& [text, minutes] : good) {
     INFO(text);

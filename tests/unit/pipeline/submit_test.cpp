@@ -165,8 +165,7 @@ TEST_CASE("an array of seeds has a run each", "[slurm]") {
   const Cluster cluster;
   const json submitted = cluster.answer("submit p.yaml --array seeds=1..2");
   REQUIRE(submitted.at("runs").size() == 2);
-  CHECK_THAT(cluster.calls(),
-             Contains("--array=1-2") && Contains("--dependency=aftercorr:101"));
+  CHECK_THAT(cluster.calls(), Contains("--array=1-2") && Contains("--dependency=aftercorr:101"));
   for (const json& run : submitted.at("runs")) {
     const fs::path folder = run.at("folder").get<std::string>();
     CHECK(json::parse(read_text(folder / "run.json")).at("exit_code") == 0);
