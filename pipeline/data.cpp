@@ -11,6 +11,7 @@
 #include "graph/import.h"
 #include "graph/spatial_import.h"
 #include "graph/synth.h"
+#include "pipeline/data_text.h"
 #include "pipeline/hash.h"
 #include "pipeline/machine.h"
 
@@ -103,39 +104,51 @@ bool sets_split(const DataSpec& data) {
                      [&](const char* key) { return is_set(data.import, key); });
 }
 
-/// What the profile asks of the import must be how a given store was made.
-void check_store_options(const DataSpec& data, const GraphStore& store) {
+/// What the profile asks of the import must be how a given store was made, with `options`; of its
+/// split only if that stands `in_store`.
+void check_store_options(const DataSpec& data, const fs::path& store, const json& options,
+                         bool in_store) {
   std::vector<Diagnostic> problems;
   for (const auto& [key, wanted] : data.import.values.items()) {
     const bool of_split = std::find(std::begin(kSplitOptions), std::end(kSplitOptions), key) !=
                           std::end(kSplitOptions);
-    if (of_split || !is_set(data.import, key) || !store.options().contains(key)) continue;
-    const json& made = store.options().at(key);
+    if ((of_split && !in_store) || !is_set(data.import, key) || !options.contains(key)) continue;
+    const json& made = options.at(key);
     if (made == wanted || key == "format") continue;
     problems.push_back({data.import.origin.at(key),
-                        key + ": " + wanted.dump() + " is asked for, but " + store.path().string() +
+                        key + ": " + wanted.dump() + " is asked for, but " + store.string() +
                             " was made with " + made.dump(),
-                        "name the logs instead of the store, or leave " + key + " out"});
+                        std::string("name the ") + (in_store ? "texts" : "logs") +
+                            " instead of the store, or leave " + key + " out"});
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
 }
 
-/// Puts a given store into `folder` without copying it, and a split beside it.
-void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder) {
-  const GraphStore store = GraphStore::open(given, true);
-  check_store_options(data, store);
-  const fs::path own_split = given.parent_path() / kSplit;
-  const graph::Split split =
-      sets_split(data) || !fs::exists(own_split)
-          ? graph::make_split(
-                store, load_options<graph::ImportOptions>(data.import.values).split_options())
-          : graph::load_split(own_split, store);
+/// Puts a given store into `folder` without copying it.
+void link_store(const fs::path& given, const fs::path& folder) {
   const TemporaryFolder staging(folder, "link.");
   const fs::path target = fs::canonical(given);
   std::error_code failure;
   fs::create_hard_link(target, staging.path() / kStore, failure);
   if (failure) fs::create_symlink(target, staging.path() / kStore);
   fs::rename(staging.path() / kStore, folder / kStore);
+}
+
+/// Puts a given store into `folder`, and a split beside it.
+void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder) {
+  if (is_text_store(given)) {
+    check_store_options(data, given, inspect_text_store(given).at("options"), true);
+    return link_store(given, folder);
+  }
+  const GraphStore store = GraphStore::open(given, true);
+  check_store_options(data, store.path(), store.options(), false);
+  const fs::path own_split = given.parent_path() / kSplit;
+  const graph::Split split =
+      sets_split(data) || !fs::exists(own_split)
+          ? graph::make_split(
+                store, load_options<graph::ImportOptions>(data.import.values).split_options())
+          : graph::load_split(own_split, store);
+  link_store(given, folder);
   graph::write_split(folder / kSplit, split);
 }
 
@@ -175,6 +188,7 @@ std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
 
 /// Throws Error(kData) if store or split is missing or unsound.
 PreparedData open_prepared(const fs::path& folder) {
+  if (is_text_store(folder / kStore)) return open_prepared_text(folder / kStore);
   const GraphStore store = GraphStore::open(folder / kStore);
   const graph::Split split = graph::load_split(folder / kSplit, store);
   PreparedData out;
@@ -248,6 +262,7 @@ json count(const GraphStore& store, const std::vector<int64_t>& graphs) {
 }
 
 json inspect_store(const fs::path& path) {
+  if (is_text_store(path)) return inspect_text_store(path);
   const GraphStore store = GraphStore::open(path);
   json out = {{"path", path.string()},  {"content_hash", store.content_hash()},
               {"facts", store.facts()}, {"options", store.options()},
@@ -290,6 +305,7 @@ std::string windows_text(int64_t count) {
 }
 
 std::string graphs_text(const json& facts) {
+  if (facts.contains("text")) return text_graph_text(facts.at("text"));
   const int64_t graphs = facts.at("graphs");
   const bool is_labelled = facts.at("unlabelled") != facts.at("graphs");
   if (!facts.contains("spatial")) {
@@ -320,7 +336,7 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
     const json what = {
         graph::kSynthVersion, graph::synth_identity(synth),
         graph::import_identity(load_options<graph::ImportOptions>(data.import.values),
-                               synth.kind != "can")};
+                               graph::synth_kind(synth))};
     return folder / folder_name("synth " + what.dump());
   }
   if (data.path.empty()) {
@@ -337,6 +353,9 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   }
   require_input(data.path);
   if (const fs::path store = store_of(data.path); !store.empty()) {
+    if (is_text_store(store)) {
+      return folder / folder_name("store " + open_prepared_text(store).fingerprint);
+    }
     std::string what = GraphStore::open(store).content_hash();
     const fs::path own_split = store.parent_path() / kSplit;
     if (!sets_split(data) && fs::exists(own_split)) {
@@ -356,9 +375,7 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
 
 std::optional<PreparedData> find_prepared(const fs::path& folder) {
   std::error_code ignored;
-  if (!fs::exists(folder / kStore, ignored) || !fs::exists(folder / kSplit, ignored)) {
-    return std::nullopt;
-  }
+  if (!fs::exists(folder / kStore, ignored)) return std::nullopt;
   try {
     PreparedData found = open_prepared(folder);
     found.reused = true;
@@ -406,18 +423,19 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
   const graph::ImportReport report =
       graph::import_logs(source, folder, import_options, progress, cancelled);
   output.keep();
-  const PreparedData prepared = open_prepared(folder);
+  const json facts = open_prepared(folder).facts;
   json out = {{"folder", folder.string()},
               {"reused", report.reused},
               {"rows", report.rows},
               {"graphs", report.graphs},
-              {"attack", prepared.facts.at("attack")},
-              {"unlabelled", prepared.facts.at("unlabelled")},
-              {"num_ids", prepared.facts.at("num_ids")},
+              {"unlabelled", facts.at("unlabelled")},
               {"sources", report.sources},
-              {"parts", prepared.facts.at("parts")},
+              {"parts", facts.at("parts")},
               {"warnings", to_json(report.warnings)}};
-  if (prepared.facts.contains("spatial")) out["spatial"] = prepared.facts.at("spatial");
+  for (const char* key : {"attack", "num_ids", "spatial", "text"}) {
+    if (facts.contains(key)) out[key] = facts.at(key);
+  }
+  if (!report.build.is_null()) out["build"] = report.build;
   return out;
 }
 
@@ -442,6 +460,7 @@ std::vector<Diagnostic> verify_data(const fs::path& path) {
   }
   std::vector<Diagnostic> problems;
   try {
+    if (is_text_store(file)) return verify_text_store(file);
     const GraphStore store = GraphStore::open(file);
     problems = store.verify();
     const fs::path split = file.parent_path() / kSplit;

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iomanip>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -11,6 +10,7 @@
 
 #include "pipeline/command_line.h"
 #include "pipeline/data.h"
+#include "pipeline/data_tables.h"
 #include "pipeline/schema.h"
 #include "pipeline/signals.h"
 #include "pipeline/status.h"
@@ -21,10 +21,10 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kActions =
-    R"(  kdgat data import SRC -o DIR [key=value ...]   logs or neurons to a graph store and its split
-  kdgat data inspect PATH                        what a store, its folder, logs or neurons hold
+    R"(  kdgat data import SRC -o DIR [key=value ...]   logs, neurons or texts to a graph store
+  kdgat data inspect PATH                        what a store, its folder, logs, neurons, texts hold
   kdgat data verify PATH                         hashes, offsets and ranges of a store
-  kdgat data synth -o DIR [key=value ...]        synthetic logs with labelled attacks, trees, points
+  kdgat data synth -o DIR [key=value ...]        synthetic logs with attacks, trees, points, texts
 )";
 
 const char* example_of(const std::string& action) {
@@ -33,6 +33,7 @@ const char* example_of(const std::string& action) {
   kdgat data import drive.log.gz -o data/ window=50 --format candump
   zcat drive.csv.gz | kdgat data import - -o data/ --json
   kdgat data import neurons.tar.gz -o data/ --labels labels.csv subtrees=1000 --repair radius
+  kdgat data import corpus/ -o data/ --format text word_window=15 remove_rare_words=10
 )";
   }
   if (action == "inspect") {
@@ -45,6 +46,7 @@ const char* example_of(const std::string& action) {
   return R"(  kdgat data synth -o logs/
   kdgat data synth -o logs/ --seconds 20 --seed 7 --attacks dos,replay --vehicles 2 --format hcrl
   kdgat data synth -o trees/ --kind tree --graphs 300
+  kdgat data synth -o texts/ --kind text --graphs 400 --nodes 60 --classes 4
 )";
 }
 
@@ -169,189 +171,6 @@ class Display {
 bool is_stopped() { return pending_signal() != 0; }
 
 // ---- results
-
-std::string grouped(const json& number) { return kdgat::grouped(number.get<int64_t>()); }
-
-/// "23/27/29/30".
-std::string sizes(const json& counts) {
-  std::string out;
-  for (const char* at : {"p50", "p95", "p99", "max"}) {
-    if (!out.empty()) out += '/';
-    out += std::to_string(counts.at(at).get<int64_t>());
-  }
-  return out;
-}
-
-/// Prints lines of cells, the first column to the left, the others to the right.
-class Table {
- public:
-  void row(std::vector<std::string> cells) {
-    for (std::string& cell : cells) cell = printable(cell);  // names of files may hold anything
-    rows_.push_back(std::move(cells));
-  }
-
-  void print(std::ostream& out) const {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
-      if (row.size() == 1) continue;  // a heading of its own
-      widths.resize(std::max(widths.size(), row.size()));
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows_) {
-      out << row[0];
-      for (std::size_t i = 1; i < row.size(); ++i) {
-        if (i == 1) out << std::string(widths[0] - row[0].size(), ' ');
-        out << "  " << std::setw(static_cast<int>(widths[i])) << row[i];
-      }
-      out << '\n';
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-/// Splits "folder/file" so that a table names each folder once.
-class Folders {
- public:
-  std::string name(Table& table, const std::string& path) {
-    const auto slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash);
-    if (folder != last_ && !folder.empty()) table.row({folder + "/"});
-    last_ = folder;
-    return folder.empty() ? path : "  " + path.substr(slash + 1);
-  }
-
- private:
-  std::string last_;
-};
-
-/// A table of more files is no help: --json has them all.
-constexpr std::size_t kMostFiles = 100;
-
-void print_import(std::ostream& out, const json& result) {
-  const bool is_spatial = result.contains("spatial");
-  Table table;
-  Folders folders;
-  for (const json& source : result.at("sources")) {
-    const int64_t graphs = source.at("graphs");
-    std::vector<std::string> cells = {
-        folders.name(table, source.at("path")), grouped(source.at("rows")) + " rows",
-        is_spatial ? grouped(graphs) + (graphs == 1 ? " graph" : " graphs") : windows_text(graphs),
-        source.at("format").get<std::string>()};
-    if (source.at("malformed") != 0) {
-      cells.push_back(grouped(source.at("malformed")) + (is_spatial ? " left out" : " malformed"));
-    }
-    table.row(std::move(cells));
-  }
-  if (!is_spatial || result.at("sources").size() <= kMostFiles) table.print(out);
-  int64_t test = 0;
-  for (const auto& [name, graphs] : result.at("parts").items()) {
-    if (name.rfind("test", 0) == 0) test += graphs.get<int64_t>();
-  }
-  const json& parts = result.at("parts");
-  out << graphs_text(result);
-  if (!is_spatial) out << ", " << grouped(result.at("num_ids")) << " ids";
-  out << ": train " << grouped(parts.value("train", 0)) << ", val "
-      << grouped(parts.value("val", 0)) << ", test " << kdgat::grouped(test)
-      << (result.at("reused").get<bool>() ? "; already in " : "; written to ")
-      << result.at("folder").get<std::string>() << '\n';
-}
-
-/// "window=100 stride=100 ..." without what no one sets.
-std::string options_line(const json& options) {
-  std::string out = "options";
-  for (const auto& [key, value] : options.items()) {
-    if (key != "input") out += " " + key + "=" + value_text(value);
-  }
-  return wrapped(out, 8);
-}
-
-/// Graphs in space: files, parts, and the classes part by part.
-void print_inspect_spatial(std::ostream& out, const json& result) {
-  const json& facts = result.at("facts");
-  const json& spatial = facts.at("spatial");
-  char length[32];
-  std::snprintf(length, sizeof length, "%.4g",
-                spatial.at("edge_length").at("median").get<double>());
-  out << result.at("path").get<std::string>() << ": " << graphs_text(facts) << ", "
-      << grouped(facts.at("unlabelled")) << " without class\n"
-      << grouped(facts.at("node_features")) << " node features; "
-      << grouped(facts.at("nodes").at("sum")) << " nodes, " << grouped(facts.at("edges").at("sum"))
-      << " edges of median length " << length << ", " << grouped(spatial.at("paths").at("sum"))
-      << " paths\n"
-      << options_line(result.at("options"))
-      << "\nnodes, edges and paths of a graph: p50/p95/p99/max " << sizes(facts.at("nodes")) << ", "
-      << sizes(facts.at("edges")) << ", " << sizes(spatial.at("paths")) << "\n\n";
-  const json& parts = result.at("parts");
-  Table table;
-  std::vector<std::string> heading = {"class", "graphs"};
-  for (const auto& [name, part] : parts.items()) heading.push_back(name);
-  table.row(std::move(heading));
-  const auto row = [&](const std::string& name, const json& all, const auto& of_part) {
-    std::vector<std::string> cells = {name, grouped(all)};
-    for (const json& part : parts) cells.push_back(grouped(of_part(part)));
-    table.row(std::move(cells));
-  };
-  for (std::size_t c = 0; c < spatial.at("classes").size(); ++c) {
-    row(spatial.at("classes")[c].get<std::string>(), spatial.at("class_graphs")[c],
-        [c](const json& part) { return part.at("classes")[c]; });
-  }
-  if (facts.at("unlabelled") != 0) {
-    row("(none)", facts.at("unlabelled"), [](const json& part) { return part.at("unlabelled"); });
-  }
-  row("all", facts.at("graphs"), [](const json& part) { return part.at("graphs"); });
-  table.print(out);
-  if (result.at("files").size() > kMostFiles) return;
-  out << '\n';
-  Table files;
-  Folders folders;
-  files.row({"file", "rows", "graphs", "nodes", "edges"});
-  for (const json& file : result.at("files")) {
-    const std::string name = folders.name(files, file.at("name"));
-    files.row({name, grouped(file.at("rows")), grouped(file.at("graphs")), sizes(file.at("nodes")),
-               sizes(file.at("edges"))});
-  }
-  files.print(out);
-}
-
-void print_inspect(std::ostream& out, const json& result) {
-  const json& facts = result.at("facts");
-  if (facts.contains("spatial")) return print_inspect_spatial(out, result);
-  out << result.at("path").get<std::string>() << ": "
-      << windows_text(facts.at("graphs").get<int64_t>()) << ", " << grouped(facts.at("attack"))
-      << " attack, " << grouped(facts.at("benign")) << " benign, "
-      << grouped(facts.at("unlabelled")) << " without label\n"
-      << grouped(facts.at("num_ids")) << " ids, " << grouped(facts.at("node_features"))
-      << " node and " << grouped(facts.at("edge_features")) << " edge features; "
-      << grouped(facts.at("nodes").at("sum")) << " nodes, " << grouped(facts.at("edges").at("sum"))
-      << " edges\n"
-      << options_line(result.at("options")) << "\nnodes and edges of a window: p50/p95/p99/max\n\n";
-  const auto counts = [](std::vector<std::string> cells, const json& c) {
-    for (const char* key : {"graphs", "attack", "benign", "unlabelled", "ids"}) {
-      cells.push_back(grouped(c.at(key)));
-    }
-    cells.push_back(sizes(c.at("nodes")));
-    cells.push_back(sizes(c.at("edges")));
-    return cells;
-  };
-  Table files;
-  Folders folders;
-  files.row({"file", "rows", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
-  for (const json& file : result.at("files")) {
-    const std::string name = folders.name(files, file.at("name"));
-    files.row(counts({name, grouped(file.at("rows"))}, file));
-  }
-  files.print(out);
-  if (result.at("parts").empty()) return;
-  out << '\n';
-  Table parts;
-  Folders folders_of_parts;
-  parts.row({"part", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
-  for (const auto& [name, part] : result.at("parts").items())
-    parts.row(counts({folders_of_parts.name(parts, name)}, part));
-  parts.print(out);
-}
 
 void print_json(std::ostream& out, const json& value) {
   out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';

@@ -7,6 +7,30 @@
 #include "kdgat/error.h"
 
 namespace kdgat::graph {
+namespace {
+
+/// Whether a row that comes in pieces is inside of a quoted field, by the rules of csv_fields().
+class OpenQuote {
+ public:
+  void read(std::string_view piece) {
+    for (const char c : piece) {
+      if (c == '"' && (is_open_ || is_empty_ || was_closed_)) {
+        was_closed_ = is_open_;  // a quote right after this one opens again: both are one quote
+        is_open_ = !is_open_;
+      } else {
+        was_closed_ = false;
+        is_empty_ = c == ',' && !is_open_;
+      }
+    }
+  }
+  bool is_open() const { return is_open_; }
+
+ private:
+  bool is_open_ = false, was_closed_ = false;
+  bool is_empty_ = true;  // the field, so far
+};
+
+}  // namespace
 
 std::vector<std::string> csv_fields(std::string_view line) {
   std::vector<std::string> out(1);
@@ -26,9 +50,10 @@ std::vector<std::string> csv_fields(std::string_view line) {
   return out;
 }
 
-CsvReader::CsvReader(LineReader lines) : lines_(std::move(lines)) {
+CsvReader::CsvReader(LineReader lines, bool multi_line)
+    : lines_(std::move(lines)), multi_line_(multi_line) {
   std::string_view line;
-  if (!lines_.next(line)) throw Error(ExitCode::kData, "the file is empty", "", lines_.name());
+  if (!next_row(line)) throw Error(ExitCode::kData, "the file is empty", "", lines_.name());
   if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
   header_ = csv_fields(line);
 }
@@ -47,10 +72,31 @@ std::size_t CsvReader::require(const std::string& column) const {
               lines_.name() + ":1");
 }
 
+bool CsvReader::next_row(std::string_view& text) {
+  if (!lines_.next(text)) return false;
+  first_ = lines_.line_number();
+  if (!multi_line_) return true;
+  OpenQuote quote;
+  quote.read(text);
+  if (!quote.is_open()) return true;
+  joined_ = text;
+  while (quote.is_open()) {
+    if (!lines_.next(text)) {
+      throw Error(ExitCode::kData, "a quoted field does not end", "", where());
+    }
+    quote.read("\n");
+    quote.read(text);
+    joined_ += '\n';
+    joined_ += text;
+  }
+  text = joined_;
+  return true;
+}
+
 bool CsvReader::next() {
   std::string_view line;
   do {
-    if (!lines_.next(line)) return false;
+    if (!next_row(line)) return false;
   } while (line.empty());
   ++row_;
   fields_ = csv_fields(line);
@@ -72,8 +118,6 @@ float CsvReader::number(std::size_t column) const {
   return static_cast<float>(*value);
 }
 
-std::string CsvReader::where() const {
-  return lines_.name() + ":" + std::to_string(lines_.line_number());
-}
+std::string CsvReader::where() const { return lines_.name() + ":" + std::to_string(first_); }
 
 }  // namespace kdgat::graph

@@ -11,6 +11,8 @@
 #include "graph/dataset_files.h"
 #include "graph/log_windows.h"
 #include "graph/spatial_import.h"
+#include "graph/text_import.h"
+#include "graph/text_store.h"
 
 namespace kdgat::graph {
 
@@ -41,30 +43,43 @@ class FolderLock {
 
 constexpr const char* kSplitNames[] = {"split", "val_fraction", "test_fraction", "seed"};
 constexpr const char* kFoldNames[] = {"folds", "fold"};
+constexpr const char* kTextRuntime[] = {"build_memory_mb", "build_threads"};  // change no result
 
 template <std::size_t kCount>
 bool is_one_of(const char* const (&names)[kCount], const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-/// Options that decide what the store holds; the others decide the split alone.
-json store_options(const ImportOptions& options, bool is_spatial) {
-  json all = import_identity(options, is_spatial);
+/// Options that decide what the store holds; the others decide the split alone. A store of texts
+/// has its split in it.
+json store_options(const ImportOptions& options, DataKind kind) {
+  json all = import_identity(options, kind);
+  if (kind == DataKind::kText) return all;
   for (const char* key : kSplitNames) all.erase(key);
   for (const char* key : kFoldNames) all.erase(key);
   return all;
 }
 
-/// What an import reads: logs, or graphs in space.
+/// What an import reads: logs, graphs in space, or texts.
 struct Input {
   std::vector<LogFile> files;
   std::optional<SpatialInput> spatial;
+  std::optional<TextInput> text;
+
+  DataKind kind() const {
+    return spatial ? DataKind::kSpatial : text ? DataKind::kText : DataKind::kLogs;
+  }
 };
 
 Input find_input(const fs::path& source, const ImportOptions& options,
                  std::vector<Diagnostic>& notes) {
   Input out;
   out.spatial = find_spatial_input(source, options.format, options);
+  if (!out.spatial) out.text = find_text_input(source, options, notes);
+  if (out.text) {
+    out.files = out.text->files;
+    return out;
+  }
   if (!out.spatial) {
     out.files = find_log_files(source, options.exclude, options.deduplicate, notes);
     return out;
@@ -168,19 +183,25 @@ class Importer {
   int64_t bytes_done_ = 0, bytes_total_ = 0;
 };
 
+/// Counts bytes up to their sum, for progress; throws once `cancelled`.
+std::function<void(int64_t)> byte_counter(const std::vector<LogFile>& files,
+                                          const ImportProgress& progress,
+                                          const std::function<bool()>& cancelled) {
+  return
+      [&progress, &cancelled, total = bytes_of(files), done = int64_t{0}](int64_t bytes) mutable {
+        if (cancelled && cancelled()) {
+          throw Error(ExitCode::kInterrupted, "interrupted while importing");
+        }
+        done = std::min(done + bytes, total);
+        if (progress) progress(done, total);
+      };
+}
+
 GraphStoreData read_spatial(const Input& input, const ImportOptions& options,
                             const ImportProgress& progress, const std::function<bool()>& cancelled,
                             ImportReport& report) {
-  int64_t done = 0;
-  const int64_t total = bytes_of(input.spatial->files);
   const SpatialImport import{*input.spatial, options, cancelled,
-                             [&](int64_t bytes) {
-                               if (cancelled && cancelled()) {
-                                 throw Error(ExitCode::kInterrupted, "interrupted while importing");
-                               }
-                               done = std::min(done + bytes, total);
-                               if (progress) progress(done, total);
-                             },
+                             byte_counter(input.spatial->files, progress, cancelled),
                              report.warnings};
   GraphStoreData data = import_spatial(import);
   for (const Source& source : data.sources) report.rows += source.rows;
@@ -192,6 +213,10 @@ bool stands(const fs::path& path, const std::string& fingerprint) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return false;
   try {
+    if (TextStore::is_store(path)) {
+      return TextStore::open(path).options().value("input", "") == fingerprint &&
+             verify_hashes(SafetensorsFile::open(path)).empty();
+    }
     return GraphStore::open(path, true).options().value("input", "") == fingerprint;
   } catch (const Error&) {
     return false;  // damaged or of another version: made again
@@ -204,7 +229,7 @@ ImportReport import_logs(const fs::path& source, const fs::path& out, const Impo
                          const ImportProgress& progress, const std::function<bool()>& cancelled) {
   ImportReport report;
   const Input input = find_input(source, options, report.warnings);
-  const json made_with = store_options(options, input.spatial.has_value());
+  json made_with = store_options(options, input.kind());
   std::error_code failure;
   fs::create_directories(out, failure);
   if (failure)
@@ -214,6 +239,19 @@ ImportReport import_logs(const fs::path& source, const fs::path& out, const Impo
   const fs::path store_path = out / "graphs.safetensors", split_path = out / "split.safetensors";
   const std::string fingerprint = fingerprint_of(input.files, made_with);
   report.reused = source != "-" && stands(store_path, fingerprint);
+  if (input.text) {
+    made_with["input"] = fingerprint;
+    if (!report.reused) {
+      import_text({*input.text, options, cancelled, byte_counter(input.files, progress, cancelled)},
+                  made_with, store_path, report);
+    }
+    fs::remove(split_path, failure);  // of other data that stood here before
+    const TextStore store = TextStore::open(store_path);
+    report.sources = store.sources();
+    report.graphs = 1;
+    for (const Source& file : report.sources) report.rows += file.rows;
+    return report;
+  }
   if (!report.reused) {
     GraphStoreData data = input.spatial
                               ? read_spatial(input, options, progress, cancelled, report)
@@ -234,6 +272,7 @@ ImportReport import_logs(const fs::path& source, const fs::path& out, const Impo
 
 std::vector<Diagnostic> ImportOptions::validate() const {
   std::vector<Diagnostic> problems = SpatialOptions::validate();
+  for (Diagnostic& problem : TextOptions::validate()) problems.push_back(std::move(problem));
   if (folds == 1) problems.push_back({"", "folds: 1 fold is no division", "0, or 2 and more"});
   if (folds > 0 && fold >= folds) {
     problems.push_back(
@@ -243,27 +282,35 @@ std::vector<Diagnostic> ImportOptions::validate() const {
   return problems;
 }
 
-json import_identity(const ImportOptions& options, bool is_spatial) {
+json import_identity(const ImportOptions& options, DataKind kind) {
   const json spatial = dump_options(static_cast<const SpatialOptions&>(options));
-  const json all = dump_options(options);
-  json out = all;
-  for (const auto& [key, value] : all.items()) {
-    const bool is_shared = key == "format" || is_one_of(kSplitNames, key);
-    const bool matters = is_one_of(kFoldNames, key)
-                             ? options.folds > 0
-                             : is_shared || spatial.contains(key) == is_spatial;
-    if (!matters) out.erase(key);
+  const json text = dump_options(static_cast<const TextOptions&>(options));
+  json out = dump_options(options);
+  const auto matters = [&](const std::string& key) {
+    if (key == "format" || is_one_of(kSplitNames, key)) return true;
+    if (kind == DataKind::kText) {
+      return key == "label_column" || key == "strict" ||
+             (text.contains(key) && !is_one_of(kTextRuntime, key));
+    }
+    if (text.contains(key)) return false;
+    if (is_one_of(kFoldNames, key)) return options.folds > 0;
+    return spatial.contains(key) == (kind == DataKind::kSpatial);
+  };
+  for (auto option = out.begin(); option != out.end();) {
+    option = matters(option.key()) ? std::next(option) : out.erase(option);
   }
   return out;
 }
 
 std::string import_fingerprint(const fs::path& source, const ImportOptions& options) {
   const fs::path store = fs::is_directory(source) ? source / "graphs.safetensors" : source;
-  if (store.extension() == ".safetensors" && fs::exists(store) && !is_spatial_graphs(store))
-    return GraphStore::open(store).content_hash();
+  if (store.extension() == ".safetensors" && fs::exists(store) && !is_spatial_graphs(store)) {
+    return TextStore::is_store(store) ? TextStore::open(store).content_hash()
+                                      : GraphStore::open(store).content_hash();
+  }
   std::vector<Diagnostic> notes;
   const Input input = find_input(source, options, notes);
-  return fingerprint_of(input.files, import_identity(options, input.spatial.has_value()));
+  return fingerprint_of(input.files, import_identity(options, input.kind()));
 }
 
 }  // namespace kdgat::graph

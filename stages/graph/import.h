@@ -1,5 +1,5 @@
-// From log files, or graphs in space, to a graph store and a split: the whole of `kdgat data
-// import`. No LibTorch.
+// From log files, or graphs in space, to a graph store and a split, or from texts to a graph of
+// documents and words: the whole of `kdgat data import`. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,16 @@
 #include <tuple>
 #include <vector>
 
+#include "graph/data_kind.h"
 #include "graph/graph_store.h"
 #include "graph/spatial_options.h"
+#include "graph/text_options.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
 
 /// The profile's `data:` section and the key=value words of `kdgat data import`.
-struct ImportOptions : SpatialOptions {
+struct ImportOptions : SpatialOptions, TextOptions {
   std::string format = "auto";
   int64_t window = 100;
   int64_t stride = 100;
@@ -39,7 +41,8 @@ struct ImportOptions : SpatialOptions {
     auto own = std::tuple{
         field("format", &O::format, "Form of the input; auto recognises it.")
             .choices({"auto", "can-train-and-test", "hcrl", "candump", "candump-screen", "road",
-                      "daga", "otids", "crysys", "recan", "swc", "superpixel", "spatial-graphs"}),
+                      "daga", "otids", "crysys", "recan", "swc", "superpixel", "spatial-graphs",
+                      "text", "label-text", "split-label-text", "text-csv", "class-folders"}),
         field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
         field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
         field("chunk_rows", &O::chunk_rows,
@@ -54,21 +57,23 @@ struct ImportOptions : SpatialOptions {
               "Read a training file once that stands in several training folders."),
         field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"}),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
-        field("split", &O::split,
-              "time: blocks of each file, no leak; random: seeded shuffle; group: whole files or "
-              "neurons, what time means for graphs in space.")
+        field(
+            "split", &O::split,
+            "time: blocks of each file, no leak; random: seeded shuffle; group: whole files or "
+            "neurons, what time means for graphs in space. Of texts random is a shuffle, time the "
+            "same share of every class.")
             .choices({"time", "random", "group"}),
         field("val_fraction", &O::val_fraction, "Share of training windows kept for validation.")
             .range(0.0, 0.9),
         field("test_fraction", &O::test_fraction,
               "Share kept for testing where the data has no test folders.")
             .range(0.0, 0.9),
-        field("seed", &O::seed, "Seed of the split.").alias("split_seed"),
+        field("seed", &O::seed, "Seed of the split.").alias("split_seed").alias("random_seed"),
         field("folds", &O::folds, "split=group: so many folds; 0 = by test_fraction.")
             .range(0, 1000),
         field("fold", &O::fold, "split=group: the fold that is the test part, from 0.")
             .range(0, 999)};
-    return std::tuple_cat(std::move(own), SpatialOptions::table());
+    return std::tuple_cat(std::move(own), SpatialOptions::table(), TextOptions::table());
   }
 
   SplitOptions split_options() const {
@@ -77,9 +82,9 @@ struct ImportOptions : SpatialOptions {
   std::vector<Diagnostic> validate() const;
 };
 
-/// All options that decide what an import of logs, or of graphs in space, gives; without those of
-/// the other, so that these may change without making anything again.
-nlohmann::json import_identity(const ImportOptions& options, bool is_spatial);
+/// All options that decide what an import of logs, of graphs in space, or of texts gives; without
+/// those of the others, so that these may change without making anything again.
+nlohmann::json import_identity(const ImportOptions& options, DataKind kind);
 
 /// What an import did, for the user: one line a file, problems with file:line.
 struct ImportReport {
@@ -89,13 +94,18 @@ struct ImportReport {
   int64_t rows = 0;
   int64_t graphs = 0;
   bool reused = false;  ///< the store was already there, with the same inputs and options
+  /// Of texts that were read: {"read_seconds","graph_seconds": of the first pass and
+  /// "write_seconds": of the second, "text_bytes","threads","peak_resident_bytes",
+  /// "resident_before_bytes"}.
+  nlohmann::json build;
 };
 
 using ImportProgress = std::function<void(int64_t bytes_done, int64_t bytes_total)>;
 
 /// Reads `source` (a log file, a folder in the published layout, a folder of logs, "-" for standard
-/// input, or graphs in space: see spatial_import.h) into `<out>/graphs.safetensors` and
-/// `<out>/split.safetensors`. Atomic: two processes may import to the same place. Throws
+/// input, graphs in space: see spatial_import.h) into `<out>/graphs.safetensors` and
+/// `<out>/split.safetensors`, or texts (text_import.h) into the former alone, see text_store.h.
+/// Atomic: two processes may import to the same place. Throws
 /// Error(kData) for bad input, Error(kUsage) for bad options. `cancelled` is asked now and then;
 /// when it answers true the import throws Error(kInterrupted).
 ImportReport import_logs(const std::filesystem::path& source, const std::filesystem::path& out,

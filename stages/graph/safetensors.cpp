@@ -1,11 +1,9 @@
 #include "graph/safetensors.h"
 
-#define XXH_INLINE_ALL
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +17,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "graph/safetensors_header.h"
 #include "kdgat/atomic_file.h"
 
 namespace kdgat::graph {
@@ -28,10 +27,6 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 namespace {
 
 using nlohmann::json;
-
-constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kMaxHeader = 100'000'000;  // the official reader's bound
-constexpr const char* kHeaderHash = "hash.header";
 
 struct DTypeInfo {
   DType type;
@@ -200,17 +195,6 @@ Entry parse_entry(const std::string& name, const json& fields) {
 const char* dtype_name(DType type) { return info(type).name; }
 std::size_t dtype_size(DType type) { return info(type).size; }
 
-std::string hash_bytes(const void* data, std::size_t bytes) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, bytes));
-  std::string out;
-  for (const unsigned char c : canonical.digest) {
-    out += "0123456789abcdef"[c >> 4];
-    out += "0123456789abcdef"[c & 15];
-  }
-  return out;
-}
-
 int64_t TensorView::elements() const { return static_cast<int64_t>(bytes / dtype_size(dtype)); }
 
 void TensorView::wrong_type() const {
@@ -377,46 +361,18 @@ void SafetensorsWriter::metadata(std::string key, std::string value) {
 }
 
 void SafetensorsWriter::write(const std::filesystem::path& path, bool hashes) const {
-  json header = json::object();
-  json metadata(metadata_);
-  metadata.erase(kHeaderHash);
-  std::vector<std::size_t> padding;  // after each tensor
-  std::size_t at = 0;
-  const auto place = [&](const std::string& name, DType dtype, const std::vector<int64_t>& shape,
-                         std::size_t bytes) {
-    header[name] = {
-        {"dtype", dtype_name(dtype)}, {"shape", shape}, {"data_offsets", {at, at + bytes}}};
-    at += bytes;
-  };
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    place(entry.name, entry.dtype, entry.shape, entry.bytes);
-    padding.push_back(i + 1 < entries_.size() ? (kAlignment - at % kAlignment) % kAlignment : 0);
-    if (padding.back() > 0) {
-      place("_pad." + std::to_string(i), DType::kU8, {static_cast<int64_t>(padding.back())},
-            padding.back());
-    }
-    if (hashes) metadata["hash." + entry.name] = hash_bytes(entry.data, entry.bytes);
+  std::vector<TensorPlace> places;
+  for (const Entry& entry : entries_) {
+    places.push_back({entry.name, entry.dtype, entry.shape, entry.bytes, 0, 0,
+                      hashes ? hash_bytes(entry.data, entry.bytes) : ""});
   }
-  if (!metadata.empty() || hashes) header["__metadata__"] = std::move(metadata);
-  if (hashes) {
-    const std::string canonical = dump(header);
-    header["__metadata__"][kHeaderHash] = hash_bytes(canonical.data(), canonical.size());
-  }
-  std::string text = dump(header);
-  text.append((kAlignment - (8 + text.size()) % kAlignment) % kAlignment, ' ');
-  if (text.size() > kMaxHeader) {
-    throw Error(ExitCode::kData, path.string() + ": header would be longer than 100 MB");
-  }
-
+  place_tensors(places);
   AtomicFile file(path);
-  const uint64_t length = text.size();
-  file.write(&length, sizeof(length));
-  file.write(text);
-  static constexpr std::array<char, kAlignment> kZeros{};
+  file.write(header_bytes(places, metadata_, hashes, path.string()));
+  static constexpr std::array<char, kTensorAlignment> kZeros{};
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     file.write(entries_[i].data, entries_[i].bytes);
-    file.write(kZeros.data(), padding[i]);
+    file.write(kZeros.data(), places[i].padding);
   }
   file.commit();
 }

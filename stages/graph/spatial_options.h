@@ -29,7 +29,9 @@ struct SpatialOptions {
     return std::tuple{
         field("labels", &O::labels,
               "Graphs in space: CSV of labels, by file or graph; found by itself as labels.csv."),
-        field("label_column", &O::label_column, "Its column of classes."),
+        field(
+            "label_column", &O::label_column,
+            "Its column of classes; of texts in a CSV the column of labels, \"label\" by itself."),
         field("target_column", &O::target_column, "Its column of numbers to be predicted."),
         field("repair", &O::repair,
               "SWC faults to mend: keep the largest tree, make nodes without their parent roots, "

@@ -6,6 +6,7 @@
 #include "graph/can_writer.h"
 #include "graph/random.h"
 #include "graph/synth_attacks.h"
+#include "graph/synth_text.h"
 #include "graph/synth_traffic.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
@@ -71,6 +72,11 @@ std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
   return transmit(std::move(wanted), start_seconds * 1'000'000);
 }
 
+DataKind synth_kind(const SynthOptions& options) {
+  if (options.kind == "can") return DataKind::kLogs;
+  return options.kind == "text" ? DataKind::kText : DataKind::kSpatial;
+}
+
 nlohmann::json synth_identity(const SynthOptions& options) {
   nlohmann::json out = dump_options(options);
   for (const char* key : {"kind", "graphs", "nodes", "classes"}) out.erase(key);
@@ -86,6 +92,7 @@ void write_synthetic(const std::filesystem::path& folder, const SynthOptions& op
                      const std::function<bool()>& cancelled) {
   if (options.kind == "tree") return write_synthetic_trees(folder, options, cancelled);
   if (options.kind == "superpixel") return write_synthetic_points(folder, options, cancelled);
+  if (options.kind == "text") return write_synthetic_texts(folder, options, cancelled);
   const int64_t known = std::max<int64_t>(1, options.vehicles - 1);
   SynthOptions test = options;
   test.seconds = options.seconds / 2;

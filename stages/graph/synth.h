@@ -1,5 +1,5 @@
 // Believable CAN traffic with labelled attacks, for tests, examples and the embedded smoke profile;
-// graphs in space by the same door (see synth_spatial.h).
+// graphs in space and texts by the same door (see synth_spatial.h, synth_text.h).
 // The same bytes for the same options, on every machine. No LibTorch.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/can_frame.h"
+#include "graph/data_kind.h"
 #include "graph/synth_spatial.h"
 #include "kdgat/options.h"
 
@@ -28,8 +29,9 @@ struct SynthOptions : SpatialSynth {
     using O = SynthOptions;
     return std::tuple{
         field("kind", &O::kind,
-              "can: logs of traffic; tree: random trees (SWC); superpixel: points of images (CSV).")
-            .choices({"can", "tree", "superpixel"}),
+              "can: logs of traffic; tree: random trees (SWC); superpixel: points of images (CSV); "
+              "text: documents on topics (label<TAB>text).")
+            .choices({"can", "tree", "superpixel", "text"}),
         field("seconds", &O::seconds, "Length of each training log; test logs are half as long.")
             .range(1, 86400),
         field("seed", &O::seed, "Seed; the same bytes for the same seed."),
@@ -38,11 +40,15 @@ struct SynthOptions : SpatialSynth {
             .choices({"dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}),
         field("format", &O::format, "Form of the logs written.")
             .choices({"can-train-and-test", "hcrl", "candump"}),
-        field("graphs", &O::graphs, "Number of trees, or of images.").range(1, 1 << 20),
-        field("nodes", &O::nodes, "Nodes of each, about.").range(4, 1 << 20),
-        field("classes", &O::classes, "Classes of them, which differ in shape.").range(1, 256)};
+        field("graphs", &O::graphs, "Number of trees, images or documents.").range(1, 1 << 20),
+        field("nodes", &O::nodes, "Nodes, or words, of each, about.").range(4, 1 << 20),
+        field("classes", &O::classes, "Classes of them, which differ in shape or topic.")
+            .range(1, 256)};
   }
 };
+
+/// What an import of it reads.
+DataKind synth_kind(const SynthOptions& options);
 
 /// The options that matter to the kind.
 nlohmann::json synth_identity(const SynthOptions& options);
@@ -56,8 +62,8 @@ inline constexpr int kSynthVersion = 1;
 std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
                                  const std::string& attack, int64_t drive = 0);
 
-/// Writes what `options.kind` says below `folder`: graphs in space, or the published folder layout:
-/// train_01_attack_free and train_02_with_attacks with all vehicles but the last,
+/// Writes what `options.kind` says below `folder`: graphs in space, texts, or the published folder
+/// layout: train_01_attack_free and train_02_with_attacks with all vehicles but the last,
 /// test_01_known_vehicle_known_attack with other drives of them, and, from two vehicles on,
 /// test_02_unknown_vehicle_known_attack with the last. Throws Error(kData), and Error(kInterrupted)
 /// once `cancelled` answers true, asked between two files.

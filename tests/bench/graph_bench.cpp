@@ -2,8 +2,12 @@
 //
 //   kdgat_bench open STORE            cold open: milliseconds, private memory
 //   kdgat_bench batch STORE N [attr]  one shuffled epoch gathered into batches of N graphs
+//   kdgat_bench text SOURCE DIR [key=value ...]  texts to their graph: seconds, CPU, peak memory
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -12,7 +16,9 @@
 #include <vector>
 
 #include "graph/graph_store.h"
+#include "graph/import.h"
 #include "graph/pack.h"
+#include "graph/text_store.h"
 
 namespace {
 
@@ -68,6 +74,41 @@ nlohmann::json batch(const std::string& path, int64_t size, bool edge_attr) {
           {"graphs_per_s", rates}};
 }
 
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Makes the graph anew, with import options that are numbers or words.
+nlohmann::json text(const std::vector<std::string>& words) {
+  nlohmann::json options = nlohmann::json::object();
+  for (std::size_t i = 3; i < words.size(); ++i) {
+    const auto equals = words[i].find('=');
+    const std::string value = words[i].substr(equals + 1);
+    const nlohmann::json number = nlohmann::json::parse(value, nullptr, false);
+    options[words[i].substr(0, equals)] = number.is_discarded() ? nlohmann::json(value) : number;
+  }
+  const std::filesystem::path store = words[2] + "/graphs.safetensors";
+  std::filesystem::remove(store);
+  const double before = cpu_seconds();
+  const auto start = std::chrono::steady_clock::now();
+  const kdgat::graph::ImportReport report = kdgat::graph::import_logs(
+      words[1], words[2], kdgat::load_options<kdgat::graph::ImportOptions>(options));
+  nlohmann::json out = report.build;
+  out["seconds"] = seconds_since(start);
+  out["cpu_seconds"] = cpu_seconds() - before;
+  out["peak_over_start_mib"] = (report.build.at("peak_resident_bytes").get<double>() -
+                                report.build.at("resident_before_bytes").get<double>()) /
+                               (1 << 20);
+  const nlohmann::json facts = kdgat::graph::TextStore::open(store).facts().at("text");
+  for (const char* key : {"documents", "nodes", "nonzeros"}) out[key] = facts.at(key);
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -77,8 +118,11 @@ int main(int argc, char** argv) {
       std::cout << open_store(words[1]) << "\n";
     } else if (words.size() >= 3 && words[0] == "batch") {
       std::cout << batch(words[1], std::stoll(words[2]), words.size() > 3) << "\n";
+    } else if (words.size() >= 3 && words[0] == "text") {
+      std::cout << text(words) << "\n";
     } else {
-      std::cerr << "usage: kdgat_bench open STORE | batch STORE N [attr]\n";
+      std::cerr << "usage: kdgat_bench open STORE | batch STORE N [attr] | "
+                   "text SOURCE DIR [key=value ...]\n";
       return 2;
     }
   } catch (const std::exception& e) {

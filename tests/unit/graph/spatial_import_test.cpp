@@ -184,7 +184,7 @@ TEST_CASE("options of logs do not matter to graphs in space, nor these to logs",
         import_fingerprint(folder / "log.csv", other));
   CHECK(import_fingerprint(folder / "n.swc", plain) != import_fingerprint(folder / "n.swc", other));
   // As before there were graphs in space.
-  const nlohmann::json of_logs = import_identity(plain, false);
+  const nlohmann::json of_logs = import_identity(plain, DataKind::kLogs);
   CHECK(of_logs.size() == 14);
   CHECK_FALSE(of_logs.contains("folds"));
 }

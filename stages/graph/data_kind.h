@@ -1,0 +1,8 @@
+// What an import reads, by what becomes of it. No LibTorch.
+#pragma once
+
+namespace kdgat::graph {
+
+enum class DataKind { kLogs, kSpatial, kText };
+
+}  // namespace kdgat::graph
