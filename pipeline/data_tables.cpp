@@ -223,7 +223,8 @@ void print_inspect_text(std::ostream& out, const json& result) {
   table.row({"class", "documents", "train", "val", "test"});
   const json& parts = result.at("parts");
   for (std::size_t c = 0; c < text.at("classes").size(); ++c) {
-    std::vector<std::string> cells = {text.at("classes")[c], grouped(text.at("class_documents")[c])};
+    std::vector<std::string> cells = {text.at("classes")[c],
+                                      grouped(text.at("class_documents")[c])};
     for (const char* part : {"train", "val", "test"}) {
       cells.push_back(grouped(parts.at(part).at("classes")[c]));
     }

@@ -24,12 +24,9 @@ PreparedData open_prepared_text(const fs::path& store) {
 
 json inspect_text_store(const fs::path& store) {
   const TextStore graph = TextStore::open(store);
-  json out = {{"path", store.string()},
-              {"content_hash", graph.content_hash()},
-              {"facts", graph.facts()},
-              {"options", graph.options()},
-              {"files", graph.sources()},
-              {"parts", json::object()}};
+  json out = {{"path", store.string()},   {"content_hash", graph.content_hash()},
+              {"facts", graph.facts()},   {"options", graph.options()},
+              {"files", graph.sources()}, {"parts", json::object()}};
   int64_t splits = 0;
   for (const char* part : graph::kTextParts) {
     std::vector<int64_t> classes(static_cast<std::size_t>(graph.classes()), 0);

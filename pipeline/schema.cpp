@@ -59,8 +59,13 @@ Checked check_list(const json& schema, const Value& value) {
     if (value.value.is_null()) return {nullptr, "has no value; expected a list"};
     std::string word =
         value.text.empty() && value.value.is_string() ? value.value.get<std::string>() : value.text;
+    const bool is_bracketed = word.size() >= 2 && word.front() == '[' && word.back() == ']';
+    if (is_bracketed) word = word.substr(1, word.size() - 2);  // as a list is written in a profile
     std::stringstream words(word);
-    while (std::getline(words, word, ',')) items.push_back(plain_scalar(word));
+    while (std::getline(words, word, ',')) {
+      if (is_bracketed) word.erase(0, word.find_first_not_of(' '));
+      items.push_back(plain_scalar(word));
+    }
   }
   if (items.size() < schema.value("minItems", 0U)) return {nullptr, "[] is empty"};
   json out = json::array();

@@ -51,10 +51,9 @@ std::string header_bytes(const std::vector<TensorPlace>& tensors,
                            {"shape", tensor.shape},
                            {"data_offsets", {tensor.offset, end}}};
     if (tensor.padding > 0) {
-      header["_pad." + std::to_string(i)] = {
-          {"dtype", dtype_name(DType::kU8)},
-          {"shape", {static_cast<int64_t>(tensor.padding)}},
-          {"data_offsets", {end, end + tensor.padding}}};
+      header["_pad." + std::to_string(i)] = {{"dtype", dtype_name(DType::kU8)},
+                                             {"shape", {static_cast<int64_t>(tensor.padding)}},
+                                             {"data_offsets", {end, end + tensor.padding}}};
     }
     if (hashes) texts["hash." + tensor.name] = tensor.hash;
   }

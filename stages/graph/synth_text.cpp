@@ -11,7 +11,7 @@ namespace kdgat::graph {
 namespace {
 
 constexpr uint64_t kTextStream = 13;
-constexpr uint64_t kTopicWords = 192;   // of a class
+constexpr uint64_t kTopicWords = 192;    // of a class
 constexpr uint64_t kCommonWords = 2048;  // of all
 
 /// A number below `count`, a power of two; small ones are more frequent, about as 1/(1+n). Of whole
@@ -25,7 +25,7 @@ uint64_t zipf(Random& random, uint64_t count) {
 
 /// The word of that number: one syllable for the first, four for the last.
 std::string made_up_word(uint64_t number) {
-  constexpr const char* kConsonants[] = {"b", "d", "f", "g", "k", "l", "m", "n",
+  constexpr const char* kConsonants[] = {"b", "d", "f", "g", "k", "l", "m",  "n",
                                          "p", "r", "s", "t", "v", "z", "br", "st"};
   constexpr const char* kVowels[] = {"a", "e", "i", "o", "u", "ai", "ou", "ei"};
   std::string word;

@@ -47,7 +47,8 @@ std::size_t past_number(std::string_view text, std::size_t at) {
   return at > from ? at : 0;
 }
 
-/// What uuencode writes: codes 33 to 96, no small letter. Blanks are among them too, but part words.
+/// What uuencode writes: codes 33 to 96, no small letter. Blanks are among them too, but part
+/// words.
 bool is_uuencoded(std::string_view word) {
   return std::all_of(word.begin(), word.end(), [](char c) { return c > 32 && c <= 96; });
 }
@@ -100,8 +101,7 @@ void blank_noise(std::string& text) {
     if (const std::size_t file = past_encoded_file(text, at); file > 0) {
       end = file;
       blank(text, at, end);
-    } else if (word.size() >= kEncodedLength && is_uuencoded(word) &&
-               !is_plain(word)) {
+    } else if (word.size() >= kEncodedLength && is_uuencoded(word) && !is_plain(word)) {
       blank(text, at, end);
     } else {
       for (std::size_t i = at; i < end; ++i) {

@@ -80,9 +80,8 @@ std::vector<int64_t> count_words(const TextCorpus& corpus, F counts) {
 /// The words to keep, in the order of the vocabulary.
 std::vector<int32_t> chosen_words(const TextCorpus& corpus, const TextOptions& options) {
   const bool is_seed = options.cleaning == "seed";
-  const std::vector<int64_t> count = count_words(corpus, [&](std::size_t d) {
-    return !is_seed || corpus.part[d] == TextPart::kTrain;
-  });
+  const std::vector<int64_t> count = count_words(
+      corpus, [&](std::size_t d) { return !is_seed || corpus.part[d] == TextPart::kTrain; });
   std::vector<int32_t> order(count.size());
   std::iota(order.begin(), order.end(), 0);
   std::erase_if(order, [&](int32_t word) { return count[static_cast<std::size_t>(word)] == 0; });
@@ -218,7 +217,8 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
   for (std::size_t d = 0; d < corpus.label.size(); ++d) {
     begin[d] = corpus.doc_ptr[d];
     for (int32_t p = corpus.doc_ptr[d]; p < corpus.doc_ptr[d + 1]; ++p) {
-      const int32_t word = number[static_cast<std::size_t>(corpus.token[static_cast<std::size_t>(p)])];
+      const int32_t word =
+          number[static_cast<std::size_t>(corpus.token[static_cast<std::size_t>(p)])];
       if (word < 0 || (options.max_len > 0 && length[d] == options.max_len)) continue;
       corpus.token[static_cast<std::size_t>(begin[d] + length[d]++)] = word;
     }
@@ -239,7 +239,8 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
     return out;
   };
   std::vector<int32_t> token, doc_ptr{0};
-  token.reserve(static_cast<std::size_t>(std::accumulate(length.begin(), length.end(), int64_t{0})));
+  token.reserve(
+      static_cast<std::size_t>(std::accumulate(length.begin(), length.end(), int64_t{0})));
   for (const int64_t d : order) {
     const auto from = corpus.token.begin() + begin[at(d)];
     token.insert(token.end(), from, from + length[at(d)]);

@@ -40,13 +40,13 @@ class WordTable {
 
 /// D documents of T tokens.
 struct TextCorpus {
-  WordTable words;                   ///< before the vocabulary is chosen; what token counts
-  std::vector<int32_t> token;        ///< [T]
-  std::vector<int32_t> doc_ptr{0};   ///< [D+1]
-  std::vector<int32_t> label;        ///< [D] into classes
-  std::vector<TextPart> part;        ///< [D] as the files say, kNone = they do not
-  std::vector<int32_t> source, row;  ///< [D] which file, and its line or number there
-  std::vector<std::string> classes;  ///< ascending
+  WordTable words;                      ///< before the vocabulary is chosen; what token counts
+  std::vector<int32_t> token;           ///< [T]
+  std::vector<int32_t> doc_ptr{0};      ///< [D+1]
+  std::vector<int32_t> label;           ///< [D] into classes
+  std::vector<TextPart> part;           ///< [D] as the files say, kNone = they do not
+  std::vector<int32_t> source, row;     ///< [D] which file, and its line or number there
+  std::vector<std::string> classes;     ///< ascending
   std::vector<std::string> vocabulary;  ///< once it is chosen: what token counts then
   int64_t empty = 0;                    ///< documents without a word, left out or kept
 

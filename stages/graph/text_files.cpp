@@ -85,8 +85,8 @@ std::string form_of(std::string_view head, const ImportOptions& options) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return "";
   const std::string_view first = line.substr(0, tab), rest = line.substr(tab + 1);
-  const bool is_label = !first.empty() && first.size() <= kLongestLabel &&
-                        first.find(' ') == std::string_view::npos;
+  const bool is_label =
+      !first.empty() && first.size() <= kLongestLabel && first.find(' ') == std::string_view::npos;
   if (!is_label || std::none_of(rest.begin(), rest.end(), is_letter)) return "";
   const bool names_part = part_named(first) != TextPart::kNone || first == "split";
   return names_part && rest.find('\t') != std::string_view::npos ? kSplitLabelText : kLabelText;
@@ -116,7 +116,8 @@ void keep_named_parts(std::vector<LogFile>& files, std::vector<Diagnostic>& note
   std::erase_if(files, [&](const LogFile& file) {
     if (says(file)) return false;
     notes.push_back({file.path.string(),
-                     "left out: other files are named for train, val or test, this one is not", ""});
+                     "left out: other files are named for train, val or test, this one is not",
+                     ""});
     return true;
   });
 }
@@ -254,10 +255,12 @@ std::optional<TextInput> find_text_input(const fs::path& source, const ImportOpt
   }
   if (!out.files.empty()) return out;
   if (!is_named) return std::nullopt;
-  throw Error(ExitCode::kData, source.string() + ": no texts " + (form.empty() ? "" : "(" + form + ") ") + "were found",
-              "label<TAB>text or split<TAB>label<TAB>text a line, a CSV with the columns " +
-                  options.text_column + " and " + label_columns(options).front() +
-                  ", or a folder for each class");
+  throw Error(
+      ExitCode::kData,
+      source.string() + ": no texts " + (form.empty() ? "" : "(" + form + ") ") + "were found",
+      "label<TAB>text or split<TAB>label<TAB>text a line, a CSV with the columns " +
+          options.text_column + " and " + label_columns(options).front() +
+          ", or a folder for each class");
 }
 
 }  // namespace kdgat::graph

@@ -13,8 +13,9 @@ namespace kdgat::graph {
 namespace {
 
 constexpr int64_t kMostIndices = std::numeric_limits<int32_t>::max();
-constexpr int64_t kRowsAtOnce = 16;    // of a thread: the rows of frequent words come first and cost
+constexpr int64_t kRowsAtOnce = 16;  // of a thread: the rows of frequent words come first and cost
 constexpr int64_t kWordsAtOnce = 256;  // most
+constexpr int64_t kSmallLogs = 4096;   // most pairs are rare: logarithms up to here are looked up
 
 std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -24,7 +25,9 @@ int64_t document_at(std::span<const int32_t> doc_ptr, int64_t from, int32_t plac
   return std::upper_bound(first, doc_ptr.end(), place) - doc_ptr.begin() - 1;
 }
 
-int64_t windows_of(int64_t length, int64_t window) { return std::max<int64_t>(1, length - window + 1); }
+int64_t windows_of(int64_t length, int64_t window) {
+  return std::max<int64_t>(1, length - window + 1);
+}
 
 }  // namespace
 
@@ -64,7 +67,8 @@ class TextGraphBuilder::Rows {
 
   std::vector<int32_t> col;
   std::vector<double> weight;
-  int64_t pmi_edges = 0, pairs = 0;  ///< of a word: with so many words; with so many it shares windows
+  int64_t pmi_edges = 0,
+          pairs = 0;  ///< of a word: with so many words; with so many it shares windows
 
  private:
   void push(int64_t column, double a) {
@@ -140,13 +144,13 @@ class TextGraphBuilder::Rows {
     // positive; whole numbers decide, so that rounding cannot.
     using Wide = unsigned __int128;
     const auto joint = static_cast<Wide>(together) * static_cast<Wide>(builder_.counts_.windows);
-    const auto apart = static_cast<Wide>(builder_.in_windows_[at(word)]) *
-                       static_cast<Wide>(builder_.in_windows_[at(other)]);
-    if (joint <= apart) return;
+    const Windows& one = builder_.with_word_[at(word)];
+    const Windows& two = builder_.with_word_[at(other)];
+    if (joint <= static_cast<Wide>(one.count) * static_cast<Wide>(two.count)) return;
     ++pmi_edges;
-    push(column, std::log(static_cast<double>(together)) +
-                     (builder_.log_all_windows_ -
-                      (builder_.log_windows_[at(word)] + builder_.log_windows_[at(other)])));
+    const double log_together = together < kSmallLogs ? builder_.small_logs_[at(together)]
+                                                      : std::log(static_cast<double>(together));
+    push(column, log_together + (builder_.log_windows_ - (one.log + two.log)));
   }
 
   /// Adds each pair of `place` and another within a window's reach, as often as windows hold both.
@@ -173,8 +177,8 @@ class TextGraphBuilder::Rows {
 
   const TextGraphBuilder& builder_;
   const TextTokens& tokens_;
-  std::vector<int64_t> count_;     // [V] zero between two rows
-  std::vector<uint64_t> touched_;  // a bit a word: whether its count is not zero
+  std::vector<int64_t> count_;                     // [V] zero between two rows
+  std::vector<uint64_t> touched_;                  // a bit a word: whether its count is not zero
   std::vector<std::pair<int64_t, double>> later_;  // documents that come behind the words
 };
 
@@ -210,9 +214,10 @@ void TextGraphBuilder::count_windows() {
   for (int64_t d = 0; d < tokens_.documents(); ++d) {
     counts_.windows += windows_of(tokens_.doc_ptr[at(d) + 1] - tokens_.doc_ptr[at(d)], window);
   }
-  log_all_windows_ = std::log(static_cast<double>(std::max<int64_t>(1, counts_.windows)));
-  in_windows_.assign(at(tokens_.words), 0);
-  log_windows_.assign(at(tokens_.words), 0);
+  log_windows_ = std::log(static_cast<double>(std::max<int64_t>(1, counts_.windows)));
+  small_logs_.resize(at(kSmallLogs));
+  for (int64_t n = 1; n < kSmallLogs; ++n) small_logs_[at(n)] = std::log(static_cast<double>(n));
+  with_word_.assign(at(tokens_.words), {});
   idf_.assign(at(tokens_.words), 0);
   const auto measure = [&](int64_t word) {
     const int32_t* place = place_.data() + word_ptr_[at(word)];
@@ -220,8 +225,7 @@ void TextGraphBuilder::count_windows() {
     int64_t windows = 0, documents = 0;
     for (int64_t document = 0; place != end; ++documents) {
       document = document_at(tokens_.doc_ptr, document, *place);
-      const int64_t begin = tokens_.doc_ptr[at(document)],
-                    stop = tokens_.doc_ptr[at(document) + 1];
+      const int64_t begin = tokens_.doc_ptr[at(document)], stop = tokens_.doc_ptr[at(document) + 1];
       const int64_t last = windows_of(stop - begin, window) - 1;
       int64_t next = 0;  // the first window not yet counted
       for (; place != end && *place < stop; ++place) {
@@ -232,12 +236,11 @@ void TextGraphBuilder::count_windows() {
       }
     }
     if (documents == 0) return;  // may be where documents are cut off at max_len
-    in_windows_[at(word)] = windows;
-    log_windows_[at(word)] = std::log(static_cast<double>(windows));
-    idf_[at(word)] = documents == tokens_.documents()
-                         ? 0
-                         : std::log(static_cast<double>(tokens_.documents()) /
-                                    static_cast<double>(documents));
+    with_word_[at(word)] = {windows, std::log(static_cast<double>(windows))};
+    idf_[at(word)] =
+        documents == tokens_.documents()
+            ? 0
+            : std::log(static_cast<double>(tokens_.documents()) / static_cast<double>(documents));
   };
   for_chunks(0, tokens_.words, kWordsAtOnce, threads_, [&](int, int64_t begin, int64_t end) {
     for (int64_t word = begin; word < end; ++word) measure(word);

@@ -61,6 +61,10 @@ class TextGraphBuilder {
 
  private:
   class Rows;
+  struct Windows {
+    int64_t count = 0;
+    double log = 0;
+  };
 
   void index_words();
   void count_windows();
@@ -71,9 +75,9 @@ class TextGraphBuilder {
   int threads_;
   std::function<bool()> cancelled_;
   std::vector<int32_t> word_ptr_, place_;  // where each word stands: [V+1], [T] ascending
-  std::vector<int64_t> in_windows_;        // [V] windows that hold the word
-  std::vector<double> log_windows_;        // [V] their logarithm
-  double log_all_windows_ = 0;
+  std::vector<Windows> with_word_;         // [V]
+  double log_windows_ = 0;                 // of all
+  std::vector<double> small_logs_;         // of 1, 2, ...
   std::vector<double> idf_;                // [V] ln(D / documents with the word)
   std::vector<double> scale_;              // [N] degree^-1/2
   std::vector<int32_t> row_ptr_;

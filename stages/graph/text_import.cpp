@@ -139,18 +139,20 @@ void import_text(const TextImport& import, const json& made_with, const std::fil
   TextCorpus corpus;
   std::vector<Source> sources;
   CorpusReader reader(options, corpus);
-  read_texts(import, [&](const TextRow& row) { reader.take(row); }, sources, report.warnings);
+  read_texts(
+      import, [&](const TextRow& row) { reader.take(row); }, sources, report.warnings);
   reader.finish(path, report.warnings);
   const double read_seconds = watch.lap();
 
   const bool says_parts = std::any_of(corpus.part.begin(), corpus.part.end(),
                                       [](TextPart p) { return p != TextPart::kNone; });
   if (says_parts && !options.tvt_split.empty()) {
-    report.warnings.push_back({path, "tvt_split is set: the parts that the files name are not used", ""});
+    report.warnings.push_back(
+        {path, "tvt_split is set: the parts that the files name are not used", ""});
   }
-  std::vector<bool> is_trained = divide(corpus, options, options.val_fraction,
-                                        options.test_fraction, options.seed,
-                                        options.split != "random");
+  std::vector<bool> is_trained =
+      divide(corpus, options, options.val_fraction, options.test_fraction, options.seed,
+             options.split != "random");
   const int64_t first = choose_vocabulary(corpus, options, is_trained);
   if (std::find(is_trained.begin(), is_trained.end(), true) == is_trained.end()) {
     throw Error(ExitCode::kData, "no document to train on has a word of the vocabulary", "", path);

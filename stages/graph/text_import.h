@@ -2,7 +2,8 @@
 //
 //   label-text         label<TAB>text           one document a line
 //   split-label-text   split<TAB>label<TAB>text split is train, val or test
-//   text-csv           a CSV with columns text_column and label_column ("label" too), perhaps split;
+//   text-csv           a CSV with columns text_column and label_column ("label" too), perhaps
+//   split;
 //                      fields may be quoted and hold line ends
 //   class-folders      a folder for each class, a file for each document
 #pragma once
@@ -32,8 +33,8 @@ struct TextInput {
 
 /// What `source` holds, if that are texts: a file, or a folder of such files or of classes. Names
 /// with the word train, val or test say what a file or folder is for; where some do, the others are
-/// left out and told in `notes`. Nothing where `format` is neither "auto" nor one of text_formats().
-/// Reads first lines only. Throws Error(kData) if what `format` names is not there.
+/// left out and told in `notes`. Nothing where `format` is neither "auto" nor one of
+/// text_formats(). Reads first lines only. Throws Error(kData) if what `format` names is not there.
 std::optional<TextInput> find_text_input(const std::filesystem::path& source,
                                          const ImportOptions& options,
                                          std::vector<Diagnostic>& notes);
@@ -60,8 +61,8 @@ std::vector<std::string> label_columns(const ImportOptions& options);
 TextPart part_named(std::string_view word);
 
 /// Calls `take` for each document of all files, in order; appends the files to `sources` and
-/// malformed lines to `warnings`. Throws Error(kData) with "file:line" for what cannot be read, with
-/// options.strict also for a malformed line.
+/// malformed lines to `warnings`. Throws Error(kData) with "file:line" for what cannot be read,
+/// with options.strict also for a malformed line.
 void read_texts(const TextImport& import, const std::function<void(const TextRow&)>& take,
                 std::vector<Source>& sources, std::vector<Diagnostic>& warnings);
 

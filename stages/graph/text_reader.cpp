@@ -92,7 +92,10 @@ class TextReader {
       };
       std::string_view split, label;
       if ((has_split && !field(split)) || !field(label)) {
-        refuse(where, has_split ? "no two tabs between split, label and text" : "no tab between label and text", line);
+        refuse(where,
+               has_split ? "no two tabs between split, label and text"
+                         : "no tab between label and text",
+               line);
         continue;
       }
       if (number == 1 && label == "label" && rest == "text") continue;  // a header

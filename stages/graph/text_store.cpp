@@ -97,7 +97,10 @@ void write_nodes(const TextStoreData& data, const TextTokens& tokens, Safetensor
 class RowCheck {
  public:
   explicit RowCheck(const TextStore& store)
-      : row_ptr_(store.row_ptr()), col_(store.col()), value_(store.value()), nodes_(store.nodes()) {}
+      : row_ptr_(store.row_ptr()),
+        col_(store.col()),
+        value_(store.value()),
+        nodes_(store.nodes()) {}
 
   std::string fault() {
     if (row_ptr_.front() != 0 || row_ptr_.back() != static_cast<int64_t>(col_.size())) {
@@ -239,7 +242,8 @@ TextStore TextStore::shared(const std::filesystem::path& path) {
   const std::lock_guard lock(all.guard);
   const FileIdentity key = identity_of(path);
   const auto found = all.stores.find(key);
-  return found != all.stores.end() ? found->second : all.stores.emplace(key, open(path)).first->second;
+  return found != all.stores.end() ? found->second
+                                   : all.stores.emplace(key, open(path)).first->second;
 }
 
 int64_t TextStore::shared_bytes(const std::filesystem::path& path) {

@@ -7,8 +7,10 @@
 //                                                       symmetric, columns ascending, loops too
 //   y [N] i64                                           class of a document, -1 of a word
 //   doc_mask, train_mask, val_mask, test_mask [N] bool
-//   doc_source, doc_row [D] i32                         of each document, in the order of nodes: which
-//                                                       of sources(), and line or number there, from 1
+//   doc_source, doc_row [D] i32                         of each document, in the order of nodes:
+//   which
+//                                                       of sources(), and line or number there,
+//                                                       from 1
 #pragma once
 
 #include <cstdint>

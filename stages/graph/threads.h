@@ -14,8 +14,8 @@ namespace kdgat::graph {
 
 /// `wanted`, or if that is 0 as many threads as this process may use.
 inline int thread_count(int64_t wanted) {
-  return static_cast<int>(
-      wanted > 0 ? wanted : std::max<int64_t>(1, std::thread::hardware_concurrency()));
+  return static_cast<int>(wanted > 0 ? wanted
+                                     : std::max<int64_t>(1, std::thread::hardware_concurrency()));
 }
 
 /// Calls run(thread, begin, end) for every part of [begin, end) of `chunk` items, each once, by

@@ -26,8 +26,8 @@ void append_code_point(char32_t value, std::string& to);
 /// character, and gives the number of such bytes. With 0 `repaired` is left as it was.
 int64_t repair_utf8(std::string_view text, std::string& repaired);
 
-/// Whether it is a letter, a digit or a mark that belongs to one. Exact in Latin-1; beyond it blocks
-/// of punctuation and symbols are told apart from all others.
+/// Whether it is a letter, a digit or a mark that belongs to one. Exact in Latin-1; beyond it
+/// blocks of punctuation and symbols are told apart from all others.
 bool is_word_character(char32_t value);
 
 /// Simple lower case of ASCII, Latin-1, Latin Extended-A, Greek and Cyrillic; others as they are.

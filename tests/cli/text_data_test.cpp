@@ -38,8 +38,8 @@ TEST_CASE("texts: synth, import, inspect and verify follow one another", "[cli][
   CHECK_THAT(table, Catch::Contains("directed edges: PMI ") && Catch::Contains("windows of 20"));
   CHECK_THAT(table, Catch::Contains("topic_3") && Catch::Contains("graph, mapped once"));
   CHECK_THAT(table, Catch::Contains("shared by 3 parts: saved ~") && Catch::Contains(", 66.7%"));
-  CHECK_THAT(table, Catch::Contains("identity features, naive") &&
-                        Catch::Contains("are never allocated"));
+  CHECK_THAT(table,
+             Catch::Contains("identity features, naive") && Catch::Contains("are never allocated"));
   CHECK(must_kdgat("data verify data", scratch.path()).out == "ok\n");
 
   const json seen = json::parse(must_kdgat("data inspect data --json", scratch.path()).out);
@@ -61,7 +61,8 @@ TEST_CASE("texts: synth, import, inspect and verify follow one another", "[cli][
 TEST_CASE("bad texts are refused with the place and what to do", "[cli][data]") {
   const ScratchFolder scratch;
   std::ofstream(scratch / "t.csv") << "body,label\nred,a\n";
-  const CommandResult column = run_kdgat("data import t.csv -o out --format text-csv", scratch.path());
+  const CommandResult column =
+      run_kdgat("data import t.csv -o out --format text-csv", scratch.path());
   CHECK(column.exit_code == 3);
   CHECK_THAT(column.err, Catch::Contains("t.csv:1: no column 'text'") &&
                              Catch::Contains("its columns: body, label"));
@@ -69,9 +70,8 @@ TEST_CASE("bad texts are refused with the place and what to do", "[cli][data]") 
       run_kdgat("data import t.csv -o out tvt_split=[0.8,1,0.1]", scratch.path());
   CHECK(shares.exit_code == 2);
   CHECK_THAT(shares.err, Catch::Contains("the shares add up to 1.9, not 1"));
-  const CommandResult window =
-      run_kdgat("data import t.csv -o out --format text-csv text_column=body window_size=15",
-                scratch.path());
+  const CommandResult window = run_kdgat(
+      "data import t.csv -o out --format text-csv text_column=body window_size=15", scratch.path());
   CHECK(window.exit_code == 2);
   CHECK_THAT(window.err, Catch::Contains("word_window=15"));
   CHECK_FALSE(std::filesystem::exists(scratch / "out" / "graphs.safetensors"));

@@ -88,9 +88,9 @@ inline DenseTextGraph reference_text_graph(const SmallCorpus& corpus, int64_t fi
   out.pairs = static_cast<int64_t>(together.size());
   const auto word_node = [&](int64_t word) { return at(first_documents + word); };
   for (const auto& [pair, count] : together) {
-    const double pmi = std::log(static_cast<double>(count) * static_cast<double>(windows.size()) /
-                                (static_cast<double>(holding[pair.first]) *
-                                 static_cast<double>(holding[pair.second])));
+    const double pmi = std::log(
+        static_cast<double>(count) * static_cast<double>(windows.size()) /
+        (static_cast<double>(holding[pair.first]) * static_cast<double>(holding[pair.second])));
     if (pmi <= 0) continue;
     out.a[word_node(pair.first)][word_node(pair.second)] = pmi;
     out.a[word_node(pair.second)][word_node(pair.first)] = pmi;

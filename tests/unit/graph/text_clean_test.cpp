@@ -85,7 +85,7 @@ TEST_CASE("bytes that are no UTF-8 are replaced and counted", "[text_clean]") {
   };
   CHECK(repair("caf\xe9 ok") == "1 caf" + mark + " ok");
   CHECK(repair("\xc3\xa9\xff") == "1 \xc3\xa9" + mark);
-  CHECK(repair("\xc0\xaf") == "2 " + mark + mark);          // overlong
+  CHECK(repair("\xc0\xaf") == "2 " + mark + mark);             // overlong
   CHECK(repair("\xed\xa0\x80") == "3 " + mark + mark + mark);  // a surrogate
   CHECK(repair("\xf4\x90\x80\x80") == "4 " + mark + mark + mark + mark);
   CHECK(repair("end\xe2\x82") == "2 end" + mark + mark);
@@ -95,10 +95,16 @@ TEST_CASE("bytes that are no UTF-8 are replaced and counted", "[text_clean]") {
 }
 
 TEST_CASE("small letters of alphabets that have two", "[text_clean]") {
-  for (const auto& [large, small] : std::vector<std::pair<char32_t, char32_t>>{
-           {U'A', U'a'},           {U'\u00C9', U'\u00E9'}, {U'\u0160', U'\u0161'},
-           {U'\u0141', U'\u0142'}, {U'\u0178', U'\u00FF'}, {U'\u0394', U'\u03B4'},
-           {U'\u0416', U'\u0436'}, {U'\u0401', U'\u0451'}, {U'\u017D', U'\u017E'}}) {
+  for (const auto& [large, small] :
+       std::vector<std::pair<char32_t, char32_t>>{{U'A', U'a'},
+                                                  {U'\u00C9', U'\u00E9'},
+                                                  {U'\u0160', U'\u0161'},
+                                                  {U'\u0141', U'\u0142'},
+                                                  {U'\u0178', U'\u00FF'},
+                                                  {U'\u0394', U'\u03B4'},
+                                                  {U'\u0416', U'\u0436'},
+                                                  {U'\u0401', U'\u0451'},
+                                                  {U'\u017D', U'\u017E'}}) {
     CHECK(lower_case(large) == small);
     CHECK(lower_case(small) == small);
   }

@@ -15,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 /// Links files of the shared texts into a folder of their own.
-std::filesystem::path corpus_of(const test::ScratchFolder& folder, const std::filesystem::path& from,
+std::filesystem::path corpus_of(const test::ScratchFolder& folder,
+                                const std::filesystem::path& from,
                                 const std::vector<std::string>& names) {
   std::filesystem::create_directories(folder / "in");
   for (const std::string& name : names) {
@@ -31,8 +32,8 @@ json facts_of(const test::ScratchFolder& folder, const std::filesystem::path& so
 }
 
 void check(const json& text, const std::vector<int64_t>& wanted) {
-  const char* const keys[] = {"documents", "words",       "nodes",   "tokens", "windows",
-                              "pmi_edges", "tfidf_edges", "nonzeros"};
+  const char* const keys[] = {"documents", "words",     "nodes",       "tokens",
+                              "windows",   "pmi_edges", "tfidf_edges", "nonzeros"};
   for (std::size_t i = 0; i < std::size(keys); ++i) {
     INFO(keys[i]);
     CHECK(text.at(keys[i]) == wanted[i]);
@@ -85,8 +86,8 @@ TEST_CASE("R8 is cleaned to the published words and gives the published graph", 
   CHECK(same == 7674);
 }
 
-// "subject" stands in all 18,846 documents: the published counts have its TF-IDF of 0, both ways, and
-// the store does not.
+// "subject" stands in all 18,846 documents: the published counts have its TF-IDF of 0, both ways,
+// and the store does not.
 constexpr int64_t kZeros = 2 * 18846;
 
 TEST_CASE("20 Newsgroups gives the published graphs", "[text_golden][.slow]") {
@@ -96,20 +97,17 @@ TEST_CASE("20 Newsgroups gives the published graphs", "[text_golden][.slow]") {
   const auto news = corpus_of(folder, *shared, {"20ng.bydate.tsv.gz"});
   ImportOptions options;
   check(facts_of(folder, news, options),
-        {18846, 42757, 61603, 4169809, 3811767, 22413246, 4553440 - kZeros,
-         27028289 - kZeros});
+        {18846, 42757, 61603, 4169809, 3811767, 22413246, 4553440 - kZeros, 27028289 - kZeros});
   options.vocab_size = 10262;
   check(facts_of(folder, news, options),
-        {18846, 10262, 29108, 3737668, 3379698, 11682652, 3943306 - kZeros,
-         15655066 - kZeros});
+        {18846, 10262, 29108, 3737668, 3379698, 11682652, 3943306 - kZeros, 15655066 - kZeros});
   options.word_window = 15;
   check(facts_of(folder, news, options),
-        {18846, 10262, 29108, 3737668, 3473833, 9950318, 3943306 - kZeros,
-         13922732 - kZeros});
+        {18846, 10262, 29108, 3737668, 3473833, 9950318, 3943306 - kZeros, 13922732 - kZeros});
   options.vocab_size = 0;
   options.word_window = 2;  // what follows counts words alone
-  for (const auto& [rare, words] :
-       std::vector<std::pair<int64_t, int64_t>>{{8, 31204}, {10, 27059}, {30, 13009}, {50, 8852}, {100, 5186}}) {
+  for (const auto& [rare, words] : std::vector<std::pair<int64_t, int64_t>>{
+           {8, 31204}, {10, 27059}, {30, 13009}, {50, 8852}, {100, 5186}}) {
     options.remove_rare_words = rare;
     CHECK(facts_of(folder, news, options).at("words") == words);
   }

@@ -111,8 +111,7 @@ TEST_CASE("counts and sums of a small corpus", "[text_graph]") {
   CHECK(rows.value[2] == 1);
 }
 
-TEST_CASE("a pair counts in each window that holds both, with each of its places",
-          "[text_graph]") {
+TEST_CASE("a pair counts in each window that holds both, with each of its places", "[text_graph]") {
   // One window of 4: a b a c. a-b twice, a-c twice, b-c once; #W = 1, so PMI = ln of these.
   test::SmallCorpus corpus{{{0, 1, 0, 2}}, 3, {}, {}};
   const TextGraphBuilder graph(corpus.tokens(1, 4), 1);

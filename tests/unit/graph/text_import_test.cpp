@@ -89,7 +89,8 @@ TEST_CASE("the four forms of the same texts are the same graph", "[text_import]"
   write_text(folder / "a/x.test.txt", "b\tone three\n");
   write_text(folder / "b.tsv", "test\tb\tone three\ntrain\tb\tone two\ntrain\tc\tthree \"four\"\n");
   write_text(folder / "c/test.csv", "text,label\none three,b\n");
-  write_text(folder / "c/train.csv", "id,text,label\r\n1,\"one\ntwo\",b\r\n2,\"three \"\"four\"\"\",c\r\n");
+  write_text(folder / "c/train.csv",
+             "id,text,label\r\n1,\"one\ntwo\",b\r\n2,\"three \"\"four\"\"\",c\r\n");
   write_text(folder / "d/test/b/1", "one three");
   write_text(folder / "d/train/b/1", "one\ntwo");
   write_text(folder / "d/train/c/2", "three \"four\"");
@@ -116,8 +117,10 @@ TEST_CASE("the four forms of the same texts are the same graph", "[text_import]"
 TEST_CASE("logs and graphs in space are not taken for texts", "[text_import]") {
   const test::ScratchFolder folder;
   write_text(folder / "log.csv", "timestamp,arbitration_id,data_field,attack\n1.0,1A0,00,0\n");
-  write_text(folder / "can/carA/a.txt", "(1.0) can0 1A0#0011 False\tFalse\n(1.1) can0 1A0#0011 False\tFalse\n");
-  write_text(folder / "can/carB/b.txt", "(1.0) can0 1A0#0011 False\tFalse\n(1.1) can0 1A0#0011 False\tFalse\n");
+  write_text(folder / "can/carA/a.txt",
+             "(1.0) can0 1A0#0011 False\tFalse\n(1.1) can0 1A0#0011 False\tFalse\n");
+  write_text(folder / "can/carB/b.txt",
+             "(1.0) can0 1A0#0011 False\tFalse\n(1.1) can0 1A0#0011 False\tFalse\n");
   write_text(folder / "points.csv", "graph,x,y\na,1,2\n");
   std::vector<Diagnostic> notes;
   for (const char* name : {"log.csv", "can", "points.csv", "absent"}) {
@@ -157,16 +160,18 @@ TEST_CASE("what is wrong with texts is said with its place", "[text_import]") {
   csv.format = "text-csv";
   ImportOptions strict = plain_options();
   strict.strict = true;
-  CHECK_THAT(fails("one.tsv", "a\tred\na\tblue\n"), Catch::Contains("one.tsv: only one class, 'a'"));
-  CHECK_THAT(fails("none.tsv", "\tred\n\tblue\n", [&] {
-               ImportOptions o = text;
-               o.format = "label-text";
-               return o;
-             }()),
+  CHECK_THAT(fails("one.tsv", "a\tred\na\tblue\n"),
+             Catch::Contains("one.tsv: only one class, 'a'"));
+  CHECK_THAT(fails("none.tsv", "\tred\n\tblue\n",
+                   [&] {
+                     ImportOptions o = text;
+                     o.format = "label-text";
+                     return o;
+                   }()),
              Catch::Contains("no document has a label"));
   CHECK_THAT(fails("empty.csv", "", csv), Catch::Contains("empty.csv: the file is empty"));
-  CHECK_THAT(fails("empty.tsv", "", text), Catch::Contains("no texts were found") &&
-                                               Catch::Contains("label<TAB>text"));
+  CHECK_THAT(fails("empty.tsv", "", text),
+             Catch::Contains("no texts were found") && Catch::Contains("label<TAB>text"));
   CHECK_THAT(fails("head.csv", "text,label\n"), Catch::Contains("head.csv: no document"));
   CHECK_THAT(fails("cols.csv", "text,topic\nred,a\n", csv),
              Catch::Contains("cols.csv:1: no column 'label'") && Catch::Contains("text, topic"));
@@ -189,9 +194,9 @@ TEST_CASE("what is wrong with texts is said with its place", "[text_import]") {
   ImportOptions window = plain_options();
   window.window = 15;
   write_text(folder / "ok.tsv", kLines);
-  CHECK_THAT(test::error_of([&] { import_from(folder / "ok.tsv", folder, window); },
-                            ExitCode::kUsage),
-             Catch::Contains("word_window=15"));
+  CHECK_THAT(
+      test::error_of([&] { import_from(folder / "ok.tsv", folder, window); }, ExitCode::kUsage),
+      Catch::Contains("word_window=15"));
 }
 
 TEST_CASE("malformed lines, rows without label and bytes that are no text are counted",
@@ -203,7 +208,8 @@ TEST_CASE("malformed lines, rows without label and bytes that are no text are co
   CHECK(store.documents() == 3);
   std::string all;
   for (const Diagnostic& warning : report.warnings) all += warning.text() + "\n";
-  CHECK_THAT(all, Catch::Contains("in.tsv:2: no tab") && Catch::Contains("4 malformed lines in all"));
+  CHECK_THAT(all,
+             Catch::Contains("in.tsv:2: no tab") && Catch::Contains("4 malformed lines in all"));
   CHECK_THAT(all, Catch::Contains("in.tsv:3: 1 row without a label left out"));
   CHECK_THAT(all, Catch::Contains("in.tsv:1: 2 bytes that are no UTF-8 were replaced"));
   CHECK_THAT(all, Catch::Contains("1 document without a word of the vocabulary kept"));
@@ -217,7 +223,9 @@ TEST_CASE("the vocabulary of the original is of all documents, of seed of those 
   write_text(folder / "in/x.train.txt", "a\tred red blue the the the\nb\tblue green, red\n");
   write_text(folder / "in/x.test.txt", "a\tpink pink pink, green\nb\tpink\n");
   ImportOptions options = plain_options();
-  const auto words = [&] { return join(import_from(folder / "in", folder, options).store.vocabulary()); };
+  const auto words = [&] {
+    return join(import_from(folder / "in", folder, options).store.vocabulary());
+  };
   CHECK(words() == "pink red , green blue ");
   options.remove_rare_words = 3;
   CHECK(words() == "pink red ");
@@ -240,8 +248,8 @@ TEST_CASE("the vocabulary of the original is of all documents, of seed of those 
   std::filesystem::remove_all(folder / "out");  // what is there already is not said again
   const auto [report, store] = import_from(folder / "in", folder, options);
   CHECK(store.documents() == 2);
-  CHECK_THAT(report.warnings.at(0).text(), Catch::Contains("2 documents") &&
-                                               Catch::Contains("left out"));
+  CHECK_THAT(report.warnings.at(0).text(),
+             Catch::Contains("2 documents") && Catch::Contains("left out"));
   CHECK(count(store.mask("test")) == 0);
   options = plain_options();
   options.max_len = 1;
@@ -258,7 +266,8 @@ TEST_CASE("parts by shares, of each class", "[text_import]") {
   ImportOptions options = plain_options();
   const auto store = [&] { return import_from(folder / "in.tsv", folder, options).store; };
   const auto counts = [&](const TextStore& s) {
-    return std::vector<int64_t>{count(s.mask("train")), count(s.mask("val")), count(s.mask("test"))};
+    return std::vector<int64_t>{count(s.mask("train")), count(s.mask("val")),
+                                count(s.mask("test"))};
   };
   options.tvt_split = {0.7, 0.2, 0.1};
   const TextStore seeded = store();
@@ -267,7 +276,8 @@ TEST_CASE("parts by shares, of each class", "[text_import]") {
     int64_t rare = 0;
     for (int64_t n = 0; n < seeded.nodes(); ++n) {
       const auto i = static_cast<std::size_t>(n);
-      rare += seeded.mask(part)[i] && seeded.class_names()[static_cast<std::size_t>(seeded.y()[i])] == "rare";
+      rare += seeded.mask(part)[i] &&
+              seeded.class_names()[static_cast<std::size_t>(seeded.y()[i])] == "rare";
     }
     CHECK(4 * rare == count(seeded.mask(part)));
   }
@@ -292,8 +302,11 @@ TEST_CASE("parts by shares, of each class", "[text_import]") {
   CHECK_THAT(data_error([&] { store(); }), Catch::Contains("no document is left to train on"));
 
   const auto refused = [](const nlohmann::json& shares) {
-    return test::error_of([&] { load_options<ImportOptions>({{"tvt_split", shares}}); },
-                          ExitCode::kUsage);
+    return test::error_of(
+        [&] {
+          load_options<ImportOptions>({{"tvt_split", shares}});
+        },
+        ExitCode::kUsage);
   };
   CHECK_THAT(refused({1, 0.5, 0.5}), Catch::Contains("add up to 2, not 1"));
   CHECK_THAT(refused({0.8, 1, 0.1}), Catch::Contains("add up to 1.9, not 1"));

@@ -43,6 +43,8 @@ TEST_CASE("a value is stored in the type of its option", "[schema]") {
   CHECK(check_value(kWords, plain_scalar("dos,replay")).value == json({"dos", "replay"}));
   CHECK(check_value(kNumbers, plain_scalar("480,240")).value == json({480, 240}));
   CHECK(check_value(kNumbers, plain_scalar("16")).value == json::array({16}));
+  CHECK(check_value(kNumbers, plain_scalar("[480, 240]")).value == json({480, 240}));
+  CHECK(check_value(kWords, plain_scalar("[]")).value == json::array());
 }
 
 TEST_CASE("a bad value says what is wrong with it", "[schema]") {
