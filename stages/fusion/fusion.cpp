@@ -152,6 +152,7 @@ Best train_net(const FusionOptions& options, model::FusionNet& net, const States
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   const auto seen = std::min(order.size(), static_cast<std::size_t>(options.episode_sample_size));
   const int64_t episodes = learner ? options.fusion_episodes : 1;
+  double best_accuracy = 0;
   for (int64_t e = 1; e <= episodes; ++e) {
     check_cancelled(host, "at episode " + std::to_string(e) + " of " + std::to_string(episodes));
     json shown = json::object();
@@ -165,6 +166,13 @@ Best train_net(const FusionOptions& options, model::FusionNet& net, const States
     if (e % options.validate_every != 0 && e != episodes) continue;
     const json judged = validate(net, val);
     for (const auto& [name, value] : judged.items()) shown["val_" + name] = value;
+    if (judged.contains("accuracy")) {
+      best_accuracy = std::max(best_accuracy, judged.at("accuracy").get<double>());
+      shown["best_accuracy"] = best_accuracy;
+    }
+    if (shown.contains("reward")) {
+      shown["total_reward"] = shown.at("reward").get<double>() * static_cast<double>(seen);
+    }
     host.metrics("episode", e, shown);
     best.offer(e, judged);
   }
