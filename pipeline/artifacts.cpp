@@ -69,17 +69,17 @@ void remove_temporaries(const fs::path& folder) {
   for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
 }
 
-/// Size by name of what a step leaves to others; the host's own bookkeeping and what serves only to
-/// continue are left out.
+/// Size by name of what a step leaves to others; the host's own bookkeeping, records made of it and
+/// what serves only to continue are left out.
 json list_outputs(const fs::path& folder) {
   static const std::set<std::string> kOwn{"journal.jsonl", "log.txt",     "request.json",
                                           "config.json",   "memory.json", "step.json",
-                                          "lock"};
+                                          "metrics.csv", "lock"};
   json files = json::object();
   for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator();
        ++at) {
     const fs::path name = at->path().lexically_relative(folder);
-    if (name == "checkpoint") at.disable_recursion_pending();
+    if (name == "checkpoint" || name == "tensorboard") at.disable_recursion_pending();
     if (!at->is_regular_file() || kOwn.contains(name.string()) || is_temporary(name)) continue;
     files[name.string()] = at->file_size();
   }
@@ -405,6 +405,13 @@ void Run::record_step(const std::string& step, const std::string& status, const 
       }
       state.update(more);
     }
+  });
+}
+
+void Run::set_records(json targets, double cpu_seconds) {
+  change([&](json& document) {
+    document["records"] = std::move(targets);
+    if (cpu_seconds > 0) document["records"]["cpu_seconds"] = cpu_seconds;
   });
 }
 

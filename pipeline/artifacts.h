@@ -1,6 +1,6 @@
 // Run folders: <root>/<dataset>/<run>/<step>/. Owns their names, locks and bookkeeping files; the
-// only code that writes there, besides a stage inside its own folder. Knows no stage and draws
-// nothing.
+// only code that writes there, besides a stage inside its own folder and the records made of the
+// journals (run_records.h). Knows no stage and draws nothing.
 //
 //   <run>/run.json            profile, plan, state of every step; rewritten whole, atomically
 //   <run>/lock                held while a process works on the run; by the jobs of a submitted run
@@ -95,6 +95,9 @@ class Run {
   /// `status`: "pending", "running", "done", "failed", "kept", "skipped" or "interrupted".
   void record_step(const std::string& step, const std::string& status,
                    const nlohmann::json& more = nlohmann::json::object());
+  /// Where its numbers go beside the journals (see RecordTargets::public_json), and the processor
+  /// time that took, once it is known.
+  void set_records(nlohmann::json targets, double cpu_seconds = 0);
   /// Of a submitted run: 0 once every step is done, that of a failed step, none while steps wait.
   void finish(int exit_code);
   /// From now on jobs work on it, each by join().

@@ -105,6 +105,7 @@ const std::vector<Verb>& verbs() {
       {"memory", "estimate a stage's memory, or report planned against measured", Needs::kCatalog,
        memory_verb},
       {"score", "score the windows of a log with a trained model", Needs::kCatalog, score_verb},
+      {"sync", "write and send what is missing of the records of runs", Needs::kNothing, sync_verb},
       {"data", "import, inspect, verify and synthesise logs and graphs in space", Needs::kNothing,
        data_verb},
       {"config", "show the resolved profile, the options of a stage, or begin a profile",
@@ -118,6 +119,7 @@ const std::vector<Verb>& verbs() {
       {"help", "this help, that of a verb, or exit-codes", Needs::kNothing, help_verb},
       {"job", "", Needs::kPlugins, job_verb, true},
       {"stage-child", "", Needs::kNothing, stage_verb, true},
+      {"records-child", "", Needs::kNothing, records_verb, true},
       {"describe-plugin", "", Needs::kNothing, describe_verb, true},
   };
   return table;

@@ -59,6 +59,7 @@ int submit_verb(Context& context, const std::vector<std::string>& arguments);
 int jobs_verb(Context& context, const std::vector<std::string>& arguments);
 int cancel_verb(Context& context, const std::vector<std::string>& arguments);
 int memory_verb(Context& context, const std::vector<std::string>& arguments);
+int sync_verb(Context& context, const std::vector<std::string>& arguments);
 int score_verb(Context& context, const std::vector<std::string>& arguments);
 int data_verb(Context& context, const std::vector<std::string>& arguments);
 int plugins_verb(Context& context, const std::vector<std::string>& arguments);
@@ -70,6 +71,8 @@ int version_verb(Context& context, const std::vector<std::string>& arguments);
 int job_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: what the runner starts for one stage (see runner.h).
 int stage_verb(Context& context, const std::vector<std::string>& arguments);
+/// Hidden: keeps the records of a run while it runs (see run_records.h).
+int records_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: writes kdgat_<stage>.json for a freshly built plugin: `kdgat describe-plugin X.so`.
 int describe_verb(Context& context, const std::vector<std::string>& arguments);
 

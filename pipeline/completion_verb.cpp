@@ -114,6 +114,7 @@ _kdgat() {
           plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
           data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth"; fi ;;
           score) words="@score@" ;;
+          sync) words="--root --to --follow --json" ;;
           completion) words="bash zsh fish" ;;
           help) words="@verbs@ exit-codes" ;;
         esac ;;
@@ -153,6 +154,7 @@ _kdgat() {
           plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
           data) if (( CURRENT == 3 )); then found=(import inspect verify synth); fi ;;
           score) found=(@score@) ;;
+          sync) found=(--root --to --follow --json) ;;
           completion) found=(bash zsh fish) ;;
           help) found=(@verbs@ exit-codes) ;;
         esac ;;
@@ -212,6 +214,7 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
   add_flags("jobs cancel", words.jobs_flags);
   add_flags("memory", words.memory_flags);
   add_flags("score", words.score_flags);
+  add_flags("sync", "--root --to --follow --json");
   return out;
 }
 

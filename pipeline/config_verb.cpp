@@ -5,6 +5,7 @@
 #include "pipeline/command_line.h"
 #include "pipeline/data.h"
 #include "pipeline/machine.h"
+#include "pipeline/mlflow.h"
 #include "pipeline/profile_keys.h"
 #include "pipeline/run_options.h"
 #include "pipeline/schema.h"
@@ -49,6 +50,12 @@ class YamlWriter {
     host("nproc", profile.nproc);
     host("memory_limit", exact_bytes(profile.memory_limit));
     host("allocator", profile.allocator);
+    host("records", profile.records);
+    host("mlflow_uri", without_password(profile.mlflow_uri));
+    host("mlflow_experiment", profile.mlflow_experiment);
+    host("records", profile.records);
+    host("mlflow_uri", without_password(profile.mlflow_uri));
+    host("mlflow_experiment", profile.mlflow_experiment);
     host("seed", profile.seed);
     host("root", profile.root.string());
     out_ << "data:\n";

@@ -38,6 +38,8 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --nproc N            processes on this machine that train a stage together (default 1)
   --memory-limit SIZE  memory a stage may use in all, e.g. 4GiB (default: what the device has)
   --allocator WORDS    settings of the CUDA allocator (default expandable_segments:True)
+  --records A,B        files made of the journals: csv, tensorboard (default both; [] = none)
+  --mlflow-uri URI     metrics also to this MLflow server or folder (default MLFLOW_TRACKING_URI)
   --seed N             seed of every stage
   --from STEP          run this step and what depends on it again
   --until STEP         stop after this step
@@ -156,6 +158,26 @@ The report's error is that of the planned peak of tensors. --svg draws memory ov
 opened in a browser.
 )";
 
+constexpr const char* kSyncHelp =
+    R"(Write and send what is missing of the records of runs: metrics.csv, TensorBoard's event files, and
+what MLflow has not got because the network, the server or the run itself went down.
+
+  kdgat sync                                        every run below runs/
+  kdgat sync 01JD                                   one run, by its folder or id
+  kdgat sync 01JD --to http://localhost:5000        to this server, or a folder: --to mlruns
+  kdgat sync 01JD --follow                          while it runs, from a machine with a network
+
+usage: kdgat sync [RUN ...] [options]
+
+  --to URI             http://HOST:PORT or a folder, in place of where the run was to be sent
+  --root DIR           folder that holds all runs (default runs)
+  --follow             go on until the run has ended
+  --json               results as JSON
+
+Nothing is sent twice. Addresses of a run are its mlflow_uri, else MLFLOW_TRACKING_URI. Ends with 3
+if something could not be written or sent, and says what.
+)";
+
 constexpr const char* kScoreHelp =
     R"(Score the windows of a log with a trained model: one line a window on standard output.
 
@@ -254,8 +276,9 @@ usage: kdgat help [VERB | exit-codes]
 
 constexpr HelpRow kRows[] = {
     {"run", kRunHelp},         {"plan", kPlanHelp},     {"jobs", kJobsHelp},
-    {"cancel", kCancelHelp},   {"memory", kMemoryHelp}, {"config", kConfigHelp},
-    {"plugins", kPluginsHelp}, {"doctor", kDoctorHelp}, {"completion", kCompletionHelp},
+    {"cancel", kCancelHelp},   {"memory", kMemoryHelp}, {"sync", kSyncHelp},
+    {"config", kConfigHelp},   {"plugins", kPluginsHelp}, {"doctor", kDoctorHelp},
+    {"completion", kCompletionHelp},
     {"version", kVersionHelp}, {"help", kHelpHelp},
 };
 

@@ -66,6 +66,9 @@ struct Profile {
   uint64_t memory_limit = 0;    ///< bytes a stage may use in all; 0 = what the device has
   /// PYTORCH_CUDA_ALLOC_CONF of the stages' processes, but for steps with one of their own.
   std::string allocator = "expandable_segments:True";
+  std::vector<std::string> records;  ///< "csv", "tensorboard": files made beside the journals
+  std::string mlflow_uri;            ///< "" = MLFLOW_TRACKING_URI, "none" = not to MLflow
+  std::string mlflow_experiment;
   int64_t seed = 42;
   std::filesystem::path root = "runs";
   std::map<std::string, std::string> origin;  ///< who set the host's keys and data.path

@@ -240,6 +240,9 @@ class Resolver {
     profile_.nproc = host.values["nproc"];
     profile_.memory_limit = parse_bytes(host.values["memory_limit"]);
     profile_.allocator = host.values["allocator"];
+    profile_.records = host.values["records"].get<std::vector<std::string>>();
+    profile_.mlflow_uri = host.values["mlflow_uri"];
+    profile_.mlflow_experiment = host.values["mlflow_experiment"];
     profile_.seed = host.values["seed"];
     profile_.root = host.values["root"].get<std::string>();
     profile_.origin = std::move(host.origin);

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "pipeline/ranks.h"
+#include "pipeline/run_records.h"
 #include "pipeline/run_session.h"
 #include "pipeline/signals.h"
 #include "pipeline/table.h"
@@ -139,8 +140,17 @@ class RunCommand {
 
     ProcessSettings process = session_.process();
     process.lock_fd = run->lock_fd();
+    const Profile& profile = session_.profile;
+    const RecordTargets targets =
+        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment);
+    run->set_records(targets.public_json());
+    Recorder recorder(run->folder(), targets);
     const int code =
         run_plan(session_.input(plan, data), *run, *status_, executor(process, gathering.get()));
+    for (const std::string& problem : recorder.finish(is_urgent)) {
+      status_->message("warning", problem + "; later: kdgat sync " + run->folder().string());
+    }
+    run->set_records(targets.public_json(), recorder.cpu_seconds());
     report(plan, run->document(), run->folder(), code);
     return code;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pipeline/records.h"
 #include "pipeline/signals.h"
 
 namespace kdgat {
@@ -146,12 +147,14 @@ class PlanRun {
     announced_ = json();
     StepLog log(path / "log.txt");
     folder.journal({{"event", "start"}, {"run", run_.id()}, {"reason", step.reason}});
+    folder.journal(memory_event(machine_, index_ = 0));
     StepOutcome outcome = execute_(call, folder, [&](const json& event, uint64_t memory) {
       on_event(name, event, memory, folder, log);
     });
     const StageAnswer& answer = outcome.answer;
     for (const Diagnostic& d : answer.diagnostics) log.write("error", d.text());
     folder.write("memory.json", memory_record(outcome, announced_));
+    folder.journal(memory_event(machine_, index_));
     if (answer.code == 0) {
       if (answer.result.contains("metrics")) folder.write("metrics.json", answer.result["metrics"]);
       folder.journal({{"event", "end"}, {"code", 0}});
@@ -171,6 +174,7 @@ class PlanRun {
       return;  // how far it is now is of no use later; epochs come as metrics
     }
     folder.journal(event);
+    if (kind == "metrics" && event.value("what", json()) == "epoch") remember_epoch(event, folder);
     if (kind == "metrics" && event.value("what", json()) == "memory") remember_plan(event);
     if (kind == "log") {
       const auto text = [&](const char* key) {
@@ -181,6 +185,14 @@ class PlanRun {
       log.write(text("level"), text("message"));
       if (text("level") != "info") status_.message(text("level"), name + ": " + text("message"));
     }
+  }
+
+  /// The machine's memory is recorded every five epochs, as published.
+  void remember_epoch(const json& event, StepFolder& folder) {
+    constexpr int64_t kEvery = 5;
+    const json index = event.value("index", json());
+    if (index.is_number_integer()) index_ = index;
+    if (index_ % kEvery == 0) folder.journal(memory_event(machine_, index_));
   }
 
   void remember_plan(const json& event) {
@@ -229,7 +241,9 @@ class PlanRun {
   Clock clock_;
   std::map<std::string, Made> made_;
   std::map<std::string, bool> lost_;
-  json announced_;  ///< plan of the memory of the step at hand, as its stage told it
+  Machine machine_;
+  int64_t index_ = 0;  ///< epoch of the step at hand
+  json announced_;     ///< plan of the memory of the step at hand, as its stage told it
   int exit_code_ = 0;
   int cancel_code_ = 0;
 };

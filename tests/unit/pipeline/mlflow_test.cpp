@@ -1,0 +1,350 @@
+// What reaches MLflow, once and whole, from a server that is there, one that is not, and a folder.
+#include "pipeline/mlflow.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <numeric>
+
+#include "pipeline/http.h"
+#include "pipeline/mlflow_sync.h"
+#include "pipeline/run_records.h"
+#include "support/command.h"
+#include "support/fake_mlflow.h"
+#include "support/recorded_run.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kSeconds = 5;
+
+/// Records of a run that go to this address and nowhere else.
+RunRecords records_to(const fs::path& run, const std::string& uri, double seconds = kSeconds) {
+  return RunRecords(run, {false, false, uri, "kd-gat-pipeline"}, seconds);
+}
+
+std::string joined(const std::vector<std::string>& list) {
+  return std::accumulate(list.begin(), list.end(), std::string());
+}
+
+/// A variable of the environment for the length of a test.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    ::setenv(name, value.c_str(), 1);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+/// A port nobody listens on, most likely: one that was free a moment ago.
+int free_port() { return FakeMlflow().port(); }
+
+}  // namespace
+
+TEST_CASE("a run comes to a server with its steps, parameters, numbers and tags", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  end_run(run);
+  const auto outcome = records_to(run, server.url()).update(true);
+  INFO(joined(outcome.problems));
+  CHECK(outcome.problems.empty());
+  CHECK(outcome.sent == 17);  // 4 epochs of 4 numbers, and one of the result
+
+  const FakeMlflow::Run all = server.run("01RUN");
+  CHECK(all.status == "FINISHED");
+  CHECK(all.tags.at("status") == "complete");
+  CHECK(all.params.at("profile") == "smoke");
+  const FakeMlflow::Run step = server.run("01RUN/classifier");
+  CHECK(step.status == "FINISHED");
+  CHECK(step.end == 1'700'000'005'250);
+  CHECK(step.sent.size() == 17);
+  CHECK(step.sent.contains({"train_loss", 0.125, 1'700'000'003'250, 3}));
+  CHECK(step.sent.contains({"val_acc", 0.5, 1'700'000'001'250, 1}));
+  CHECK(step.sent.contains({"result.val_auc", 0.75, 1'700'000'005'250, 0}));
+  CHECK(step.params == std::map<std::string, std::string>{{"lr", "0.003"},
+                                                          {"use_kd", "True"},
+                                                          {"hidden", "[24,12]"},
+                                                          {"seed", "42"},
+                                                          {"stage", "classifier"},
+                                                          {"step", "classifier"},
+                                                          {"device", "cpu"},
+                                                          {"dataset", "cars"}});
+  const std::map<std::string, std::string> tags = {{"stage", "classifier"},
+                                                   {"dataset", "cars"},
+                                                   {"model_size", "student"},
+                                                   {"model_arch", "gat"},
+                                                   {"use_kd", "True"},
+                                                   {"teacher_run_id", "01OLD/classifier teacher"},
+                                                   {"start_time", "2023-11-14T22:13:20Z"},
+                                                   {"end_time", "2023-11-14T22:13:25Z"},
+                                                   {"status", "complete"}};
+  for (const auto& [key, value] : tags) {
+    INFO(key);
+    CHECK(step.tags.at(key) == value);
+  }
+  CHECK_FALSE(step.tags.contains("error_msg"));
+  CHECK(step.tags.at("mlflow.parentRunId") == "run1");
+  CHECK(json::parse(step.artifacts.at("metrics.json")).at("val_auc") == 0.75);
+}
+
+TEST_CASE("a failed step comes with its error", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  end_run(run, 82, "out of host memory");
+  CHECK(records_to(run, server.url()).update(true).problems.empty());
+  const FakeMlflow::Run step = server.run("01RUN/classifier");
+  CHECK(step.status == "FAILED");
+  CHECK(step.tags.at("status") == "failed");
+  CHECK(step.tags.at("error_msg") == "out of host memory");
+  CHECK(step.artifacts.empty());
+  CHECK(server.run("01RUN").status == "FAILED");
+}
+
+TEST_CASE("what was sent is not sent again", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  CHECK(records_to(run, server.url()).update(true).sent == 8);
+  const int asked = server.requests;
+  CHECK(records_to(run, server.url()).update(true).sent == 0);
+  CHECK(server.run("01RUN/classifier").status == "KILLED");  // nobody works on the run
+  CHECK(server.run("01RUN/classifier").tags.at("error_msg") == "its process was killed");
+  CHECK(server.requests == asked);
+
+  // Continued, to its end.
+  append_text(run / "classifier/journal.jsonl",
+              journal_line({{"event", "start"}, {"run", "01RUN"}}, 3));
+  end_run(run);
+  CHECK(records_to(run, server.url()).update(true).sent == 9);
+  const FakeMlflow::Run step = server.run("01RUN/classifier");
+  CHECK(step.sent.size() == 17);
+  CHECK(step.status == "FINISHED");
+  CHECK(step.tags.at("start_time") == "2023-11-14T22:13:23Z");
+  CHECK(server.runs() == 2);
+  const int at_end = server.requests;
+  CHECK(records_to(run, server.url()).update(true).sent == 0);
+  CHECK(server.requests == at_end);
+}
+
+TEST_CASE("whenever a server fails, later tries complete the run and send no number twice",
+          "[records]") {
+  int failures = 0;
+  for (int good = 0; good < 40; ++good) {
+    INFO("good for " << good << " requests");
+    const ScratchFolder scratch;
+    FakeMlflow server;
+    const fs::path run = begin_run(scratch.path());
+    end_run(run);
+    server.good_for = good;
+    const auto failed = records_to(run, server.url()).update(true);
+    server.good_for = -1;
+    server.mood = FakeMlflow::Mood::kGood;
+    if (failed.problems.empty()) break;
+    ++failures;
+    CHECK_THAT(joined(failed.problems), Contains("answers 500"));
+    CHECK(failed.problems.size() == 1);
+    CHECK(records_to(run, server.url()).update(true).problems.empty());
+    CHECK(server.run("01RUN/classifier").sent.size() == 17);
+    CHECK(server.run("01RUN/classifier").status == "FINISHED");
+    CHECK(server.run("01RUN").status == "FINISHED");
+    CHECK(server.runs() == 2);
+  }
+  CHECK(failures > 10);
+}
+
+TEST_CASE("a process that dies before it remembers what it sent makes no second run", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  end_run(run);
+  CHECK(records_to(run, server.url()).update(true).problems.empty());
+  fs::remove(run / "mlflow.json");
+  CHECK(records_to(run, server.url()).update(true).problems.empty());
+  CHECK(server.runs() == 2);
+  CHECK(server.run("01RUN/classifier").keys().count("train_loss") == 8);  // a server keeps one each
+}
+
+TEST_CASE("runs removed at the server are sent anew", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  CHECK(records_to(run, server.url()).update(true).sent == 8);
+  server.forget_runs();
+  end_run(run);
+  CHECK(records_to(run, server.url()).update(true).sent == 17);
+  CHECK(server.run("01RUN/classifier").sent.size() == 17);
+}
+
+TEST_CASE("a parameter that changed keeps no number from being sent", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  CHECK(records_to(run, server.url()).update(true).problems.empty());
+  fs::remove(run / "mlflow.json");
+  write_json(run / "classifier/config.json", {{"options", {{"lr", 0.5}}}});
+  end_run(run);
+  CHECK(records_to(run, server.url()).update(true).problems.empty());
+  CHECK(server.run("01RUN/classifier").params.at("lr") == "0.003");
+  CHECK(server.run("01RUN/classifier").status == "FINISHED");
+}
+
+TEST_CASE("a server that refuses, hangs or talks nonsense is one problem, in time", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path run = begin_run(scratch.path());
+  FakeMlflow server;
+  const auto problem = [&](const std::string& uri, double seconds) {
+    const auto outcome = records_to(run, uri, seconds).update(true);
+    CHECK(outcome.sent == 0);
+    REQUIRE(outcome.problems.size() == 1);
+    return outcome.problems.front();
+  };
+  CHECK_THAT(problem("http://127.0.0.1:" + std::to_string(free_port()), kSeconds),
+             Contains("no connection"));
+  CHECK_THAT(problem("http://no-such-host.invalid", kSeconds), Contains("mlflow: http://no-such"));
+  CHECK_THAT(problem("https://127.0.0.1:" + std::to_string(server.port()), 0.5),
+             Contains("mlflow: https://127"));
+  server.mood = FakeMlflow::Mood::kGarbage;
+  CHECK_THAT(problem(server.url(), kSeconds), Contains("no JSON object"));
+  server.mood = FakeMlflow::Mood::kTruncated;
+  CHECK_THAT(problem(server.url(), kSeconds), Contains("no JSON object"));
+  server.mood = FakeMlflow::Mood::kHang;
+  CHECK_THAT(problem(server.url(), 0.2), Contains("mlflow: http://127"));
+}
+
+TEST_CASE("two processes never write the same records at once", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  server.mood = FakeMlflow::Mood::kHang;
+  std::thread slow([&] { records_to(run, server.url(), 1).update(true); });
+  while (server.requests == 0) std::this_thread::yield();
+  const int asked = server.requests;
+  CHECK(records_to(run, server.url()).update(false).problems.empty());  // left to the other
+  CHECK(server.requests == asked);
+  server.mood = FakeMlflow::Mood::kGood;
+  slow.join();
+  CHECK(records_to(run, server.url()).update(true).problems.empty());
+  CHECK(server.run("01RUN/classifier").keys().count("train_loss") == 2);
+}
+
+TEST_CASE("a server that does not answer is asked ever less often", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  server.mood = FakeMlflow::Mood::kError;
+  RunRecords records = records_to(run, server.url());
+  CHECK(records.update(false).problems.size() == 1);
+  const int asked = server.requests;
+  CHECK(records.update(false).problems.size() == 1);
+  CHECK(server.requests == asked);
+  server.mood = FakeMlflow::Mood::kGood;
+  CHECK(records.update(true).sent == 8);
+}
+
+TEST_CASE("who asks is told to the server and written nowhere", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  const std::string host = server.url().substr(std::string("http://").size());
+  CHECK(records_to(run, "http://ann:s%20cret@" + host).update(true).problems.empty());
+  CHECK(server.last_authorization() == "Basic YW5uOnMgY3JldA==");
+  CHECK_THAT(read_text(run / "mlflow.json"), Contains("\"" + server.url() + "\""));
+  CHECK(read_text(run / "mlflow.json").find("cret") == std::string::npos);
+  const RecordTargets targets{true, true, "http://ann:secret@" + host, "e"};
+  CHECK(targets.public_json().dump().find("secret") == std::string::npos);
+  end_run(run);
+  {
+    const Variable token("MLFLOW_TRACKING_TOKEN", "abc");
+    CHECK(records_to(run, server.url()).update(true).problems.empty());
+  }
+  CHECK(server.last_authorization() == "Bearer abc");
+}
+
+TEST_CASE("hundreds of parameters and thousands of numbers are sent in parts", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  json options;
+  for (int i = 0; i < 250; ++i) options["option_" + std::to_string(i)] = i;
+  write_json(run / "classifier/config.json", {{"options", options}});
+  std::string journal;
+  for (int i = 3; i <= 1000; ++i) journal += journal_line(epoch_event(i, 1), 3);
+  append_text(run / "classifier/journal.jsonl", journal);
+  const auto outcome = records_to(run, server.url()).update(true);
+  INFO(joined(outcome.problems));
+  CHECK(outcome.sent == 4000);
+  CHECK(server.run("01RUN/classifier").sent.size() == 4000);
+  CHECK(server.run("01RUN/classifier").params.size() == 251);
+}
+
+TEST_CASE("a folder gets the layout of MLflow's file store, nothing twice", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path store = scratch / "mlruns";
+  const fs::path run = begin_run(scratch / "runs");
+  CHECK(records_to(run, store).update(true).sent == 8);
+  end_run(run);
+  CHECK(records_to(run, "file://" + store.string()).update(true).sent == 17);  // another address
+  CHECK(records_to(run, store).update(true).sent == 9);
+  CHECK(records_to(run, store).update(true).sent == 0);
+
+  std::map<std::string, fs::path> runs;
+  for (const auto& entry : fs::recursive_directory_iterator(store)) {
+    if (entry.path().filename() == "mlflow.runName") {
+      runs[read_text(entry.path())] = entry.path().parent_path().parent_path();
+    }
+  }
+  REQUIRE(runs.size() == 2);
+  const fs::path step = runs.at("01RUN/classifier");
+  CHECK(read_text(step / "metrics/train_loss") ==
+        "1700000001250 0.5 1\n1700000002250 0.25 2\n"
+        "1700000003250 0.125 3\n1700000004250 0.0625 4\n");
+  CHECK(read_text(step / "params/use_kd") == "True");
+  CHECK(read_text(step / "tags/status") == "complete");
+  CHECK_THAT(read_text(step / "meta.yaml"), Contains("status: 3") && Contains("end_time: 17"));
+  CHECK_THAT(read_text(step.parent_path() / "meta.yaml"), Contains("name: kd-gat-pipeline"));
+  CHECK(fs::exists(store / "0/meta.yaml"));
+  CHECK(json::parse(read_text(step / "artifacts/metrics.json")).at("val_auc") == 0.75);
+}
+
+TEST_CASE("a number cut off in a folder's file is written whole", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path run = begin_run(scratch / "runs");
+  const fs::path store = scratch / "mlruns";
+  CHECK(records_to(run, store).update(true).sent == 8);
+  fs::path losses;
+  for (const auto& entry : fs::recursive_directory_iterator(store)) {
+    if (entry.path().filename() == "train_loss") losses = entry.path();
+  }
+  const std::string whole = read_text(losses);
+  fs::resize_file(losses, whole.size() - 5);
+  fs::remove(run / "mlflow.json");
+  CHECK(records_to(run, store).update(true).sent == 8);
+  CHECK(read_text(losses) == whole);
+}
+
+TEST_CASE("an address says which kind of store it is", "[records]") {
+  CHECK(mlflow_kind("http://localhost:5000") == MlflowKind::kServer);
+  CHECK(mlflow_kind("https://a/b") == MlflowKind::kServer);
+  for (const char* folder : {"mlruns", "./a:b", "/a/b", "file:///a", "file:a"}) {
+    CHECK(mlflow_kind(folder) == MlflowKind::kFolder);
+  }
+  CHECK(mlflow_folder("file:///a/b") == "/a/b");
+  CHECK(mlflow_folder("file:a") == "a");
+  CHECK_THROWS_WITH(mlflow_kind("sqlite:///mlflow.db"), Contains("cannot be written to"));
+  CHECK_THROWS_WITH(mlflow_kind("databricks://u:p@x"),
+                    Contains("databricks://x cannot be written to"));
+  CHECK(mlflow_name("a,b\xff/c d.e-f:g") == "a_b_/c d.e-f:g");
+}

@@ -1,0 +1,226 @@
+// Numbers out of journals under their published names, and the files made of them.
+#include "pipeline/records.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "pipeline/event_file.h"
+#include "pipeline/record_files.h"
+#include "support/command.h"
+#include "support/recorded_run.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::map<std::string, double> by_key(const std::vector<Point>& points) {
+  std::map<std::string, double> out;
+  for (const Point& point : points) out[point.key] = point.value;
+  return out;
+}
+
+constexpr const char* kEvents = "tensorboard/events.out.tfevents.1700000000.kdgat";
+
+}  // namespace
+
+TEST_CASE("the numbers of an epoch have their published names", "[records]") {
+  const ScratchFolder scratch;
+  const StepRecord step(begin_run(scratch.path()) / "classifier");
+  const std::vector<Point> points = step.points(json::parse(journal_line(epoch_event(3, 0.5), 1)));
+  CHECK(by_key(points) ==
+        std::map<std::string, double>{
+            {"train_loss", 0.5}, {"val_acc", 0.5}, {"sample.ratio", 2}, {"process_mem_gb", 0.5}});
+  for (const Point& point : points) {
+    CHECK(point.step == 3);
+    CHECK(point.unix == 1'700'000'001.25);
+  }
+}
+
+TEST_CASE("on a GPU the memory of tensors has the published names", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path folder = begin_run(scratch.path()) / "classifier";
+  write_json(folder / "config.json", {{"device", "cuda:0"}});
+  json event = epoch_event(1, 1);
+  event["values"]["memory"]["reserved"] = 3u << 30;
+  event["values"]["memory"]["peak_allocated"] = int64_t{2} << 30;
+  const auto points = by_key(StepRecord(folder).points(event));
+  CHECK(points.at("gpu_mem_allocated_gb") == 1);
+  CHECK(points.at("gpu_mem_reserved_gb") == 3);
+  CHECK(points.at("gpu_mem_max_allocated_gb") == 2);
+}
+
+TEST_CASE("the numbers of an episode have their published names", "[records]") {
+  const json event = {
+      {"event", "metrics"},
+      {"what", "episode"},
+      {"index", 50},
+      {"values",
+       {{"total_reward", 3.5}, {"epsilon", 0.1}, {"val_accuracy", 0.75}, {"best_accuracy", 0.8}}}};
+  CHECK(
+      by_key(StepRecord("nowhere").points(event)) ==
+      std::map<std::string, double>{
+          {"total_reward", 3.5}, {"epsilon", 0.1}, {"val_accuracy", 0.75}, {"best_accuracy", 0.8}});
+}
+
+TEST_CASE("evaluation is flat numbers by model, part and metric", "[records]") {
+  const json tables = {{"core", {{"f1", 0.5}, {"threshold_from", "val"}}},
+                       {"additional", {{"kappa", 0.25}, {"detection_at_fpr", {{"0.05", 1.0}}}}}};
+  const json metrics = {{"classifier student", tables},
+                        {"test", {{"classifier student", {{"test_01", tables}}}}}};
+  CHECK(by_key(result_points(metrics, 1)) ==
+        std::map<std::string, double>{{"classifier_student_f1", 0.5},
+                                      {"classifier_student_kappa", 0.25},
+                                      {"test.classifier_student.test_01.f1", 0.5},
+                                      {"test.classifier_student.test_01.kappa", 0.25}});
+  CHECK(by_key(result_points({{"val_auc", 0.5}, {"batch", {{"graphs", 3}}}, {"best", true}}, 1)) ==
+        std::map<std::string, double>{{"result.val_auc", 0.5}});
+}
+
+TEST_CASE("the machine's memory is told in GiB and percent", "[records]") {
+  const ScratchFolder scratch;
+  append_text(scratch / "proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 2097152 kB\n");
+  const json event = memory_event(Machine(scratch.path()), 5);
+  CHECK(by_key(StepRecord("nowhere").points(event)) ==
+        std::map<std::string, double>{
+            {"cpu_mem_percent", 75}, {"cpu_mem_used_gb", 6}, {"cpu_mem_available_gb", 2}});
+  CHECK(event.at("index") == 5);
+}
+
+TEST_CASE("events of any form give no point rather than an error", "[records]") {
+  const StepRecord step("nowhere");
+  for (const json& event :
+       {json::object(), json{{"event", 3}}, json{{"event", "metrics"}, {"what", {1}}},
+        json{{"event", "metrics"}, {"values", {{"a", "text"}, {"b", nullptr}, {"c", true}}}},
+        json{{"event", "metrics"}, {"index", "x"}, {"values", {{"a", 1}}}},
+        json{{"event", "metrics"}, {"what", "memory"}, {"values", {{"a", 1}}}}}) {
+    INFO(event);
+    CHECK(step.points(event).empty());
+  }
+}
+
+TEST_CASE("a journal is read line by line, whole lines only, each once", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path file = scratch / "journal.jsonl";
+  JournalReader reader(file);
+  CHECK(reader.read().empty());
+  append_text(file, "{\"a\":1}\n{\"a\":2");
+  REQUIRE(reader.read().size() == 1);
+  CHECK(reader.offset() == 8);
+  CHECK(reader.read().empty());
+  append_text(file, "}\n{torn\n{\"a\":3}\n");
+  const auto lines = reader.read();
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].event == json{{"a", 2}});
+  CHECK(lines[1].event == json{{"a", 3}});
+  CHECK(static_cast<uint64_t>(lines[1].end) == fs::file_size(file));
+  CHECK(JournalReader(file, lines[0].end).read().size() == 1);
+}
+
+TEST_CASE("CRC-32C gives the values of RFC 3720", "[records]") {
+  CHECK(crc32c("123456789") == 0xe3069283U);
+  CHECK(crc32c(std::string(32, '\0')) == 0x8a9136aaU);
+  CHECK(crc32c(std::string(32, '\xff')) == 0x62a8ab43U);
+}
+
+TEST_CASE("an event file is TensorFlow's, byte by byte", "[records]") {
+  using namespace std::string_literals;
+  // As every file of TensorFlow begins.
+  CHECK(event_file_start(1.0) ==
+        "\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22"s
+        "\x09\0\0\0\0\0\0\xf0\x3f\x1a\x0d"
+        "brain.Event:2"s
+        "\x86\xbf\x57\x7a"s);
+  const std::string record = scalars_record(std::vector<Point>{{"loss", 0.5, 300, 1.0}});
+  CHECK(record.substr(12, record.size() - 16) ==
+        "\x09\0\0\0\0\0\0\xf0\x3f"  // wall_time
+        "\x10\xac\x02"              // step
+        "\x2a\x0d\x0a\x0b"          // summary, value
+        "\x0a\x04loss"              // tag
+        "\x15\0\0\0\x3f"s);         // simple_value
+}
+
+TEST_CASE("metrics.csv has a line for each number", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path folder = begin_run(scratch.path()) / "classifier";
+  RecordFiles(folder, true, false).update();
+  CHECK(read_text(folder / "metrics.csv") ==
+        "time,step,name,value\n"
+        "2023-11-14T22:13:21Z,1,process_mem_gb,0.5\n"
+        "2023-11-14T22:13:21Z,1,sample.ratio,2\n"
+        "2023-11-14T22:13:21Z,1,train_loss,0.5\n"
+        "2023-11-14T22:13:21Z,1,val_acc,0.5\n"
+        "2023-11-14T22:13:22Z,2,process_mem_gb,0.5\n"
+        "2023-11-14T22:13:22Z,2,sample.ratio,2\n"
+        "2023-11-14T22:13:22Z,2,train_loss,0.25\n"
+        "2023-11-14T22:13:22Z,2,val_acc,0.5\n");
+  CHECK_FALSE(fs::exists(folder / "tensorboard"));
+}
+
+TEST_CASE("a name with a comma is quoted in metrics.csv", "[records]") {
+  const ScratchFolder scratch;
+  append_text(scratch / "journal.jsonl",
+              R"({"event":"metrics","index":1,"values":{"a,\"b\"":1e-300},"time":"t"})"
+              "\n");
+  RecordFiles(scratch.path(), true, false).update();
+  CHECK_THAT(read_text(scratch / "metrics.csv"), Contains("t,1,\"a,\"\"b\"\"\",1e-300\n"));
+}
+
+TEST_CASE("files written in parts, anew or after a kill have the same bytes", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path run = begin_run(scratch.path());
+  const fs::path folder = run / "classifier";
+  RecordFiles files(folder, true, true);
+  files.update();
+  const std::string begun = read_text(folder / kEvents);
+  files.update();
+  CHECK(read_text(folder / kEvents) == begun);
+  end_run(run);
+  files.update();
+  const std::string csv = read_text(folder / "metrics.csv"), events = read_text(folder / kEvents);
+  CHECK(events.starts_with(begun));
+  CHECK(events.size() > begun.size());
+
+  for (const bool cut : {false, true}) {
+    if (cut) {
+      fs::resize_file(folder / "metrics.csv", csv.size() / 2);
+      fs::resize_file(folder / kEvents, events.size() / 2);
+    } else {
+      append_text(folder / "metrics.csv", "what is not its own");
+      fs::remove(folder / kEvents);
+    }
+    RecordFiles(folder, true, true).update();
+    CHECK(read_text(folder / "metrics.csv") == csv);
+    CHECK(read_text(folder / kEvents) == events);
+  }
+}
+
+TEST_CASE("what another program wrote into a file is replaced, at the second try", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path run = begin_run(scratch.path());
+  const fs::path csv = run / "classifier" / "metrics.csv";
+  RecordFiles files(run / "classifier", true, false);
+  files.update();
+  append_text(csv, "x");
+  end_run(run);
+  CHECK_THROWS_WITH(files.update(), Contains("changed by another program"));
+  files.update();
+  const std::string repaired = read_text(csv);
+  fs::remove(csv);
+  RecordFiles(run / "classifier", true, false).update();
+  CHECK(read_text(csv) == repaired);
+}
+
+TEST_CASE("a file that cannot be written is an error that names it", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path folder = begin_run(scratch.path()) / "classifier";
+  append_text(folder / "tensorboard", "a file where a folder is to be");
+  RecordFiles files(folder, true, true);
+  CHECK_THROWS_WITH(files.update(), Contains("tensorboard"));
+  fs::remove(folder / "tensorboard");
+  files.update();
+  CHECK(fs::exists(folder / kEvents));
+}
