@@ -74,7 +74,7 @@ void remove_temporaries(const fs::path& folder) {
 json list_outputs(const fs::path& folder) {
   static const std::set<std::string> kOwn{"journal.jsonl", "log.txt",     "request.json",
                                           "config.json",   "memory.json", "step.json",
-                                          "metrics.csv", "lock"};
+                                          "metrics.csv",   "lock"};
   json files = json::object();
   for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator();
        ++at) {

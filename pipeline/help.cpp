@@ -275,10 +275,11 @@ usage: kdgat help [VERB | exit-codes]
 )";
 
 constexpr HelpRow kRows[] = {
-    {"run", kRunHelp},         {"plan", kPlanHelp},     {"jobs", kJobsHelp},
-    {"cancel", kCancelHelp},   {"memory", kMemoryHelp}, {"sync", kSyncHelp},
-    {"config", kConfigHelp},   {"plugins", kPluginsHelp}, {"doctor", kDoctorHelp},
-    {"completion", kCompletionHelp},
+    {"run", kRunHelp},         {"plan", kPlanHelp},
+    {"jobs", kJobsHelp},       {"cancel", kCancelHelp},
+    {"memory", kMemoryHelp},   {"sync", kSyncHelp},
+    {"config", kConfigHelp},   {"plugins", kPluginsHelp},
+    {"doctor", kDoctorHelp},   {"completion", kCompletionHelp},
     {"version", kVersionHelp}, {"help", kHelpHelp},
 };
 

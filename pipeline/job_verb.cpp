@@ -11,6 +11,7 @@
 #include "pipeline/job_script.h"
 #include "pipeline/plugin_host.h"
 #include "pipeline/ranks.h"
+#include "pipeline/run_records.h"
 #include "pipeline/runner.h"
 #include "pipeline/signals.h"
 #include "pipeline/table.h"
@@ -117,10 +118,14 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   memory.limit = static_cast<int64_t>(limit_of(frozen, device, process.machine, asked));
   const auto all =
       memory.limit > 0 ? static_cast<uint64_t>(memory.limit) : process.machine.memory_for_runs();
+  Recorder recorder(run.folder(), targets_of_run(run.folder(), ""));
   const int code =
       run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data, memory,
                 frozen.packs},
                run, *status, execute_in_ranks(process, frozen.nproc, all, context.catalog));
+  for (const std::string& problem : recorder.finish(is_urgent)) {
+    status->message("warning", problem + "; later: kdgat sync " + run.folder().string());
+  }
   if (code == 0) {
     context.err << std::flush;
     context.out << joined_tables_text({{name, read_result(run.step_folder(name))}});

@@ -11,6 +11,7 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/frozen_run.h"
 #include "pipeline/memory_options.h"
+#include "pipeline/run_records.h"
 #include "pipeline/run_session.h"
 #include "pipeline/signals.h"
 #include "pipeline/submission.h"
@@ -356,6 +357,9 @@ class SubmitCommand {
     Run run = Run::create(fs::absolute(session_.dataset_root), session_.profile.name, plans_[i]);
     fs::create_directories(run.folder() / "slurm");
     write_file(frozen_file(run.folder()), frozen(i).to_json().dump(1) + "\n");
+    const Profile& profile = session_.profile;
+    run.set_records(
+        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment).public_json());
     run.mark_submitted();
     return {seeds()[i], run.folder()};
   }
