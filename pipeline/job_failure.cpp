@@ -109,7 +109,7 @@ class Judge {
 
   /// Two that agree on a lack of memory; "" if there are not.
   std::string memory_evidence() const {
-    if (const std::string line = memory_line(trace_.output_tail); !line.empty()) return line;
+    if (std::string line = memory_line(trace_.output_tail); !line.empty()) return line;
     const bool was_killed = report_.exit_signal == kSigKill ||
                             report_.exit_code == 128 + kSigKill || report_.exit_code == kSigKill ||
                             report_.derived_code == 128 + kSigKill;

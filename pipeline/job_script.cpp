@@ -81,24 +81,28 @@ std::string sbatch_value(const std::string& text) {
   return text.find_first_of(" \t'\"") == std::string::npos ? text : '"' + text + '"';
 }
 
-/// Waits for kdgat, passes signals on, and queues the job again where kdgat asks for it.
-constexpr const char* kSupervision = R"sh(
+/// Stands first, so that no signal ends the script while it loads modules.
+constexpr const char* kSignals = R"sh(
 # What SLURM signals to this script goes on to kdgat: USR1 = write a checkpoint and end with 85, TERM
-# = the same with 143. Before kdgat runs there is nothing to keep.
-child=
+# = the same with 143.
+child= early=
 forward() {
   interrupted=yes
-  if [ -n "$child" ]; then
-    kill -s "$1" "$child" 2> /dev/null
-  elif [ "$1" = TERM ]; then
-    exit 143
-  fi
+  if [ -n "$child" ]; then kill -s "$1" "$child" 2> /dev/null; else early=$1; fi
 }
 trap 'forward USR1' USR1
 trap 'forward TERM' TERM
 
+)sh";
+
+/// Starts kdgat, waits for it, and queues the job again where kdgat asks for it.
+constexpr const char* kSupervision = R"sh(
 "${kdgat[@]}" &
 child=$!
+if [ -n "$early" ]; then
+  sleep 2  # until kdgat listens
+  forward "$early"
+fi
 code=0
 while
   interrupted=
@@ -207,7 +211,7 @@ std::string JobScript::text() const {
   say("exclude", r.exclude);
   for (const std::string& line : site.sbatch) out << "#SBATCH " << line << "\n";
 
-  out << "\n";
+  out << kSignals;
   for (const std::string& module : site.modules) out << "module load " << module << "\n";
   for (const std::string& line : site.environment) {
     const std::size_t equal = line.find('=');

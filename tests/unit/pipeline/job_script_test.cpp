@@ -62,7 +62,8 @@ JobScript script_for(const fs::path& folder) {
 /// The script in a folder with programs to find: a kdgat that ends with $CODE or waits for a
 /// signal, and a scontrol.
 struct Batch {
-  explicit Batch(int requeues = 20, bool has_scontrol = true, int scontrol_code = 0) {
+  explicit Batch(int requeues = 20, bool has_scontrol = true, int scontrol_code = 0,
+                 const std::vector<std::string>& before = {}) {
     program("kdgat",
             "trap 'echo usr1 >> seen; exit 85' USR1\n"
             "trap 'echo term >> seen; exit 143' TERM\n"
@@ -78,6 +79,7 @@ struct Batch {
     }
     JobScript script = script_for(scratch.path());
     script.site.requeues = requeues;
+    script.site.before = before;
     script.site.environment = {"GREETING=it's here"};
     write_file(scratch / "job.sh", script.text());
   }
@@ -271,6 +273,11 @@ TEST_CASE("the script passes signals on and waits for kdgat", "[slurm]") {
   CHECK(ended.run("CODE=", kWhenReady + "kill -TERM $job").exit_code == 143);
   CHECK(ended.text("seen") == "term\n");
   CHECK(ended.text("asked").empty());
+
+  // While modules are loaded there is no kdgat yet.
+  const Batch early(20, true, 0, {"kill -USR1 $$"});
+  CHECK(early.run("CODE=").exit_code == 85);
+  CHECK(early.text("seen") == "usr1\n");
 }
 
 TEST_CASE("a frozen run is read as it was written", "[slurm]") {
