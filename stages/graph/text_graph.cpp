@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kMostIndices = std::numeric_limits<int32_t>::max();
 constexpr int64_t kRowsAtOnce = 16;  // of a thread: the rows of frequent words come first and cost
 constexpr int64_t kWordsAtOnce = 256;  // most
+constexpr int64_t kPlacesAhead = 6;    // whose tokens are fetched beforehand: they stand anywhere
 constexpr int64_t kSmallLogs = 4096;   // most pairs are rare: logarithms up to here are looked up
 
 std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
@@ -121,7 +122,10 @@ class TextGraphBuilder::Rows {
       }
       const int32_t begin = tokens_.doc_ptr[at(document)], stop = tokens_.doc_ptr[at(document) + 1];
       int64_t times = 0;
-      for (; place != end && *place < stop; ++place, ++times) add_neighbours(begin, stop, *place);
+      for (; place != end && *place < stop; ++place, ++times) {
+        if (end - place > kPlacesAhead) __builtin_prefetch(&tokens_.token[at(place[kPlacesAhead])]);
+        add_neighbours(begin, stop, *place);
+      }
       if (!(idf > 0)) continue;
       const double tfidf = static_cast<double>(times) * idf;
       if (has_words) {
