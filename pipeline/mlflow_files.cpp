@@ -104,7 +104,7 @@ class Files : public MlflowStore {
       }
     }
     constexpr int kLength = 18;
-    const std::string id = "1" + random_digits("0123456789", 10, kLength - 1);
+    std::string id = "1" + random_digits("0123456789", 10, kLength - 1);
     make_experiment(id, name);
     return id;
   }
@@ -123,7 +123,7 @@ class Files : public MlflowStore {
   std::string create_run(const std::string& experiment, const std::string& name,
                          int64_t start_milliseconds, const MlflowPairs& tags) override {
     constexpr int kLength = 32;
-    const std::string id = random_digits("0123456789abcdef", 16, kLength);
+    std::string id = random_digits("0123456789abcdef", 16, kLength);
     const fs::path folder = root_ / experiment / id;
     for (const char* part : {"metrics", "params", "tags", "artifacts"}) {
       make_folders(folder / part);
@@ -201,7 +201,7 @@ class Files : public MlflowStore {
   }
 
   fs::path checked(const MlflowRun& run) const {
-    const fs::path folder = root_ / run.experiment / run.id;
+    fs::path folder = root_ / run.experiment / run.id;
     if (fs::exists(folder / kMeta)) return folder;
     throw MlflowRefusal(ExitCode::kData, folder.string() + ": there is no such run");
   }

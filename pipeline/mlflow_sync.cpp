@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ constexpr const char* kStateFile = "mlflow.json";
 constexpr const char* kId = "kdgat.id";  ///< tag: by which a run is found again
 constexpr const char* kMetricsFile = "metrics.json";
 
-int64_t milliseconds(double unix) { return static_cast<int64_t>(unix * 1000 + 0.5); }
+int64_t milliseconds(double unix) { return std::llround(unix * 1000); }
 
 /// As Python writes it: those who read parameters do so from there.
 std::string text_of(const json& value) {
@@ -208,7 +209,7 @@ class Sync {
       state["run"] = made_run(id_ + "/" + name, unix_of(first), std::move(tags));
       save();
     }
-    const MlflowRun run{state_.at("experiment_id"), state.at("run")};
+    MlflowRun run{state_.at("experiment_id"), state.at("run")};
     if (!state.value("params", false)) {
       MlflowPairs params = params_of(config);
       params.emplace_back("dataset", dataset());
