@@ -8,6 +8,7 @@
 
 #include "evaluate/report.h"
 #include "graph/safetensors.h"
+#include "kdgat/atomic_file.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
 #include "train/fit.h"
@@ -121,6 +122,7 @@ class Evaluation {
     }
     writer.metadata("store", data_.store.content_hash());
     writer.write(request_.run_dir / "predictions.safetensors");
+    write_file(request_.run_dir / "curves.json", report_.curves().dump() + "\n");
   }
 
  private:

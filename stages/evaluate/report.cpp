@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "train/curve.h"
 #include "train/metrics.h"
 
 namespace kdgat::evaluate {
@@ -60,9 +61,27 @@ json metrics_of(const Sample& s, const ModelFacts& model) {
   return {{"core", core}, {"additional", additional}};
 }
 
+json counts_of(const train::Confusion& c) {
+  return {{"tp", c.tp}, {"fp", c.fp}, {"tn", c.tn}, {"fn", c.fn}};
+}
+
 /// Calibrated predictions as scores, to be counted at a threshold between them.
 std::vector<float> as_scores(const std::vector<int64_t>& predictions) {
   return {predictions.begin(), predictions.end()};
+}
+
+json curve_of(const Sample& s, double threshold) {
+  constexpr std::size_t kMost = 200;
+  json out = {{"tp", json::array()}, {"fp", json::array()}};
+  for (const train::CurvePoint& p : train::thinned(train::curve(s.raw, s.label), kMost)) {
+    out["tp"].push_back(p.tp);
+    out["fp"].push_back(p.fp);
+  }
+  out["counts"] = counts_of(train::confusion(s.score, s.label, threshold));
+  if (!s.calibrated.empty()) {
+    out["calibrated"] = counts_of(train::confusion(as_scores(s.calibrated), s.label, 0.5));
+  }
+  return out;
 }
 
 /// The three ways to decide, side by side, and the ranking.
@@ -114,6 +133,7 @@ void Report::add(const Predictions& p) {
     return;
   }
   place = metrics_of(s, model_);
+  curves_[model_.step][p.name()] = curve_of(s, model_.decision.threshold);
   json& core = place["core"];
   if (p.is_val()) {
     core["optimal_threshold"] = model_.val_threshold;

@@ -53,6 +53,11 @@ class Report {
   void add(const Predictions& p);
   /// {"metrics","table","tables","summary"}
   nlohmann::json result() const;
+  /// What pictures and tables of errors are made of: model -> part -> {"tp","fp": counts at falling
+  /// thresholds, at most 200 of them, the last of all graphs; "counts": {"tp","fp","tn","fn"} at
+  /// the model's threshold; "calibrated": the same by the thresholds of the files, where there
+  /// are}.
+  const nlohmann::json& curves() const { return curves_; }
 
  private:
   struct Row {
@@ -65,6 +70,7 @@ class Report {
   std::vector<std::string> sources_;  ///< names of the store's source files
   ModelFacts model_;
   nlohmann::json metrics_ = nlohmann::json::object();
+  nlohmann::json curves_ = nlohmann::json::object();
   std::vector<Row> rows_, calibrated_rows_;
   nlohmann::json models_ = nlohmann::json::array();
 };

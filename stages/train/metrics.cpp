@@ -2,35 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 #include <vector>
+
+#include "train/curve.h"
 
 namespace kdgat::train {
 namespace {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-/// Walks the distinct scores downwards: attacks and benign graphs at or above each one.
-struct Point {
-  double score;
-  int64_t tp, fp;
-};
-
-std::vector<Point> curve(std::span<const float> scores, std::span<const int64_t> labels) {
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
-  std::vector<Point> out;
-  Point at{0, 0, 0};
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    (labels[order[i]] == 1 ? at.tp : at.fp) += 1;
-    at.score = scores[order[i]];
-    if (i + 1 == order.size() || scores[order[i + 1]] != scores[order[i]]) out.push_back(at);
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -74,11 +53,11 @@ nlohmann::json rates(const Confusion& c) {
 }
 
 double auc(std::span<const float> scores, std::span<const int64_t> labels) {
-  const std::vector<Point> points = curve(scores, labels);
+  const std::vector<CurvePoint> points = curve(scores, labels);
   if (points.empty() || points.back().tp == 0 || points.back().fp == 0) return 0.5;
   double area = 0;
   int64_t tp = 0, fp = 0;
-  for (const Point& p : points) {  // trapezes: attacks above count 1, attacks level 1/2
+  for (const CurvePoint& p : points) {  // trapezes: attacks above count 1, attacks level 1/2
     area += static_cast<double>(p.fp - fp) * static_cast<double>(p.tp + tp) / 2;
     tp = p.tp;
     fp = p.fp;
@@ -87,11 +66,11 @@ double auc(std::span<const float> scores, std::span<const int64_t> labels) {
 }
 
 double pr_auc(std::span<const float> scores, std::span<const int64_t> labels) {
-  const std::vector<Point> points = curve(scores, labels);
+  const std::vector<CurvePoint> points = curve(scores, labels);
   if (points.empty() || points.back().tp == 0) return 0;
   double area = 0;
   int64_t tp = 0;
-  for (const Point& p : points) {
+  for (const CurvePoint& p : points) {
     area += static_cast<double>(p.tp - tp) * static_cast<double>(p.tp) /
             static_cast<double>(p.tp + p.fp);
     tp = p.tp;
@@ -101,18 +80,18 @@ double pr_auc(std::span<const float> scores, std::span<const int64_t> labels) {
 
 double detection_at_fpr(std::span<const float> scores, std::span<const int64_t> labels,
                         double max_fpr) {
-  const std::vector<Point> points = curve(scores, labels);
+  const std::vector<CurvePoint> points = curve(scores, labels);
   if (points.empty() || points.back().tp == 0) return 0;
   int64_t best = 0;
   const double allowed = max_fpr * static_cast<double>(points.back().fp);
-  for (const Point& p : points) {
+  for (const CurvePoint& p : points) {
     if (static_cast<double>(p.fp) <= allowed) best = p.tp;
   }
   return static_cast<double>(best) / static_cast<double>(points.back().tp);
 }
 
 Threshold best_threshold(std::span<const float> scores, std::span<const int64_t> labels) {
-  const std::vector<Point> points = curve(scores, labels);
+  const std::vector<CurvePoint> points = curve(scores, labels);
   if (points.empty()) return {0.5, 0};
   // Flagging nothing is the first candidate: J = 0.
   Threshold best{points.front().score, 0};

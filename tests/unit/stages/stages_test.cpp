@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,6 +54,17 @@ TEST_CASE("two models are trained, saved and evaluated", "[stages]") {
       graph::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
   CHECK(file.require<float>("classifier/val/score", {40}).size() == 40);
   CHECK(file.require<int64_t>("autoencoder/test/test_01/prediction", {40}).size() == 40);
+
+  std::ifstream in(f.folder / "evaluate" / "curves.json");
+  const json curve = json::parse(in).at("classifier").at("test_01");
+  const json& counts = curve.at("counts");
+  const json& core = metrics.at("test").at("classifier").at("test_01").at("core");
+  const double tp = counts.at("tp"), fp = counts.at("fp"), fn = counts.at("fn");
+  CHECK(core.at("f1").get<double>() == Approx(2 * tp / (2 * tp + fp + fn)));
+  const double attacks = curve.at("tp").back(), benign = curve.at("fp").back();
+  CHECK(attacks == tp + fn);
+  CHECK(attacks + benign == core.at("n_samples"));
+  CHECK_FALSE(curve.contains("calibrated"));
 }
 
 TEST_CASE("an unknown vehicle gets a threshold from the clean start of its file", "[stages]") {

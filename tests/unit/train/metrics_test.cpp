@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/random.h"
+#include "train/curve.h"
 
 using namespace kdgat;
 using train::auc;
@@ -113,4 +114,40 @@ TEST_CASE("the best threshold reaches the largest J of all thresholds", "[metric
   const std::vector<float> one_class{1, 2, 3};
   const train::Threshold none = train::best_threshold(one_class, std::vector<int64_t>{0, 0, 0});
   CHECK(train::confusion(one_class, std::vector<int64_t>{0, 0, 0}, none.value).fp == 0);
+}
+
+TEST_CASE("a thinned curve keeps its ends and stays near every point it leaves out", "[metrics]") {
+  for (const uint64_t seed : {1u, 2u, 3u}) {
+    const Sample s = random_sample(seed, 5000, 1u << 20);
+    const std::vector<train::CurvePoint> all = train::curve(s.scores, s.labels);
+    const auto attacks = static_cast<double>(all.back().tp);
+    const auto benign = static_cast<double>(all.back().fp);
+    CHECK(all.back().tp + all.back().fp == 5000);
+    const auto between = [&](const train::CurvePoint& a, const train::CurvePoint& b) {
+      const auto precision = [](const train::CurvePoint& p) {
+        return static_cast<double>(p.tp) / static_cast<double>(p.tp + p.fp);
+      };
+      return std::abs(static_cast<double>(a.tp - b.tp)) / attacks +
+             std::abs(static_cast<double>(a.fp - b.fp)) / benign +
+             std::abs(precision(a) - precision(b));
+    };
+    double length = 0;
+    for (std::size_t i = 1; i < all.size(); ++i) length += between(all[i], all[i - 1]);
+    for (const std::size_t most : {2u, 3u, 50u, 200u}) {
+      const std::vector<train::CurvePoint> few = train::thinned(all, most);
+      REQUIRE(few.size() <= most);
+      CHECK(between(few.front(), all.front()) == 0);
+      CHECK(between(few.back(), all.back()) == 0);
+      if (most < 4) continue;
+      for (const train::CurvePoint& point : all) {
+        double nearest = length;
+        for (const train::CurvePoint& kept : few) {
+          nearest = std::min(nearest, between(kept, point));
+        }
+        REQUIRE(nearest <= length / static_cast<double>(most - 2) * (1 + 1e-9));
+      }
+    }
+    CHECK(train::thinned(all, all.size()).size() == all.size());
+  }
+  CHECK(train::thinned({}, 2).empty());
 }
