@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "kdgat/error.h"
+#include "pipeline/json_lookup.h"
 #include "pipeline/table.h"
 
 namespace kdgat {
@@ -17,18 +18,6 @@ using nlohmann::json;
 json read_object(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return in ? json::parse(in, nullptr, false) : json();
-}
-
-/// A number below a key; `otherwise` where there is none.
-double number(const json& from, const char* key, double otherwise = -1) {
-  if (!from.is_object()) return otherwise;
-  const auto found = from.find(key);
-  return found != from.end() && found->is_number() ? found->get<double>() : otherwise;
-}
-
-std::string word(const json& from, const char* key) {
-  const json found = from.is_object() ? from.value(key, json()) : json();
-  return found.is_string() ? found.get<std::string>() : "";
 }
 
 /// What one event of the journal says of memory, `at` seconds after the start.
@@ -135,19 +124,26 @@ json memory_report_json(const std::vector<StepMemory>& steps) {
   return out;
 }
 
-std::string memory_report_text(const std::vector<StepMemory>& steps) {
-  Table table;
-  table.add({"MiB", "planned", "measured", "error %", "reserved", "context", "process",
-             "given back", "times", "splits"});
+std::vector<std::vector<std::string>> memory_report_rows(const std::vector<StepMemory>& steps) {
+  std::vector<std::vector<std::string>> rows = {{"MiB", "planned", "measured", "error %",
+                                                 "reserved", "context", "process", "given back",
+                                                 "times", "splits"}};
   for (const StepMemory& step : steps) {
     const json error = error_percent(step);
     const auto measured = [&](const char* key) { return number(step.actual, key); };
-    table.add({step.step, mib_cell(step.planned_peak()), mib_cell(step.actual_peak()),
-               error.is_null() ? "" : decimal("%+.1f", error.get<double>()),
-               mib_cell(measured("peak_reserved_bytes")), mib_cell(measured("context_bytes")),
-               mib_cell(measured("peak_anonymous_bytes")), mib_cell(measured("released_bytes")),
-               count_cell(measured("releases")), count_cell(measured("splits"))});
+    rows.push_back({step.step, mib_cell(step.planned_peak()), mib_cell(step.actual_peak()),
+                    error.is_null() ? "" : decimal("%+.1f", error.get<double>()),
+                    mib_cell(measured("peak_reserved_bytes")), mib_cell(measured("context_bytes")),
+                    mib_cell(measured("peak_anonymous_bytes")),
+                    mib_cell(measured("released_bytes")), count_cell(measured("releases")),
+                    count_cell(measured("splits"))});
   }
+  return rows;
+}
+
+std::string memory_report_text(const std::vector<StepMemory>& steps) {
+  Table table;
+  for (auto& row : memory_report_rows(steps)) table.add(std::move(row));
   return table.text();
 }
 

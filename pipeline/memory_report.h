@@ -35,7 +35,9 @@ std::vector<StepMemory> read_run_memory(const std::filesystem::path& run);
 
 /// {"step","planned","actual","error_percent"} of each.
 nlohmann::json memory_report_json(const std::vector<StepMemory>& steps);
-/// The same as a table, in MiB; "process" is the peak of its anonymous memory.
+/// The same as rows of a table, its head first, in MiB; "process" is the peak of its anonymous
+/// memory.
+std::vector<std::vector<std::string>> memory_report_rows(const std::vector<StepMemory>& steps);
 std::string memory_report_text(const std::vector<StepMemory>& steps);
 
 }  // namespace kdgat

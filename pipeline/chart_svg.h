@@ -1,0 +1,78 @@
+// Line charts as SVG: axes with ticks at round numbers, a legend, marks, and words where the
+// pointer rests. Colours are classes (see chart_style()), so that a page may be dark or printed.
+// Knows nothing of runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kdgat {
+
+/// A colour of the palette, 0 .. kColours - 1 and from the start again; told apart by the
+/// colour-blind, too.
+inline constexpr int kColours = 8;
+inline constexpr int kGrey = -1;
+
+struct Axis {
+  std::string title{};
+  std::optional<double> from{}, to{};  ///< else from what is drawn
+  enum class Scale { kLinear, kLog, kByValues } scale = Scale::kLinear;
+  enum class Ticks { kPlain, kWhole, kBytes } ticks = Ticks::kPlain;
+};
+
+/// `kByValues` is logarithmic where all values are positive and span more than this.
+inline constexpr double kWideSpan = 50;
+
+struct ChartLine {
+  std::string name;  ///< "" = without words, and not in the legend
+  std::vector<std::pair<double, double>> points;
+  int colour = 0;
+  bool is_dashed = false;
+  bool is_in_legend = true;
+};
+
+/// A dot with words.
+struct ChartMark {
+  double x = 0, y = 0;
+  int colour = 0;
+  std::string words;
+};
+
+/// An upright line: over the whole height with its name above, or a short one at the base, whose
+/// kind stands in the legend once.
+struct ChartRule {
+  double x = 0;
+  std::string name;
+  int colour = kGrey;
+  bool is_short = false;
+};
+
+/// A part of the x axis on another ground, named above where there is room.
+struct ChartBand {
+  double from = 0, to = 0;
+  std::string name, words;
+};
+
+struct Chart {
+  std::string title;  ///< said to those who do not see the picture; drawn if it stands alone
+  Axis x, y;
+  std::vector<ChartLine> lines{};
+  std::vector<ChartMark> marks{};
+  std::vector<ChartRule> rules{};
+  std::vector<ChartBand> bands{};
+  double width = 420, height = 270;
+  bool stands_alone = false;  ///< a file of its own, with colours and title
+};
+
+/// "" where there is nothing finite to draw. Of a long line only some points answer the pointer.
+std::string chart_svg(const Chart& chart);
+
+/// The CSS of the classes that charts use, for light or dark ground.
+std::string chart_style(bool is_dark = false);
+
+/// The class of something that is not a line, filled with a colour of the palette: "f3".
+std::string fill_class(int colour);
+
+}  // namespace kdgat

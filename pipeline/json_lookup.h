@@ -1,0 +1,26 @@
+// Reading of JSON that others wrote: what is absent or of another type is not there.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace kdgat {
+
+/// What stands below a key; null where there is none.
+inline nlohmann::json below(const nlohmann::json& from, const std::string& key) {
+  return from.is_object() ? from.value(key, nlohmann::json()) : nlohmann::json();
+}
+
+/// The text below a key; "" where there is none.
+inline std::string word(const nlohmann::json& from, const std::string& key) {
+  const nlohmann::json found = below(from, key);
+  return found.is_string() ? found.get<std::string>() : "";
+}
+
+/// The number below a key; `otherwise` where there is none.
+inline double number(const nlohmann::json& from, const std::string& key, double otherwise = -1) {
+  const nlohmann::json found = below(from, key);
+  return found.is_number() ? found.get<double>() : otherwise;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,125 @@
+#include "pipeline/chart_svg.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "pipeline/markup.h"
+#include "support/markup_check.h"
+
+using namespace kdgat;
+using Catch::Contains;
+using test::markup_problem;
+
+namespace {
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t out = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++out;
+  return out;
+}
+
+Chart chart_of(std::vector<std::pair<double, double>> points) {
+  Chart chart;
+  chart.title = "a < b";
+  chart.x = {.title = "epoch", .ticks = Axis::Ticks::kWhole};
+  chart.lines = {{"loss & more", std::move(points)}};
+  return chart;
+}
+
+/// The words of all <text>, each in brackets.
+std::string words(const std::string& svg) {
+  std::string out;
+  for (std::size_t at = 0; (at = svg.find("<text", at)) != std::string::npos;) {
+    const std::size_t from = svg.find('>', at) + 1;
+    at = svg.find('<', from);
+    out += "[" + svg.substr(from, at - from) + "]";
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a chart has round ticks, a legend and words for the pointer", "[chart]") {
+  const std::string svg = chart_svg(chart_of({{1, 0.2}, {2, 0.75}, {3, 0.4}}));
+  CHECK(markup_problem(svg) == "");
+  CHECK_THAT(words(svg), Contains("[0][0.2][0.4][0.6][0.8]") && Contains("[1][2][3]") &&
+                             Contains("[loss &amp; more]") && Contains("[epoch]"));
+  CHECK_THAT(svg, Contains("<title>loss &amp; more: 0.75 at 2 (epoch)</title>") &&
+                      Contains("role=\"img\" aria-label=\"a &lt; b\""));
+}
+
+TEST_CASE("a chart is logarithmic where values span decades", "[chart]") {
+  Chart chart = chart_of({{1, 8}, {2, 0.5}, {3, 0.003}});
+  chart.y.scale = Axis::Scale::kByValues;
+  CHECK_THAT(words(chart_svg(chart)), Contains("[0.01][0.1][1][10]") && Contains("[logarithmic]"));
+  chart.lines[0].points.back().second = 0.2;
+  CHECK_THAT(words(chart_svg(chart)), Contains("[0][2][4][6][8]") && !Contains("logarithmic"));
+  // What has no logarithm keeps the axis linear.
+  chart.lines[0].points.back().second = 0;
+  CHECK_THAT(words(chart_svg(chart)), !Contains("logarithmic"));
+}
+
+TEST_CASE("an axis that has an end keeps it", "[chart]") {
+  Chart chart = chart_of({{1, 1}, {2, 1}});
+  chart.y.to = 1;
+  CHECK_THAT(words(chart_svg(chart)), Contains("[0.98][1][1][2]"));
+}
+
+TEST_CASE("bytes stand in MiB or GiB", "[chart]") {
+  constexpr double kMiB = 1 << 20;
+  Chart chart = chart_of({{0, 10 * kMiB}, {1, 95 * kMiB}});
+  chart.y.ticks = Axis::Ticks::kBytes;
+  CHECK_THAT(words(chart_svg(chart)), Contains("[0][20][40][60][80][100]") && Contains("[MiB]"));
+  chart.lines[0].points[1].second = 3000 * kMiB;
+  CHECK_THAT(words(chart_svg(chart)), Contains("[0][0.5][1]") && Contains("[GiB]"));
+}
+
+TEST_CASE("a chart of nothing, of one point and of what is no number", "[chart]") {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CHECK(chart_svg(Chart()) == "");
+  CHECK(chart_svg(chart_of({{1, kNan}, {kInfinity, 2}})) == "");
+  for (const auto& points :
+       std::vector<std::vector<std::pair<double, double>>>{{{1, 0.5}},
+                                                           {{1, 1}, {2, 1}},
+                                                           {{0, 0}, {0, 0}},
+                                                           {{1, -3}, {2, kNan}, {3, -5}},
+                                                           {{1, 1e300}, {2, 1e-300}},
+                                                           {{7, 1e-7}}}) {
+    for (const auto scale : {Axis::Scale::kLinear, Axis::Scale::kByValues}) {
+      Chart chart = chart_of(points);
+      chart.y.scale = scale;
+      const std::string svg = chart_svg(chart);
+      CHECK(count(svg, "class=\"line") == 1);
+      CHECK(count(svg, "nan") + count(svg, "inf") == 0);
+      CHECK(markup_problem(svg) == "");
+    }
+  }
+}
+
+TEST_CASE("a long line answers the pointer at some of its points", "[chart]") {
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i < 3000; ++i) points.emplace_back(i, std::sin(i / 100.0));
+  const std::string svg = chart_svg(chart_of(points));
+  CHECK(count(svg, "<title>") <= 60);
+  CHECK(count(svg, "<title>") >= 30);
+}
+
+TEST_CASE("lines past the palette begin it again, rules and marks are named", "[chart]") {
+  Chart chart = chart_of({{0, 0}, {1, 1}});
+  chart.lines[0].colour = kColours + 2;
+  chart.rules = {{0.5, "best: 12"}, {0.2, "split", 1, true}, {0.3, "split", 1, true}};
+  chart.marks = {{0.5, 0.5, 3, "threshold <0.5>"}};
+  const std::string svg = chart_svg(chart);
+  CHECK_THAT(svg, Contains("class=\"line l2\"") && Contains("threshold &lt;0.5&gt;"));
+  CHECK(count(words(svg), "[best: 12]") == 1);
+  CHECK(count(words(svg), "[split]") == 1);  // in the legend alone
+}
+
+TEST_CASE("no text is markup", "[chart]") {
+  CHECK(escaped("<a href=\"x\" b='c'>&") == "&lt;a href=&quot;x&quot; b=&#39;c&#39;&gt;&amp;");
+  CHECK(escaped("caf\xc3\xa9\n\t") == "caf\xc3\xa9\n\t");
+  CHECK(escaped("\x1b[31m\x01") == "\uFFFD[31m\uFFFD");
+  CHECK(escaped("half \xc3 of it") == "half \uFFFD of it");
+}
