@@ -426,6 +426,10 @@ void Run::finish(int exit_code) {
   });
 }
 
+void Run::describe(const json& more) {
+  change([&](json& document) { document.update(more); });
+}
+
 void Run::mark_submitted() {
   change([](json& document) { document["submitted"] = true; });
 }
@@ -462,6 +466,28 @@ std::vector<PastStep> find_past_steps(const fs::path& dataset_root) {
   std::stable_sort(steps.begin(), steps.end(),
                    [](const PastStep& a, const PastStep& b) { return a.finished > b.finished; });
   return steps;
+}
+
+bool is_worked_on(const fs::path& run_folder) {
+  // Shared, and only for a moment: who wants to work on the run must not find it taken by a reader.
+  const OwnedFd fd(::open((run_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+void remove_run(const fs::path& run_folder) {
+  const OwnedFd lock = try_lock(run_folder);
+  if (lock.get() < 0) {
+    throw Error(ExitCode::kUsage, run_folder.string() + ": a process works on this run",
+                "end it first; the file lock in the folder names its machine and process");
+  }
+  const fs::path bin = run_folder.parent_path() / ".removing";
+  const fs::path gone = bin / run_folder.filename();
+  std::error_code error, ignored;
+  fs::create_directories(bin, error);
+  if (!error) fs::rename(run_folder, gone, error);
+  if (!error) fs::remove_all(gone, error);
+  fs::remove(bin, ignored);  // unless another run is being removed
+  if (error) fail("cannot remove", run_folder, error.value());
 }
 
 json read_result(const fs::path& step_folder) {

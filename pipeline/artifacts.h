@@ -102,6 +102,8 @@ class Run {
   void finish(int exit_code);
   /// From now on jobs work on it, each by join().
   void mark_submitted();
+  /// Adds to the document what was not known when it was made: command, device, data.
+  void describe(const nlohmann::json& more);
   const nlohmann::json& document() const { return document_; }
 
  private:
@@ -121,6 +123,14 @@ std::optional<PastStep> find_past_step(const std::string& run,
                                        const std::filesystem::path& step_folder);
 /// Finished steps of all runs of a data set, newest first; those whose files are gone say so.
 std::vector<PastStep> find_past_steps(const std::filesystem::path& dataset_root);
+
+/// Whether a living process holds the lock of a run.
+bool is_worked_on(const std::filesystem::path& run_folder);
+
+/// Takes the lock, moves the folder to where no run is looked for (.removing/<id>), then deletes
+/// it: the run is whole or not there. Throws Error(kUsage) if a process works on it, Error(kData)
+/// if it cannot be removed.
+void remove_run(const std::filesystem::path& run_folder);
 
 /// The "result" a finished step left (summary, metrics, tables); an empty object if it is gone.
 nlohmann::json read_result(const std::filesystem::path& step_folder);

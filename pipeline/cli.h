@@ -59,6 +59,8 @@ int submit_verb(Context& context, const std::vector<std::string>& arguments);
 int jobs_verb(Context& context, const std::vector<std::string>& arguments);
 int cancel_verb(Context& context, const std::vector<std::string>& arguments);
 int memory_verb(Context& context, const std::vector<std::string>& arguments);
+int report_verb(Context& context, const std::vector<std::string>& arguments);
+int runs_verb(Context& context, const std::vector<std::string>& arguments);
 int sync_verb(Context& context, const std::vector<std::string>& arguments);
 int score_verb(Context& context, const std::vector<std::string>& arguments);
 int data_verb(Context& context, const std::vector<std::string>& arguments);

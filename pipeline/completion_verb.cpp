@@ -19,7 +19,9 @@ struct Words {
   std::string verbs, stages, presets, run_flags, keys, score_flags, cards, sites,
       devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
       jobs_flags = "--retry --seed --root --json",
-      memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root";
+      memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
+      report_flags = "--output --root --json --help",
+      runs_flags = "--root --dataset --dry-run --force --json --help";
 };
 
 std::string joined(const std::set<std::string>& words) {
@@ -77,7 +79,8 @@ std::string filled(std::string script, const Words& words) {
       {"@keys@", &words.keys},           {"@devices@", &words.devices},
       {"@score@", &words.score_flags},   {"@cards@", &words.cards},
       {"@memory@", &words.memory_flags}, {"@submit@", &words.submit_flags},
-      {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites}};
+      {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites},
+      {"@report@", &words.report_flags}, {"@runs@", &words.runs_flags}};
   for (const auto& [mark, text] : places) {
     for (size_t at; (at = script.find(mark)) != std::string::npos;) {
       script.replace(at, std::string(mark).size(), *text);
@@ -113,6 +116,8 @@ _kdgat() {
                   else words="--origin @flags@ @keys@"; fi ;;
           plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
           data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth"; fi ;;
+          report) words="@report@" ;;
+          runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare rm"; else words="@runs@"; fi ;;
           score) words="@score@" ;;
           sync) words="--root --to --follow --json" ;;
           completion) words="bash zsh fish" ;;
@@ -153,6 +158,8 @@ _kdgat() {
                   else found=(--origin @flags@ @keys@); fi ;;
           plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
           data) if (( CURRENT == 3 )); then found=(import inspect verify synth); fi ;;
+          report) found=(@report@) ;;
+          runs) if (( CURRENT == 3 )); then found=(list show compare rm); else found=(@runs@); fi ;;
           score) found=(@score@) ;;
           sync) found=(--root --to --follow --json) ;;
           completion) found=(bash zsh fish) ;;
@@ -192,6 +199,7 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
   out += seen("plugins") + " -a 'list show'\n";
   out += seen("memory") + " -a 'estimate report'\n";
   out += seen("data") + " -a 'import inspect verify synth'\n";
+  out += seen("runs") + " -a 'list show compare rm'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
   out += seen("run plan submit memory config") + " -a '" + words.keys + "'\n";
   const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
@@ -213,6 +221,8 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
   add_flags("submit", words.submit_flags);
   add_flags("jobs cancel", words.jobs_flags);
   add_flags("memory", words.memory_flags);
+  add_flags("report", words.report_flags);
+  add_flags("runs", words.runs_flags);
   add_flags("score", words.score_flags);
   add_flags("sync", "--root --to --follow --json");
   return out;

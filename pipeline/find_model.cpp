@@ -21,6 +21,13 @@ struct Found {
   fs::path path;
 };
 
+/// "01M7…TE", or with three dots.
+bool is_short_form(const std::string& name, const std::string& id) {
+  std::string typed = name;
+  if (const std::size_t at = typed.find("..."); at != std::string::npos) typed.replace(at, 3, "…");
+  return short_run(id) == typed;
+}
+
 /// Folders of runs whose id is, begins with, or is shown as `name`.
 std::vector<fs::path> runs_named(const std::string& name, const fs::path& root) {
   std::vector<fs::path> out;
@@ -29,11 +36,28 @@ std::vector<fs::path> runs_named(const std::string& name, const fs::path& root) 
     for (const auto& run : fs::directory_iterator(dataset.path(), ignored)) {
       const std::string id = run.path().filename().string();
       if (!fs::exists(run.path() / "run.json", ignored)) continue;
-      if (id.rfind(name, 0) == 0 || short_run(id) == name) out.push_back(run.path());
+      if (id.rfind(name, 0) == 0 || is_short_form(name, id)) out.push_back(run.path());
     }
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+/// The run whose id has most of `name` at its beginning, the newest of several, as it is shown; ""
+/// if there is none that begins like it.
+std::string nearest_run(const std::string& name, const fs::path& root) {
+  std::string best;
+  std::size_t most = 2;  // "01" begins every id
+  for (const fs::path& run : runs_named("", root)) {
+    const std::string id = run.filename().string();
+    const auto differ = std::mismatch(name.begin(), name.end(), id.begin(), id.end()).first;
+    const auto same = static_cast<std::size_t>(differ - name.begin());
+    const bool is_newer = same == most && !best.empty() && id > best;
+    if (same <= most && !is_newer) continue;
+    most = same;
+    best = id;
+  }
+  return best.empty() ? "" : short_run(best);
 }
 
 /// The one run that `name` means. `sought` says what else it might have been.
@@ -45,8 +69,10 @@ fs::path only_run_named(const std::string& name, const fs::path& root, const std
                 "give more of the id, or the folder");
   }
   if (found.empty()) {
+    const std::string near = nearest_run(name, root);
     throw Error(ExitCode::kData, "no " + sought + " is called " + name,
-                "runs were looked for in " + root.string() + "; --root DIR names another place");
+                (near.empty() ? "" : "did you mean " + near + "? ") + "runs were looked for in " +
+                    root.string() + "; --root DIR names another place");
   }
   return found.front();
 }

@@ -178,6 +178,54 @@ Nothing is sent twice. Addresses of a run are its mlflow_uri, else MLFLOW_TRACKI
 if something could not be written or sent, and says what.
 )";
 
+constexpr const char* kReportHelp =
+    R"(Write one HTML file of what a run did, or of how several differ.
+
+  kdgat report 01JD                                 by the beginning of its id
+  kdgat report 01JD…K7                              as kdgat run shows it
+  kdgat report runs/my/01JD... -o report.html       by its folder
+  kdgat report 01JD…K7 01JD…B2                      two runs side by side, then each of them
+  kdgat report 01JD --root elsewhere -o - > page.html
+
+usage: kdgat report RUN [RUN...] [-o FILE] [--root DIR] [--json]
+
+  -o, --output FILE    write there, - for standard output (default report.html in the run's folder,
+                       of several runs compare.html in that of the first)
+  --root DIR           folder that holds all runs (default runs)
+  --json               name of the file, its size and the runs, as JSON
+
+What ran and why, failures with the end of their logs, results, curves of training, ROC and
+precision against recall, decisions at the thresholds, memory planned and measured, options and who
+set them, the data. The file needs no network and no script, reads well on a phone and prints. Runs
+that are still at work, failed or were interrupted are shown as far as they came. Prints the file's
+name.
+)";
+
+constexpr const char* kRunsHelp = R"(List, show, compare and remove runs.
+
+  kdgat runs list                                   newest first: state, steps, figures, size
+  kdgat runs list --dataset hcrl_sa --root /scratch/runs --json
+  kdgat runs show 01JD                              steps and why they ran, figures, memory, files
+  kdgat runs compare 01JD…K7 01JD…B2                options that differ, figures side by side
+  kdgat runs rm 01JD…B2 --dry-run                   what would go
+
+usage: kdgat runs list [--root DIR] [--dataset NAME] [--json]
+       kdgat runs show RUN [--root DIR] [--json]
+       kdgat runs compare RUN RUN [RUN...] [--root DIR] [-v] [--json]
+       kdgat runs rm RUN [RUN...] [-n] [-y] [--root DIR] [--json]
+
+RUN is an id, its beginning, its short form or a folder.
+
+  --root DIR           folder that holds all runs (default runs)
+  --dataset NAME       only the runs of this data set
+  -n, --dry-run        say what would be removed; change nothing
+  -y, --force          remove also runs whose steps other runs kept
+  -v                   compare also figures that are the same
+
+A run that a process works on is never removed, nor anything outside of the root; imported data
+stay. Either all named runs are removed, or none.
+)";
+
 constexpr const char* kScoreHelp =
     R"(Score the windows of a log with a trained model: one line a window on standard output.
 
@@ -275,11 +323,10 @@ usage: kdgat help [VERB | exit-codes]
 )";
 
 constexpr HelpRow kRows[] = {
-    {"run", kRunHelp},         {"plan", kPlanHelp},
-    {"jobs", kJobsHelp},       {"cancel", kCancelHelp},
-    {"memory", kMemoryHelp},   {"sync", kSyncHelp},
-    {"config", kConfigHelp},   {"plugins", kPluginsHelp},
-    {"doctor", kDoctorHelp},   {"completion", kCompletionHelp},
+    {"run", kRunHelp},         {"plan", kPlanHelp},     {"jobs", kJobsHelp},
+    {"cancel", kCancelHelp},   {"memory", kMemoryHelp}, {"sync", kSyncHelp},
+    {"report", kReportHelp},   {"runs", kRunsHelp},     {"config", kConfigHelp},
+    {"plugins", kPluginsHelp}, {"doctor", kDoctorHelp}, {"completion", kCompletionHelp},
     {"version", kVersionHelp}, {"help", kHelpHelp},
 };
 
@@ -323,6 +370,7 @@ std::string program_help() {
 
   kdgat run --preset smoke                          try it: synthetic CAN traffic, under a minute
   kdgat run --preset vgae,gat,student --data logs/  an autoencoder and a classifier on your logs
+  kdgat report RUN                                  what a run did, as one HTML file
   kdgat score drive.log --run RUN                   a score for each window of a log
   kdgat config show --preset smoke --origin         what would be set, and by whom
   kdgat doctor                                      is this machine ready?

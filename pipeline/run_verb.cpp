@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <iostream>
 
 #include "pipeline/ranks.h"
+#include "pipeline/run_record.h"
 #include "pipeline/run_records.h"
 #include "pipeline/run_session.h"
 #include "pipeline/signals.h"
@@ -43,27 +43,6 @@ std::string take_progress(Context& context, std::vector<std::string>& words) {
     throw Error(ExitCode::kUsage, "progress is written as text or jsonl, not " + form);
   }
   return form;
-}
-
-/// "today 18:04", "yesterday 18:04", "2026-03-01 18:04", in local time.
-std::string when(const std::string& iso) {
-  constexpr std::time_t kDay = std::time_t{24} * 60 * 60;
-  std::tm utc{};
-  if (::strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return iso;
-  const std::time_t then = ::timegm(&utc);
-  const auto local = [](std::time_t time, const char* format) {
-    std::tm parts{};
-    ::localtime_r(&time, &parts);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), format, &parts);
-    return std::string(text.data());
-  };
-  const std::string day = local(then, "%Y-%m-%d");
-  const std::time_t now = std::time(nullptr);
-  const std::string name = day == local(now, "%Y-%m-%d")          ? "today"
-                           : day == local(now - kDay, "%Y-%m-%d") ? "yesterday"
-                                                                  : day;
-  return name + local(then, " %H:%M");
 }
 
 class RunCommand {
@@ -135,6 +114,7 @@ class RunCommand {
       }
       run = Run::create(session_.dataset_root, session_.profile.name, plan);
     }
+    run->describe(description(data));
     for (const std::string& warning : plan.warnings) status_->message("warning", warning);
     announce(plan);
 
@@ -179,6 +159,18 @@ class RunCommand {
                             context_.catalog);
   }
 
+  /// What a record of the run says of how it was started.
+  json description(const std::optional<PreparedData>& data) const {
+    json out = {{"command", command_}, {"device", session_.device}, {"threads", session_.threads}};
+    if (data) {
+      out["data"] = {{"path", session_.profile.data.path},
+                     {"folder", fs::absolute(data->folder).string()},
+                     {"options", session_.profile.data.import.values},
+                     {"summary", data->summary}};
+    }
+    return out;
+  }
+
   void announce(const Plan& plan) {
     const int nproc = session_.profile.nproc;
     std::string text =
@@ -200,7 +192,7 @@ class RunCommand {
   }
 
   std::string reason_of(const PlannedStep& step) const {
-    return step.reason + (step.kept ? " (" + when(step.kept->finished) + ")" : "");
+    return step.reason + (step.kept ? " (" + format_when(step.kept->finished) + ")" : "");
   }
 
   int report_kept(const Plan& plan) {
@@ -247,15 +239,22 @@ class RunCommand {
     return joined_tables_text(results);
   }
 
+  /// What to type now.
+  std::string next_words(const Plan& plan, const json& document, const fs::path& run_folder,
+                         int code) const {
+    if (run_folder.empty()) return command_ + " --explain";
+    // The short id is enough where other verbs look by themselves.
+    const std::string name = session_.profile.root == "runs"
+                                 ? short_run(document.value("id", ""))
+                                 : quoted("", {run_folder.string()}).substr(1);
+    std::string out = (code == 0 ? "" : command_ + " · ") + "kdgat report " + name;
+    if (code == 0 && has_model(plan, run_folder)) out += " · kdgat score LOG --run " + name;
+    return out;
+  }
+
   /// Results on standard output, where to find them on the other.
   void report(const Plan& plan, const json& document, const fs::path& run_folder, int code) {
-    std::string next = "   next: " + command_ + (code == 0 ? " --explain" : "");
-    if (code == 0 && !run_folder.empty() && has_model(plan, run_folder)) {
-      // The short id is enough where kdgat score looks by itself.
-      next += " · kdgat score LOG --run " + (session_.profile.root == "runs"
-                                                 ? short_run(document.value("id", ""))
-                                                 : run_folder.string());
-    }
+    const std::string next = "   next: " + next_words(plan, document, run_folder, code);
     if (context_.json) {
       json out = document;
       out["exit_code"] = code;

@@ -16,30 +16,39 @@ bool is_number(const std::string& text) {
   return *end == '\0';
 }
 
-std::string cell_text(const nlohmann::json& cell) {
-  if (cell.is_null()) return "";
-  if (cell.is_string()) return cell.get<std::string>();
-  if (!cell.is_number_float()) return cell.dump();
-  const double value = cell.get<double>();
-  std::array<char, 32> text{};
-  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001 && std::abs(value) < 1e6;
-  std::snprintf(text.data(), text.size(), is_plain || value == 0 ? "%.3f" : "%.3g", value);
-  return text.data();
-}
-
 std::string table_text(const nlohmann::json& json) {
-  if (!json.is_object()) return "";
   Table table;
   const auto add = [&](const nlohmann::json& cells) {
     std::vector<std::string> row;
     for (const nlohmann::json& cell : cells) row.push_back(cell_text(cell));
     table.add(std::move(row));
   };
-  if (json.contains("columns")) add(json.at("columns"));
-  if (json.contains("rows")) {
-    for (const nlohmann::json& row : json.at("rows")) add(row);
-  }
+  add(json.at("columns"));
+  for (const nlohmann::json& row : json.at("rows")) add(row);
   return "\n" + table.text() + "\n";
+}
+
+/// A table that can be shown: columns and rows of cells.
+bool is_table(const nlohmann::json& json) {
+  const auto has_list = [&](const char* key) {
+    return json.contains(key) && json.at(key).is_array();
+  };
+  return json.is_object() && has_list("columns") && has_list("rows") &&
+         std::all_of(json.at("rows").begin(), json.at("rows").end(),
+                     [](const nlohmann::json& row) { return row.is_array(); });
+}
+
+/// The one below "table", then the list below "tables".
+std::vector<nlohmann::json> tables_of(const nlohmann::json& result) {
+  std::vector<nlohmann::json> out;
+  if (!result.is_object()) return out;
+  if (result.contains("table") && is_table(result.at("table"))) out.push_back(result.at("table"));
+  const auto more = result.find("tables");
+  if (more == result.end() || !more->is_array()) return out;
+  for (const nlohmann::json& table : *more) {
+    if (is_table(table)) out.push_back(table);
+  }
+  return out;
 }
 
 }  // namespace
@@ -74,27 +83,33 @@ std::string Table::text() const {
   return out;
 }
 
+std::string cell_text(const nlohmann::json& cell) {
+  if (cell.is_null()) return "";
+  if (cell.is_string()) return cell.get<std::string>();
+  if (!cell.is_number_float()) return cell.dump();
+  const double value = cell.get<double>();
+  std::array<char, 32> text{};
+  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001 && std::abs(value) < 1e6;
+  std::snprintf(text.data(), text.size(), is_plain || value == 0 ? "%.3f" : "%.3g", value);
+  return text.data();
+}
+
 std::string tables_text(const nlohmann::json& result) {
   std::string out;
-  if (result.contains("table")) out += table_text(result.at("table"));
-  const auto more = result.find("tables");
-  if (more != result.end() && more->is_array()) {
-    for (const nlohmann::json& table : *more) out += table_text(table);
-  }
+  for (const nlohmann::json& table : tables_of(result)) out += table_text(table);
   return out;
 }
 
-std::string joined_tables_text(const std::vector<NamedResult>& results) {
+std::vector<nlohmann::json> joined_tables(const std::vector<NamedResult>& results) {
   std::vector<NamedResult> with_tables;
   for (const NamedResult& one : results) {
-    if (!tables_text(one.result).empty()) with_tables.push_back(one);
+    if (!tables_of(one.result).empty()) with_tables.push_back(one);
   }
-  if (with_tables.size() == 1) return tables_text(with_tables.front().result);
-  std::vector<nlohmann::json> joined;
-  std::string others;
+  if (with_tables.size() == 1) return tables_of(with_tables.front().result);
+  std::vector<nlohmann::json> joined, others;
   for (const NamedResult& one : with_tables) {
-    if (!one.result.contains("table")) {
-      others += tables_text(one.result);
+    if (!one.result.contains("table") || !is_table(one.result.at("table"))) {
+      for (nlohmann::json& table : tables_of(one.result)) others.push_back(std::move(table));
       continue;
     }
     const nlohmann::json& table = one.result.at("table");
@@ -111,9 +126,14 @@ std::string joined_tables_text(const std::vector<NamedResult>& results) {
       is_first = false;
     }
   }
+  joined.insert(joined.end(), others.begin(), others.end());
+  return joined;
+}
+
+std::string joined_tables_text(const std::vector<NamedResult>& results) {
   std::string out;
-  for (const nlohmann::json& table : joined) out += table_text(table);
-  return out + others;
+  for (const nlohmann::json& table : joined_tables(results)) out += table_text(table);
+  return out;
 }
 
 }  // namespace kdgat

@@ -94,8 +94,7 @@ TEST_CASE("kdgat run does a stage, keeps it the next time and says why", "[run]"
   const CommandResult first = run_kdgat("run example steps=4", scratch.path());
   INFO(first.err);
   CHECK(first.exit_code == 0);
-  CHECK_THAT(first.err,
-             Contains("counted to 4") && Contains("next: kdgat run example steps=4 --explain"));
+  CHECK_THAT(first.err, Contains("counted to 4") && Contains("next: kdgat report 01"));
   REQUIRE(runs_in(scratch.path()).size() == 1);
   const fs::path step = runs_in(scratch.path())[0] / "example";
   CHECK(json::parse(read_text(step / "metrics.json")).at("count") == 4);
@@ -103,8 +102,9 @@ TEST_CASE("kdgat run does a stage, keeps it the next time and says why", "[run]"
 
   const CommandResult again = run_kdgat("run example steps=4", scratch.path());
   CHECK(again.exit_code == 0);
-  CHECK_THAT(again.err,
-             Contains("kept  same options, stage version 1 as run") && Contains("nothing to do"));
+  CHECK_THAT(again.err, Contains("kept  same options, stage version 1 as run") &&
+                            Contains("nothing to do") &&
+                            Contains("next: kdgat run example steps=4 --explain"));
   const CommandResult runtime =
       run_kdgat("run example steps=4 seconds=0.001 --dry-run", scratch.path());
   CHECK_THAT(runtime.out, Contains("example  kept"));
@@ -365,7 +365,9 @@ TEST_CASE("kdgat run quotes what was typed as a shell needs it", "[run]") {
   const ScratchFolder scratch;
   const CommandResult result = run_kdgat("run example --root \"it's here\"", scratch.path());
   CHECK(result.exit_code == 0);
-  CHECK_THAT(result.err, Contains("--root 'it'\\''s here' --explain"));
+  CHECK_THAT(result.err, Contains("kdgat report 'it'\\''s here/"));
+  const CommandResult again = run_kdgat("run example --root \"it's here\"", scratch.path());
+  CHECK_THAT(again.err, Contains("--root 'it'\\''s here' --explain"));
 }
 
 TEST_CASE("a dry run opens no plugin, writes nothing and with -v asks the stage", "[run]") {

@@ -1,0 +1,87 @@
+// What run folders hold, read and put into words: `kdgat runs`, `kdgat report`. Pure reading; a
+// file that is gone, half-written or of another version is what is not there. Knows no stage.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kdgat {
+
+/// One step as run.json has it.
+struct StepRecord {
+  std::string step, stage;
+  /// "done", "kept", "failed", "skipped", "running", "interrupted" or "pending"
+  std::string status;
+  std::string reason;            ///< why it ran or was kept
+  std::string error;             ///< of a failed one
+  std::string made_by;           ///< id of the run whose files these are
+  std::filesystem::path folder;  ///< where they are: of a kept step, in the run that made it
+  double seconds = -1;           ///< -1 = unknown; of a kept step, what it took there
+  double peak_bytes = -1;        ///< most resident memory of its process
+
+  bool is_kept() const { return status == "kept"; }
+};
+
+struct RunRecord {
+  std::filesystem::path folder;
+  std::string id, dataset, profile;
+  std::string host, version, command, device;  ///< "" in runs that did not record it
+  int threads = 0;                             ///< 0 = not recorded
+  std::string started, finished;               ///< ISO; "" = not finished
+  std::optional<int> exit_code;
+  std::string state;  ///< "done", "failed", "interrupted" or "running"
+  nlohmann::json
+      data;  ///< {"path","folder","options","summary"} as the run began; null if not recorded
+  std::vector<StepRecord> steps;
+
+  /// "3 of 4 steps done, 1 kept"
+  std::string progress() const;
+  /// Wall-clock seconds from start to end; -1 while it has none.
+  double seconds() const;
+};
+
+/// Throws Error(kData) if run.json cannot be read.
+RunRecord read_run(const std::filesystem::path& folder);
+
+/// Every run below `root`, of one data set if it is named, newest first.
+std::vector<RunRecord> list_runs(const std::filesystem::path& root,
+                                 const std::string& dataset = "");
+
+/// Bytes of all files below a folder; links count nothing.
+uint64_t size_on_disk(const std::filesystem::path& folder);
+
+/// What a step said while it ran, from its journal. Of a step that was continued, every epoch once,
+/// as it was last.
+struct StepJournal {
+  std::string unit;  ///< "epoch" or "episode"; "" if there are none
+  /// name -> (epoch, value): train_loss, val_loss, lr, ...; numbers alone
+  std::map<std::string, std::vector<std::pair<double, double>>> series;
+  int attempts = 0;
+  std::vector<std::string> warnings;  ///< and errors
+};
+
+StepJournal read_journal(const std::filesystem::path& step_folder);
+
+/// Everything else a step left.
+struct StepFiles {
+  nlohmann::json config, metrics, curves;  ///< null where there is none
+  nlohmann::json result;                   ///< of a finished step: summary, tables, facts
+  std::string log_tail, oom_report;
+};
+
+StepFiles read_step_files(const std::filesystem::path& step_folder);
+
+/// The epoch whose weights were kept: as the step says, or, while it runs, the best so far by what
+/// it monitors; 0 if there is none.
+double best_epoch(const StepFiles& files, const StepJournal& journal);
+
+/// "today 18:04", "yesterday 18:04", "2026-03-01 18:04" of an ISO time, in local time.
+std::string format_when(const std::string& iso);
+
+}  // namespace kdgat

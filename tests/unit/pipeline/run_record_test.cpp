@@ -1,0 +1,153 @@
+#include "pipeline/run_record.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "pipeline/artifacts.h"
+#include "pipeline/run_figures.h"
+#include "support/command.h"
+#include "support/fake_run.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kFirst = "01JDAAAAAAAAAAAAAAAAAAAAK7";
+constexpr const char* kSecond = "01JDBBBBBBBBBBBBBBBBBBBBM2";
+
+/// As if a process worked on the run.
+class HeldLock {
+ public:
+  explicit HeldLock(const fs::path& run)
+      : fd_(::open((run / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    REQUIRE(::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0);
+  }
+
+ private:
+  OwnedFd fd_;
+};
+
+}  // namespace
+
+TEST_CASE("a run's state is what its end or its lock says", "[runs]") {
+  const ScratchFolder root;
+  const auto state = [&](const json& more) {
+    return read_run(write_run(root.path(), "set", kFirst, {}, more)).state;
+  };
+  CHECK(state(json::object()) == "done");
+  CHECK(state({{"exit_code", 82}}) == "failed");
+  for (const int code : {85, 130, 143}) CHECK(state({{"exit_code", code}}) == "interrupted");
+  CHECK(state({{"exit_code", nullptr}}) == "interrupted");
+  const HeldLock lock(root / "set" / kFirst);
+  CHECK(state({{"exit_code", nullptr}}) == "running");
+  CHECK(is_worked_on(root / "set" / kFirst));
+}
+
+TEST_CASE("runs are listed newest first, of one data set if asked", "[runs]") {
+  const ScratchFolder root;
+  write_run(root.path(), "set", kFirst, {});
+  write_run(root.path(), "other", kSecond, {step_state("a", "trainer")});
+  write_text(root / "set" / "01JDTORN" / "run.json", "{");
+  const std::vector<RunRecord> all = list_runs(root.path());
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].id == kSecond);
+  CHECK(all[0].dataset == "other");
+  CHECK(all[0].steps.at(0).reason == "never ran");
+  CHECK(all[1].seconds() == 27);
+  CHECK(list_runs(root.path(), "set").size() == 1);
+  CHECK(list_runs(root / "none").empty());
+}
+
+TEST_CASE("an epoch said again after a checkpoint counts once, as it was last", "[runs]") {
+  const ScratchFolder root;
+  std::string text;
+  const auto epoch = [&](int index, double loss) {
+    text += json{{"event", "metrics"},
+                 {"what", "epoch"},
+                 {"index", index},
+                 {"values", {{"train_loss", loss}, {"sample", {{"pool", 3}}}}}}
+                .dump() +
+            "\n";
+  };
+  text += "{\"event\":\"start\"}\n";
+  epoch(1, 5);
+  epoch(2, 4);
+  epoch(3, 3);
+  text += "{\"event\":\"start\"}\n{\"event\":\"log\",\"level\":\"warning\",\"message\":\"slow\"}\n";
+  epoch(2, 7);
+  write_text(root / "journal.jsonl", text + "{\"event\":\"met");
+  const StepJournal journal = read_journal(root.path());
+  CHECK(journal.attempts == 2);
+  CHECK(journal.series.at("train_loss") == std::vector<std::pair<double, double>>{{1, 5}, {2, 7}});
+  CHECK(journal.series.size() == 1);
+  CHECK(journal.warnings == std::vector<std::string>{"warning: slow"});
+}
+
+TEST_CASE("a run's figures are those of its best judge", "[runs]") {
+  const ScratchFolder root;
+  const fs::path run =
+      write_run(root.path(), "set", kFirst,
+                {step_state("vgae", "autoencoder"), step_state("gat", "classifier"),
+                 step_state("evaluate", "evaluate")});
+  write_training(run / "vgae", 3);
+  CHECK(headline(read_run(run)) == "F1 0.838  AUC 0.955  loss 0.0425  vgae, val");
+  write_evaluation(run / "evaluate", "gat");
+  CHECK(headline(read_run(run)) == "F1 0.838  AUC 0.991  gat, val");
+  const std::vector<Figure> all = figures(read_run(run));
+  CHECK(all.size() == 6 + 5 + 5);
+  CHECK(all.front().step == "vgae");
+  CHECK(all.back().part == "test_01");
+  CHECK(figure_text("graphs_per_second", 12469.4) == "12,470");
+  CHECK(headline(read_run(write_run(root.path(), "set", kSecond, {}))) == "");
+}
+
+TEST_CASE("runs differ in options, data, steps and threads", "[runs]") {
+  const ScratchFolder root;
+  const fs::path a =
+      write_run(root.path(), "set", kFirst,
+                {step_state("gat", "classifier"), step_state("vgae", "autoencoder")});
+  const fs::path b =
+      write_run(root.path(), "set", kSecond, {step_state("gat", "classifier")}, {{"threads", 8}});
+  write_training(a / "gat", 3, 0.01);
+  write_training(b / "gat", 3, 0.002);
+  write_training(a / "vgae", 3);
+  const auto text = [](const std::vector<Difference>& list) {
+    std::string out;
+    for (const Difference& one : list) {
+      out += one.step + "." + one.name + ":";
+      for (const std::string& value : one.values) out += " " + value;
+      out += "\n";
+    }
+    return out;
+  };
+  CHECK(text(differences({read_run(a), read_run(b)})) ==
+        ".threads: 2 8\ngat.lr: 0.01 0.002\nvgae.stage: autoencoder \n");
+  CHECK(differences({read_run(a), read_run(a)}).empty());
+  const std::vector<FigureRow> rows = side_by_side({figures(read_run(b)), figures(read_run(a))});
+  CHECK(rows.size() == 12);
+  CHECK(rows.front().values.at(1) == rows.front().values.at(0));
+  CHECK_FALSE(rows.back().values.at(0));
+}
+
+TEST_CASE("a removed run is gone as a whole, one in use is not removed", "[runs]") {
+  const ScratchFolder root;
+  const fs::path run = write_run(root.path(), "set", kFirst, {step_state("a", "trainer")});
+  write_text(run / "a" / "model.safetensors", "weights");
+  CHECK(size_on_disk(run) > 7);
+  {
+    const HeldLock lock(run);
+    CHECK_THAT(error_of([&] { remove_run(run); }, ExitCode::kUsage),
+               Contains("a process works on"));
+    CHECK(fs::exists(run / "a" / "model.safetensors"));
+  }
+  remove_run(run);
+  CHECK(fs::is_empty(root / "set"));
+  CHECK(list_runs(root.path()).empty());
+}

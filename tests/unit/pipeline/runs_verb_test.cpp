@@ -1,0 +1,158 @@
+// `kdgat runs` and `kdgat report` as a person types them, on runs made by hand.
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "pipeline/artifacts.h"
+#include "pipeline/cli.h"
+#include "support/command.h"
+#include "support/fake_run.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kFirst = "01JDAAAAAAAAAAAAAAAAAAAAK7";
+constexpr const char* kSecond = "01JDBBBBBBBBBBBBBBBBBBBBM2";
+
+struct Said {
+  int code = -1;
+  std::string out, err;
+};
+
+/// Two runs, of which the second kept a step of the first.
+struct Runs {
+  Runs() {
+    first = write_run(root.path(), "set", kFirst,
+                      {step_state("gat", "classifier"), step_state("evaluate", "evaluate")});
+    write_training(first / "gat", 6);
+    write_evaluation(first / "evaluate", "gat");
+    second = write_run(root.path(), "set", kSecond,
+                       {{{"step", "gat"},
+                         {"stage", "classifier"},
+                         {"status", "kept"},
+                         {"run", kFirst},
+                         {"reason", "same options"},
+                         {"folder", (first / "gat").string()}},
+                        step_state("evaluate", "evaluate", "failed", {{"error", "no\x1b graphs"}})},
+                       {{"exit_code", 3}, {"started", "2026-03-02T10:00:00Z"}});
+  }
+  Said say(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--root", root.path().string()});
+    std::ostringstream out, err;
+    const int code = run_command(words, out, err);
+    return {code, out.str(), err.str()};
+  }
+  ScratchFolder root;
+  fs::path first, second;
+};
+
+}  // namespace
+
+TEST_CASE("kdgat runs list has a line a run, newest first", "[runs]") {
+  const Runs runs;
+  const Said said = runs.say({"runs", "list"});
+  CHECK(said.code == 0);
+  const std::size_t newer = said.out.find("01JD…M2"), older = said.out.find("01JD…K7");
+  CHECK(newer < older);
+  CHECK_THAT(said.out, Contains("failed  1/2") && Contains("done    2/2") &&
+                           Contains("F1 0.838  AUC 0.991  gat, val"));
+  const json out = json::parse(runs.say({"runs", "list", "--json"}).out);
+  CHECK(out.at(0).at("id") == kSecond);
+  CHECK(out.at(1).at("steps").at(0).at("seconds") == 4.0);
+  CHECK(out.at(1).at("bytes") > 1000);
+  CHECK_THAT(runs.say({"runs", "list", "--dataset", "none"}).err, Contains("no runs in"));
+}
+
+TEST_CASE("kdgat runs show tells steps, figures, memory and how to go on", "[runs]") {
+  const Runs runs;
+  const Said said = runs.say({"runs", "show", kSecond});
+  INFO(said.out);
+  CHECK(said.code == 0);
+  CHECK_THAT(said.out, Contains("failed, 1 of 2 steps done, 1 of them kept, 1 failed") &&
+                           Contains("no? graphs") && Contains("same options") &&
+                           Contains("kdgat run --preset smoke continues it") && Contains("3.0") &&
+                           Contains("metrics.json"));
+  CHECK_THAT(runs.say({"runs", "show", "01JDA"}).out, Contains("next: kdgat report"));
+  const json out = json::parse(runs.say({"runs", "show", "01JD…K7", "--json"}).out);
+  CHECK(out.at("memory").at(0).at("step") == "gat");
+  CHECK(runs.say({"runs", "show"}).code == 2);
+}
+
+TEST_CASE("a run that is not there names the nearest", "[runs]") {
+  const Runs runs;
+  for (const char* verb : {"show", "rm"}) {
+    const Said said = runs.say({"runs", verb, "01JDBX"});
+    CHECK(said.code == 3);
+    CHECK_THAT(said.err,
+               Contains("no run or folder is called 01JDBX") && Contains("did you mean 01JD…M2?"));
+  }
+  CHECK_THAT(runs.say({"report", "01JD"}).err, Contains("2 runs in") && Contains("give more"));
+  CHECK(runs.say({"report", "01JD...M2"}).code == 0);
+  CHECK_THAT(runs.say({"runs", "shwo"}).err, Contains("did you mean show?"));
+}
+
+TEST_CASE("kdgat runs compare shows options and figures side by side", "[runs]") {
+  const Runs runs;
+  const fs::path third = write_run(runs.root.path(), "set", "01JDCCCCCCCCCCCCCCCCCCCCP3",
+                                   {step_state("gat", "classifier")});
+  write_training(third / "gat", 6, 0.002);
+  const Said said = runs.say({"runs", "compare", kFirst, third.string()});
+  INFO(said.out);
+  CHECK(said.code == 0);
+  CHECK_THAT(said.out, Contains("lr       gat           0.01    0.002") &&
+                           Contains("F1         gat   val        0.838") &&
+                           Contains("6 figures are the same"));
+  CHECK_THAT(runs.say({"runs", "compare", kFirst, third.string(), "-v"}).out, Contains("12,470"));
+  const json out = json::parse(runs.say({"runs", "compare", kFirst, "01JDC", "--json"}).out);
+  CHECK(out.at("differences").size() == 2);  // evaluate is missing there
+  CHECK(out.at("figures").at(0).at("values").size() == 2);
+  CHECK(runs.say({"runs", "compare", kFirst}).code == 2);
+}
+
+TEST_CASE("kdgat runs rm removes what nobody needs, all or nothing", "[runs]") {
+  const Runs runs;
+  const Said needed = runs.say({"runs", "rm", kFirst});
+  CHECK(needed.code == 2);
+  CHECK_THAT(needed.err, Contains("kept steps rest on run 01JD…K7: gat of run 01JD…M2"));
+  CHECK_THAT(runs.say({"runs", "rm", kFirst, kSecond, "--dry-run"}).out,
+             Contains("would remove " + runs.first.string()));
+  CHECK(fs::exists(runs.first / "run.json"));
+
+  const ScratchFolder elsewhere;
+  const fs::path outside = write_run(elsewhere.path(), "set", kFirst, {});
+  const Said refused = runs.say({"runs", "rm", outside.string(), kSecond});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Contains("is not below"));
+  CHECK(fs::exists(outside / "run.json"));
+  CHECK(fs::exists(runs.second / "run.json"));
+
+  const json out = json::parse(runs.say({"runs", "rm", kFirst, "--force", "--json"}).out);
+  CHECK(out.at("runs").at(0).at("id") == kFirst);
+  CHECK_FALSE(fs::exists(runs.first));
+  // What rested on it is shown without what is gone.
+  CHECK(runs.say({"runs", "show", kSecond}).code == 0);
+  CHECK(runs.say({"report", kSecond}).code == 0);
+  CHECK(runs.say({"runs", "rm", kSecond}).code == 0);
+  CHECK(fs::is_empty(runs.root / "set"));
+}
+
+TEST_CASE("kdgat report writes one file and prints its name", "[report]") {
+  const Runs runs;
+  const Said said = runs.say({"report", kFirst});
+  CHECK(said.code == 0);
+  CHECK(said.out == (runs.first / "report.html").string() + "\n");
+  CHECK_THAT(read_text(runs.first / "report.html"), Contains("</html>"));
+  CHECK_THAT(runs.say({"report", kFirst, "-o", "-"}).out, Contains("<!DOCTYPE html>"));
+  const fs::path two = runs.root / "two.html";
+  const json out =
+      json::parse(runs.say({"report", kFirst, kSecond, "-o", two.string(), "--json"}).out);
+  CHECK(out.at("file") == two.string());
+  CHECK(out.at("bytes") == fs::file_size(two));
+  CHECK(out.at("runs").size() == 2);
+  CHECK_THAT(runs.say({"report"}).err, Contains("kdgat report needs a run"));
+  CHECK(runs.say({"report", kFirst, "-o", "/nowhere/at/all.html"}).code == 3);
+}
