@@ -1,6 +1,6 @@
 // Run folders: <root>/<dataset>/<run>/<step>/. Owns their names, locks and bookkeeping files; the
 // only code that writes there, besides a stage inside its own folder and the records made of the
-// journals (run_records.h). Knows no stage and draws nothing.
+// journals (recorder.h). Knows no stage and draws nothing.
 //
 //   <run>/run.json            profile, plan, state of every step; rewritten whole, atomically
 //   <run>/lock                held while a process works on the run; by the jobs of a submitted run

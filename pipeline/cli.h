@@ -73,7 +73,7 @@ int version_verb(Context& context, const std::vector<std::string>& arguments);
 int job_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: what the runner starts for one stage (see runner.h).
 int stage_verb(Context& context, const std::vector<std::string>& arguments);
-/// Hidden: keeps the records of a run while it runs (see run_records.h).
+/// Hidden: keeps the records of a run while it runs (see recorder.h).
 int records_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: writes kdgat_<stage>.json for a freshly built plugin: `kdgat describe-plugin X.so`.
 int describe_verb(Context& context, const std::vector<std::string>& arguments);

@@ -11,7 +11,7 @@
 #include "pipeline/job_script.h"
 #include "pipeline/plugin_host.h"
 #include "pipeline/ranks.h"
-#include "pipeline/run_records.h"
+#include "pipeline/recorder.h"
 #include "pipeline/runner.h"
 #include "pipeline/signals.h"
 #include "pipeline/table.h"

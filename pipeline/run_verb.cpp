@@ -6,8 +6,8 @@
 #include <iostream>
 
 #include "pipeline/ranks.h"
+#include "pipeline/recorder.h"
 #include "pipeline/run_record.h"
-#include "pipeline/run_records.h"
 #include "pipeline/run_session.h"
 #include "pipeline/signals.h"
 #include "pipeline/table.h"

@@ -11,7 +11,7 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/frozen_run.h"
 #include "pipeline/memory_options.h"
-#include "pipeline/run_records.h"
+#include "pipeline/recorder.h"
 #include "pipeline/run_session.h"
 #include "pipeline/signals.h"
 #include "pipeline/submission.h"
@@ -360,6 +360,7 @@ class SubmitCommand {
     const Profile& profile = session_.profile;
     run.set_records(
         make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment).public_json());
+    run.describe({{"command", command_}});
     run.mark_submitted();
     return {seeds()[i], run.folder()};
   }

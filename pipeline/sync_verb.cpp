@@ -5,7 +5,7 @@
 #include "pipeline/cli.h"
 #include "pipeline/command_line.h"
 #include "pipeline/find_model.h"
-#include "pipeline/run_records.h"
+#include "pipeline/recorder.h"
 #include "pipeline/signals.h"
 
 namespace kdgat {

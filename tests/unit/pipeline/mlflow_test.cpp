@@ -9,7 +9,7 @@
 
 #include "pipeline/http.h"
 #include "pipeline/mlflow_sync.h"
-#include "pipeline/run_records.h"
+#include "pipeline/recorder.h"
 #include "support/command.h"
 #include "support/fake_mlflow.h"
 #include "support/recorded_run.h"

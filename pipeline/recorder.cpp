@@ -1,4 +1,4 @@
-#include "pipeline/run_records.h"
+#include "pipeline/recorder.h"
 
 #include <fcntl.h>
 #include <poll.h>
