@@ -113,7 +113,7 @@ class Sync {
   }
 
   void sync_step(const std::string& name) {
-    const StepRecord step(run_ / name);
+    const RecordedStep step(run_ / name);
     json& state = state_["steps"][name];
     if (state.is_null()) state = json::object();
     JournalReader reader(step.journal(), state.value("offset", int64_t{0}));
@@ -141,7 +141,7 @@ class Sync {
 
   /// Whatever fails here is done again from `begin` on, so what is said twice without harm (states,
   /// tags, files) comes before the numbers of the same line.
-  void add(const StepRecord& step, const MlflowRun& run, const JournalReader::Line& line,
+  void add(const RecordedStep& step, const MlflowRun& run, const JournalReader::Line& line,
            int64_t begin, json& state) {
     constexpr std::size_t kMost = 1000;
     const json& event = line.event;
@@ -162,7 +162,7 @@ class Sync {
     if (fresh_.size() >= kMost) flush(run, line.end, state);
   }
 
-  void end_step(const StepRecord& step, const MlflowRun& run, const json& event) {
+  void end_step(const RecordedStep& step, const MlflowRun& run, const json& event) {
     const auto code = event.find("code");
     const int ended = code != event.end() && code->is_number_integer() ? code->get<int>() : 1;
     MlflowPairs tags = {{"end_time", text_at(event, "/time")}, {"status", status_tag(ended)}};
@@ -192,7 +192,7 @@ class Sync {
     save();
   }
 
-  MlflowRun step_run(const StepRecord& step, const std::string& name, const json& first,
+  MlflowRun step_run(const RecordedStep& step, const std::string& name, const json& first,
                      json& state) {
     const json config = step.config();
     if (!state.contains("run")) {

@@ -32,7 +32,7 @@ class RecordFiles {
   void add(const nlohmann::json& event);
   void write(File& file) const;
 
-  StepRecord step_;
+  RecordedStep step_;
   bool csv_, tensorboard_;
   JournalReader reader_;
   bool begun_ = false;

@@ -109,18 +109,18 @@ std::vector<JournalReader::Line> JournalReader::read() {
   return lines;
 }
 
-json StepRecord::config() const { return read_object(folder_ / "config.json"); }
+json RecordedStep::config() const { return read_object(folder_ / "config.json"); }
 
-json StepRecord::facts() const {
+json RecordedStep::facts() const {
   return read_object(folder_ / "step.json").value("facts", json::object());
 }
 
-bool StepRecord::is_on_gpu() const {
+bool RecordedStep::is_on_gpu() const {
   if (!on_gpu_) on_gpu_ = config().value("device", "").rfind("cuda", 0) == 0;
   return *on_gpu_;
 }
 
-std::vector<Point> StepRecord::points(const json& event) const try {
+std::vector<Point> RecordedStep::points(const json& event) const try {
   const double unix = unix_of(event);
   const std::string kind = event.value("event", "");
   if (kind == "end" && event.value("code", 1) == 0) {

@@ -44,9 +44,9 @@ class JournalReader {
 };
 
 /// A step's folder, read only.
-class StepRecord {
+class RecordedStep {
  public:
-  explicit StepRecord(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit RecordedStep(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path journal() const { return folder_ / "journal.jsonl"; }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "pipeline/program.h"
 #include "pipeline/ranks.h"
 #include "pipeline/recorder.h"
 #include "pipeline/run_record.h"
@@ -244,9 +245,8 @@ class RunCommand {
                          int code) const {
     if (run_folder.empty()) return command_ + " --explain";
     // The short id is enough where other verbs look by themselves.
-    const std::string name = session_.profile.root == "runs"
-                                 ? short_run(document.value("id", ""))
-                                 : quoted("", {run_folder.string()}).substr(1);
+    const std::string name = session_.profile.root == "runs" ? short_run(document.value("id", ""))
+                                                             : shell_line({run_folder.string()});
     std::string out = (code == 0 ? "" : command_ + " · ") + "kdgat report " + name;
     if (code == 0 && has_model(plan, run_folder)) out += " · kdgat score LOG --run " + name;
     return out;

@@ -29,7 +29,7 @@ constexpr const char* kEvents = "tensorboard/events.out.tfevents.1700000000.kdga
 
 TEST_CASE("the numbers of an epoch have their published names", "[records]") {
   const ScratchFolder scratch;
-  const StepRecord step(begin_run(scratch.path()) / "classifier");
+  const RecordedStep step(begin_run(scratch.path()) / "classifier");
   const std::vector<Point> points = step.points(json::parse(journal_line(epoch_event(3, 0.5), 1)));
   CHECK(by_key(points) ==
         std::map<std::string, double>{
@@ -47,7 +47,7 @@ TEST_CASE("on a GPU the memory of tensors has the published names", "[records]")
   json event = epoch_event(1, 1);
   event["values"]["memory"]["reserved"] = 3u << 30;
   event["values"]["memory"]["peak_allocated"] = int64_t{2} << 30;
-  const auto points = by_key(StepRecord(folder).points(event));
+  const auto points = by_key(RecordedStep(folder).points(event));
   CHECK(points.at("gpu_mem_allocated_gb") == 1);
   CHECK(points.at("gpu_mem_reserved_gb") == 3);
   CHECK(points.at("gpu_mem_max_allocated_gb") == 2);
@@ -61,7 +61,7 @@ TEST_CASE("the numbers of an episode have their published names", "[records]") {
       {"values",
        {{"total_reward", 3.5}, {"epsilon", 0.1}, {"val_accuracy", 0.75}, {"best_accuracy", 0.8}}}};
   CHECK(
-      by_key(StepRecord("nowhere").points(event)) ==
+      by_key(RecordedStep("nowhere").points(event)) ==
       std::map<std::string, double>{
           {"total_reward", 3.5}, {"epsilon", 0.1}, {"val_accuracy", 0.75}, {"best_accuracy", 0.8}});
 }
@@ -84,14 +84,14 @@ TEST_CASE("the machine's memory is told in GiB and percent", "[records]") {
   const ScratchFolder scratch;
   append_text(scratch / "proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 2097152 kB\n");
   const json event = memory_event(Machine(scratch.path()), 5);
-  CHECK(by_key(StepRecord("nowhere").points(event)) ==
+  CHECK(by_key(RecordedStep("nowhere").points(event)) ==
         std::map<std::string, double>{
             {"cpu_mem_percent", 75}, {"cpu_mem_used_gb", 6}, {"cpu_mem_available_gb", 2}});
   CHECK(event.at("index") == 5);
 }
 
 TEST_CASE("events of any form give no point rather than an error", "[records]") {
-  const StepRecord step("nowhere");
+  const RecordedStep step("nowhere");
   for (const json& event :
        {json::object(), json{{"event", 3}}, json{{"event", "metrics"}, {"what", {1}}},
         json{{"event", "metrics"}, {"values", {{"a", "text"}, {"b", nullptr}, {"c", true}}}},
