@@ -191,9 +191,10 @@ TEST_CASE("after kill -9 kdgat sync completes the records, and the continued run
           "[records]") {
   const ScratchFolder scratch;
   FakeMlflow server;
-  const std::string words = "run example steps=40 seconds=0.05 --mlflow-uri " + server.url();
+  const std::string words = "run example steps=600 --mlflow-uri " + server.url();
   {
-    Background run(words, scratch.path());
+    // Minutes long, so that it is at work when it is killed; then as fast as it can.
+    Background run(words + " seconds=0.2", scratch.path());
     REQUIRE(wait_until([&] { return server.runs() == 2; }));
     run.end(SIGKILL);
   }
