@@ -220,7 +220,8 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
       const int32_t word =
           number[static_cast<std::size_t>(corpus.token[static_cast<std::size_t>(p)])];
       if (word < 0 || (options.max_len > 0 && length[d] == options.max_len)) continue;
-      corpus.token[static_cast<std::size_t>(begin[d] + length[d]++)] = word;
+      const int32_t to = begin[d] + length[d]++;
+      corpus.token[static_cast<std::size_t>(to)] = word;
     }
     corpus.empty += length[d] == 0 ? 1 : 0;
     if (length[d] > 0 || !drops_empty) order.push_back(static_cast<int64_t>(d));

@@ -135,7 +135,9 @@ TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
     if (form.empty()) continue;
     if (wanted.empty()) wanted = form;
     if (form != wanted) {
-      notes.push_back({(root / name).string(), "left out: " + form + ", others are " + wanted, ""});
+      std::string others = "left out: ";
+      others.append(form).append(", others are ").append(wanted);
+      notes.push_back({(root / name).string(), std::move(others), ""});
       continue;
     }
     TextPart part = part_in(name.filename().string());
