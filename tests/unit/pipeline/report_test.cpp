@@ -176,7 +176,7 @@ TEST_CASE("kept steps are shown as the run that made them left them", "[report]"
 TEST_CASE("several runs stand side by side with what they differ in", "[report]") {
   const ScratchFolder root;
   const fs::path a = good_run(root.path()), b = good_run(root.path(), kOther, 0.002);
-  write_evaluation(b / "evaluate", "gat");
+  write_training(b / "gat", 5, 0.002);
   json metrics = json::parse(read_text(b / "evaluate" / "metrics.json"));
   metrics["gat"]["core"]["f1"] = 0.912;
   write_text(b / "evaluate" / "metrics.json", metrics.dump());
