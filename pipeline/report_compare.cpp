@@ -36,6 +36,7 @@ std::string runs_table(const std::vector<ReportRun>& runs) {
 
 std::string differences_markup(const std::vector<ReportRun>& runs) {
   std::vector<RunRecord> records;
+  records.reserve(runs.size());
   for (const ReportRun& run : runs) records.push_back(run.record);
   MarkupTable table;
   table.columns = with_letters({"step", "what"}, runs.size());
@@ -102,6 +103,7 @@ std::string figures_table(const std::vector<FigureRow>& rows, std::size_t runs) 
 /// Those that differ; the others on request.
 std::string figures_markup(const std::vector<ReportRun>& runs) {
   std::vector<std::vector<Figure>> all;
+  all.reserve(runs.size());
   for (const ReportRun& run : runs) all.push_back(run.figures);
   std::vector<FigureRow> rows = side_by_side(all);
   const auto equal = std::stable_partition(rows.begin(), rows.end(),

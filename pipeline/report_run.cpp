@@ -239,7 +239,8 @@ std::string steps_section(const ReportRun& run, const std::string&) {
     const StepRecord& r = step.record;
     std::string state = badge(r.status);
     if (r.is_kept()) {
-      state = element("span", state + " of " + escaped(short_run(r.made_by)), "class=\"nowrap\"");
+      state += " of " + escaped(short_run(r.made_by));
+      state = element("span", state, "class=\"nowrap\"");
     }
     has_kept = has_kept || r.is_kept();
     const int more = step.journal.attempts - 1;

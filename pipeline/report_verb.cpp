@@ -26,6 +26,7 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
                 "a run's id or folder; kdgat runs list shows them");
   }
   std::vector<ReportRun> runs;
+  runs.reserve(names.size());
   for (const std::string& name : names) runs.push_back(read_report(find_run(name, root)));
   const std::string page = report_html(runs, time_text(iso_now()));
   if (output == "-") {

@@ -100,6 +100,7 @@ const StepRecord* find_step(const RunRecord& run, const std::string& name) {
 void add_run_differences(const std::vector<RunRecord>& runs, std::vector<Difference>& out) {
   const auto add = [&](const char* name, const auto& text) {
     std::vector<std::string> values;
+    values.reserve(runs.size());
     for (const RunRecord& run : runs) values.push_back(text(run));
     if (differ(values)) out.push_back({"", name, std::move(values)});
   };
@@ -107,7 +108,7 @@ void add_run_differences(const std::vector<RunRecord>& runs, std::vector<Differe
   add("data set", [](const RunRecord& run) { return run.dataset; });
   add("data", [](const RunRecord& run) {
     for (const StepRecord& step : run.steps) {
-      const std::string hash = fingerprint_of_data(read_step_files(step.folder).config);
+      std::string hash = fingerprint_of_data(read_step_files(step.folder).config);
       if (!hash.empty()) return hash;
     }
     return std::string();
@@ -189,7 +190,7 @@ std::string headline(const RunRecord& run) {
       out += (out.empty() ? "" : "  ") + figure_name(name) + " " +
              figure_text(figure->name, figure->value);
     }
-    if (!out.empty()) return out + "  " + step + ", val";
+    if (!out.empty()) return out.append("  ").append(step).append(", val");
   }
   return out;
 }

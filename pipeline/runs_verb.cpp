@@ -156,6 +156,7 @@ std::string files_text(const RunRecord& run) {
     }
     std::sort(files.rbegin(), files.rend());
     std::vector<std::string> words;
+    words.reserve(files.size());
     for (const auto& [bytes, name] : files) words.push_back(name + " " + format_bytes(bytes));
     if (!words.empty()) table.add({printable(step.step), printable(joined(words))});
   }
@@ -231,6 +232,7 @@ int compare(Context& context, const std::vector<std::string>& words) {
   line.parse(words);
   const std::vector<RunRecord> runs = read_runs(names, root, 2, "kdgat runs compare");
   std::vector<std::vector<Figure>> all;
+  all.reserve(runs.size());
   for (const RunRecord& run : runs) all.push_back(figures(run));
   const std::vector<Difference> options = differences(runs);
   const std::vector<FigureRow> rows = side_by_side(all);

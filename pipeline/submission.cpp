@@ -193,7 +193,7 @@ std::string Submitter::submit(const JobScript& script, const fs::path& file,
   write_file(file, script.text());
   const std::vector<std::string> words = sbatch_words(file, script.tasks, needs);
   const auto answer = run_(words);
-  const std::string job = answer && answer->exit_code == 0 ? job_number(answer->out) : "";
+  std::string job = answer && answer->exit_code == 0 ? job_number(answer->out) : "";
   if (!job.empty()) {
     jobs_.push_back(job);
     return job;
