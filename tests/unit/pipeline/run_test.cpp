@@ -347,7 +347,7 @@ TEST_CASE("kdgat run needs little stack", "[run]") {
   const ScratchFolder scratch;
   const std::string kdgat = "'" + fs::absolute(kdgat_binary()).string() + "' ";
 #ifdef __SANITIZE_ADDRESS__
-  const std::string stack = "256";  // with room around each object
+  const std::string stack = "128";  // sanitizers leave room around each object
 #else
   const std::string stack = "64";
 #endif
