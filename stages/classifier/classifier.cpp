@@ -7,6 +7,7 @@
 
 #include "memory/meter.h"
 #include "model/footprint.h"
+#include "model/generator_lock.h"
 #include "model/model_file.h"
 #include "objective/distillation.h"
 #include "objective/teacher_cache.h"
@@ -105,6 +106,7 @@ struct Setup {
 Setup set_up(const ClassifierOptions& options, const Request& request, const Host* host) {
   Setup out{train::open_data(request.input("graphs").path), {}, {}};
   out.parts = choose_parts(out.data, host);
+  const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
   out.config = make_config(options, out.data.store.num_ids(), out.data.store.node_features());
   out.model = model::make_model(out.config);

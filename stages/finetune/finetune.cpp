@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/random.h"
+#include "model/generator_lock.h"
 #include "model/graph_head.h"
 #include "model/model_file.h"
 #include "model/sgmp_footprint.h"
@@ -135,6 +136,7 @@ Setup set_up(const FinetuneOptions& options, const Request& request, const Host*
                 is_regression(options) ? "data.target_column names the column of the labels"
                                        : "data.labels and data.label_column name them");
   }
+  const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
   model::GraphHeadConfig head;
   static_cast<model::HeadForm&>(head) = options;

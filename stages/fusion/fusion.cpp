@@ -10,6 +10,7 @@
 #include "fusion/learners.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
+#include "model/generator_lock.h"
 #include "model/model_file.h"
 #include "objective/fusion_scorer.h"
 #include "objective/fusion_state.h"
@@ -250,6 +251,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
                               classifier = file_of(request.input("classifier"));
   check_layout(autoencoder, data);
   check_layout(classifier, data);
+  model::GeneratorLock generator = model::hold_generator();
   const torch::Device device = train::prepare(train::TrainOptions(), request);
   train::limit_memory(device, request);
   model::FusionConfig config =
@@ -263,6 +265,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   const States val = states_of(inputs, data, val_ids, "val", host);
 
   model::FusionNet net = model::make_model(config);
+  generator.unlock();
   net->set_scale(train.x_GS, train.x_GS.index({train.y_G.eq(0)}), options.error_quantile);
   if (options.method == "weighted") net->fixed_alpha.fill_(options.fusion_weight);
   const Best best = train_net(options, net, train, val, request.seed, host);

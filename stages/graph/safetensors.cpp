@@ -361,20 +361,24 @@ void SafetensorsWriter::metadata(std::string key, std::string value) {
 }
 
 void SafetensorsWriter::write(const std::filesystem::path& path, bool hashes) const {
+  AtomicFile file(path);
+  write(file, hashes);
+  file.commit();
+}
+
+void SafetensorsWriter::write(AtomicFile& file, bool hashes) const {
   std::vector<TensorPlace> places;
   for (const Entry& entry : entries_) {
     places.push_back({entry.name, entry.dtype, entry.shape, entry.bytes, 0, 0,
                       hashes ? hash_bytes(entry.data, entry.bytes) : ""});
   }
   place_tensors(places);
-  AtomicFile file(path);
-  file.write(header_bytes(places, metadata_, hashes, path.string()));
+  file.write(header_bytes(places, metadata_, hashes, file.path().string()));
   static constexpr std::array<char, kTensorAlignment> kZeros{};
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     file.write(entries_[i].data, entries_[i].bytes);
     file.write(kZeros.data(), places[i].padding);
   }
-  file.commit();
 }
 
 }  // namespace kdgat::graph

@@ -15,6 +15,10 @@
 
 #include "kdgat/error.h"
 
+namespace kdgat {
+class AtomicFile;
+}
+
 namespace kdgat::graph {
 
 enum class DType { kU8, kI8, kI32, kI64, kF16, kBF16, kF32, kF64, kBool, kI16 };
@@ -128,6 +132,8 @@ class SafetensorsWriter {
   void metadata(std::string key, std::string value);
   /// With `hashes`, each tensor's xxh3-128 and the header's own are put in the metadata.
   void write(const std::filesystem::path& path, bool hashes = false) const;
+  /// The same into a file that the caller commits.
+  void write(AtomicFile& file, bool hashes) const;
 
  private:
   struct Entry {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/generator_lock.h"
 #include "model/model_file.h"
 #include "model/sgmp_footprint.h"
 #include "model/tree_model.h"
@@ -62,6 +63,7 @@ Setup set_up(const GtsslOptions& options, const Request& request) {
                 options.train_on_healthy_only ? "train_on_healthy_only wants graphs of class 0"
                                               : "kdgat data inspect shows the parts");
   }
+  const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
   out.config = model::make_sgmp_config(options, out.data.store.node_features(),
                                        train::median_edge_length(out.data.store, out.parts.train));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <shared_mutex>
 #include <utility>
 
 namespace kdgat::memory {
@@ -28,13 +29,63 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 struct alignas(Arena::kAlignment) Header {
   std::size_t bytes;
   const char* label;
+  Arena* arena;
 };
+
+thread_local Arena* own = nullptr;  // of this thread, in an OwnArena
+
+/// All arenas that are alive, to find whose an address is.
+struct Registry {
+  std::shared_mutex mutex;
+  std::vector<Arena*> arenas;
+};
+
+Registry& registry() {
+  static Registry& all = *new Registry;
+  return all;
+}
 
 }  // namespace
 
 Arena& Arena::instance() {
+  if (own != nullptr) return *own;
   static Arena& arena = *new Arena;  // tensors in static storage may outlive everything else
   return arena;
+}
+
+bool Arena::holds(const void* pointer) const {
+  const char* at = static_cast<const char*>(pointer);
+  return at >= base_ && at < base_ + span_;
+}
+
+/// The arena in whose range an address lies; null for a small request.
+Arena* Arena::owner(const void* large) {
+  if (Arena& mine = instance(); mine.holds(large)) return &mine;
+  Registry& all = registry();
+  const std::shared_lock lock(all.mutex);
+  for (Arena* arena : all.arenas) {
+    if (arena->holds(large)) return arena;
+  }
+  return nullptr;
+}
+
+void Arena::release(void* pointer) noexcept {
+  if (pointer == nullptr) return;
+  Arena* arena = owner(pointer);
+  if (arena == nullptr) arena = (static_cast<Header*>(pointer) - 1)->arena;
+  arena->free(pointer);
+}
+
+OwnArena::OwnArena() : arena_(new Arena), before_(std::exchange(own, arena_)) {}
+
+OwnArena::~OwnArena() {
+  own = before_;
+  // What still holds memory of it is somewhere in the process: then the range stays.
+  if (arena_->counters().allocated > 0) {
+    arena_->trim();
+  } else {
+    delete arena_;
+  }
 }
 
 Arena::Arena() {
@@ -54,9 +105,17 @@ Arena::Arena() {
     extents_[base_] = {span_, State::kCold, 0, ""};
     break;
   }
+  Registry& all = registry();
+  const std::unique_lock lock(all.mutex);
+  all.arenas.push_back(this);
 }
 
 Arena::~Arena() {
+  {
+    Registry& all = registry();
+    const std::unique_lock lock(all.mutex);
+    std::erase(all.arenas, this);
+  }
   if (base_ != nullptr) ::munmap(base_, span_);
 }
 
@@ -97,22 +156,21 @@ void* Arena::allocate_small(std::size_t bytes) {
   if (memory == nullptr) return nullptr;
   labelled += static_cast<int64_t>(bytes);
   count(static_cast<int64_t>(bytes), static_cast<int64_t>(size));
-  return new (memory) Header{bytes, label_} + 1;
+  return new (memory) Header{bytes, label_, this} + 1;
 }
 
 void Arena::free(void* pointer) noexcept {
   if (pointer == nullptr) return;
   const std::lock_guard lock(mutex_);
-  char* at = static_cast<char*>(pointer);
-  if (at < base_ || at >= base_ + span_) {
-    Header* header = reinterpret_cast<Header*>(pointer) - 1;
+  if (!holds(pointer)) {
+    Header* header = static_cast<Header*>(pointer) - 1;
     small_[header->label] -= static_cast<int64_t>(header->bytes);
     count(-static_cast<int64_t>(header->bytes),
           -static_cast<int64_t>(sizeof(Header) + header->bytes));
     std::free(header);
     return;
   }
-  const auto found = extents_.find(at);
+  const auto found = extents_.find(static_cast<char*>(pointer));
   count(-static_cast<int64_t>(found->second.bytes), 0);
   used_ -= found->second.size;
   warm_ += found->second.size;

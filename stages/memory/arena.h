@@ -39,8 +39,10 @@ class Arena {
  public:
   static constexpr std::size_t kAlignment = 64;
 
-  /// The one of this process; never destroyed.
+  /// The one of the calling thread: the process's, which is never destroyed, but in an OwnArena.
   static Arena& instance();
+  /// Frees what any arena gave, in any thread.
+  static void release(void* pointer) noexcept;
 
   Arena();
   Arena(const Arena&) = delete;
@@ -83,6 +85,9 @@ class Arena {
   };
   using Extents = std::map<char*, Extent>;
 
+  friend class OwnArena;
+  static Arena* owner(const void* large);
+  bool holds(const void* pointer) const;
   void* allocate_locked(std::size_t bytes);
   void* allocate_large(std::size_t bytes);
   void* allocate_small(std::size_t bytes);
@@ -109,6 +114,20 @@ class Arena {
   std::map<const char*, int64_t> small_;  // bytes of small requests by label
   Counters counters_;
   Failure failure_;
+};
+
+/// An arena of its own for the calling thread while it lives: counts and limits one of several
+/// stages that run in threads of a process. Memory it gave may outlive it.
+class OwnArena {
+ public:
+  OwnArena();
+  OwnArena(const OwnArena&) = delete;
+  OwnArena& operator=(const OwnArena&) = delete;
+  ~OwnArena();
+
+ private:
+  Arena* arena_;
+  Arena* before_;
 };
 
 /// Names what is allocated while it lives.

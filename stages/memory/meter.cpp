@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -38,7 +40,7 @@ void* allocate_in_arena(std::size_t bytes) {
   return data;
 }
 
-void free_in_arena(void* pointer) { Arena::instance().free(pointer); }
+void free_in_arena(void* pointer) { Arena::release(pointer); }
 
 struct ArenaAllocator : c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
@@ -159,10 +161,14 @@ class DeviceMeter : public MemoryMeter {
 }  // namespace
 
 MemoryMeter& meter(c10::Device device) {
-  static HostMeter host;
+  // Of each thread: its arena may be another, and so are the peaks it looks at.
+  thread_local HostMeter host;
   if (device.is_cpu()) return host;
-  static DeviceMeter first(std::max<c10::DeviceIndex>(0, device.index()));  // one device a stage
-  return first;
+  static std::mutex mutex;
+  static std::map<c10::DeviceIndex, DeviceMeter> devices;
+  const c10::DeviceIndex index = std::max<c10::DeviceIndex>(0, device.index());
+  const std::lock_guard lock(mutex);
+  return devices.try_emplace(index, index).first->second;
 }
 
 Counters MemoryMeter::counters() const {

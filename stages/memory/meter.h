@@ -42,7 +42,7 @@ class MemoryMeter {
   int64_t outer_peak_ = 0;  // allocated, of before the innermost scope that has ended
 };
 
-/// The meter of a device; lives for ever.
+/// The meter of a device, for the calling thread; lives as long as that.
 MemoryMeter& meter(c10::Device device);
 
 /// The peak inside of a stretch of code (a stage, a phase, a layer). Scopes nest: one that ends

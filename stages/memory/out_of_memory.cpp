@@ -27,7 +27,7 @@ const char* kHelp =
     "step), teacher=cache, or smaller widths (a student preset)";
 
 nlohmann::json& reported_plan() {
-  static nlohmann::json& plan = *new nlohmann::json;
+  thread_local nlohmann::json plan;
   return plan;
 }
 

@@ -6,10 +6,12 @@
 #include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "kdgat/error.h"
 #include "kdgat/stage.h"
+#include "memory/arena.h"
 #include "memory/meter.h"
 
 namespace kdgat::memory {
@@ -22,7 +24,7 @@ ExitCode out_of_memory_code(c10::Device device);
 void write_oom_report(const std::filesystem::path& folder, c10::Device device,
                       const std::string& what);
 
-/// The plan of this process's stage (MemoryPlan::json()), for the report.
+/// The plan of this thread's stage (MemoryPlan::json()), for the report.
 void set_reported_plan(nlohmann::json plan);
 
 /// The end of a stage that has no more memory: exit 81 or 82. `doing` and the system's `failure`
@@ -36,12 +38,21 @@ class OutOfMemory : public Error {
   std::string failure_;
 };
 
-/// A stage whose run() turns out of memory, wherever it happens, into a report and exit 81 or 82.
+/// A stage whose run() turns out of memory, wherever it happens, into a report and exit 81 or 82;
+/// one of several in a process gets an arena of its own.
 template <class Stage>
 struct Guarded : Stage {
   using Options = typename Stage::Options;
 
+  static nlohmann::json plan(const Options& options, const Request& request) {
+    std::optional<OwnArena> arena;
+    if (request.memory.own) arena.emplace();
+    return Stage::plan(options, request);
+  }
+
   static nlohmann::json run(const Options& options, const Request& request, Host& host) {
+    std::optional<OwnArena> arena;
+    if (request.memory.own) arena.emplace();
     try {
       return Stage::run(options, request, host);
     } catch (const std::exception& error) {

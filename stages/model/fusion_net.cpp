@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kdgat/error.h"
+#include "model/generator_lock.h"
 
 namespace kdgat::model {
 
@@ -90,6 +91,9 @@ at::Tensor FusionNetImpl::score(const at::Tensor& states_GS) {
   return fused(states_GS, alpha(states_GS));
 }
 
-FusionNet make_model(const FusionConfig& config) { return FusionNet(config); }
+FusionNet make_model(const FusionConfig& config) {
+  const GeneratorLock generator = hold_generator();
+  return FusionNet(config);
+}
 
 }  // namespace kdgat::model

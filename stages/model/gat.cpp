@@ -1,6 +1,7 @@
 #include "model/gat.h"
 
 #include "model/checkpoint.h"
+#include "model/generator_lock.h"
 
 namespace kdgat::model {
 
@@ -73,6 +74,9 @@ at::Tensor GraphClassifierImpl::classify(const at::Tensor& pooled_GF, const Batc
   return head->last()->forward(head->hidden(pooled_GF, batch, kHead, true));
 }
 
-GraphClassifier make_model(const GatConfig& config) { return GraphClassifier(config); }
+GraphClassifier make_model(const GatConfig& config) {
+  const GeneratorLock generator = hold_generator();
+  return GraphClassifier(config);
+}
 
 }  // namespace kdgat::model

@@ -1,6 +1,7 @@
 #include "model/vgae.h"
 
 #include "model/full_precision.h"
+#include "model/generator_lock.h"
 
 namespace kdgat::model {
 
@@ -58,6 +59,9 @@ at::Tensor GraphAutoencoderImpl::neighbour_hidden(const at::Tensor& z_NL,
   return neighbours->hidden(z_NL, batch, kNeighbours, false);
 }
 
-GraphAutoencoder make_model(const VgaeConfig& config) { return GraphAutoencoder(config); }
+GraphAutoencoder make_model(const VgaeConfig& config) {
+  const GeneratorLock generator = hold_generator();
+  return GraphAutoencoder(config);
+}
 
 }  // namespace kdgat::model

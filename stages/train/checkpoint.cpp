@@ -3,7 +3,11 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <memory>
+#include <utility>
+
 #include "graph/safetensors.h"
+#include "kdgat/atomic_file.h"
 
 namespace kdgat::train {
 namespace {
@@ -36,8 +40,9 @@ graph::DType dtype_of(const at::Tensor& tensor) {
 
 }  // namespace
 
-void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors,
-                     const nlohmann::json& state) {
+void CheckpointWriter::save(const std::filesystem::path& path, const NamedTensors& tensors,
+                            const nlohmann::json& state) {
+  finish();
   std::filesystem::create_directories(path.parent_path());
   graph::SafetensorsWriter writer;
   std::vector<at::Tensor> kept;  // what the writer looks at
@@ -47,7 +52,20 @@ void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tens
     writer.add(name, dtype_of(t), t.sizes().vec(), t.const_data_ptr());
   }
   writer.metadata("state", state.dump());
-  writer.write(path, /*hashes=*/true);
+  auto file = std::make_unique<AtomicFile>(path);
+  writer.write(*file, /*hashes=*/true);
+  last_ = std::async(std::launch::async, [file = std::move(file)] { file->commit(); });
+}
+
+void CheckpointWriter::finish() {
+  if (last_.valid()) last_.get();
+}
+
+void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors,
+                     const nlohmann::json& state) {
+  CheckpointWriter writer;
+  writer.save(path, tensors, state);
+  writer.finish();
 }
 
 std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -10,7 +11,29 @@
 
 namespace kdgat::train {
 
-/// Writes atomically. Tensors on a device are copied to the host first.
+/// Writes checkpoints beside the training. What is saved is with the system when save() returns,
+/// so that the tensors may change; a thread makes it last (fsync takes longer than all the rest)
+/// and puts it in the place of the one before. Until then that one stands.
+class CheckpointWriter {
+ public:
+  CheckpointWriter() = default;
+  CheckpointWriter(const CheckpointWriter&) = delete;
+  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+  /// Waits for the last one, whatever becomes of it.
+  ~CheckpointWriter() = default;
+
+  /// Tensors on a device are copied to the host first. Waits for the one before and throws what
+  /// that failed with: Error(kData).
+  void save(const std::filesystem::path& path, const NamedTensors& tensors,
+            const nlohmann::json& state);
+  /// Waits until the last one stands; throws as save().
+  void finish();
+
+ private:
+  std::future<void> last_;
+};
+
+/// Writes one and waits until it stands.
 void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors,
                      const nlohmann::json& state);
 

@@ -142,8 +142,9 @@ std::string summary(const TrainOptions& options, const Learner& learner, const O
   return out;
 }
 
-/// What this process holds beside tensors, and may come to hold.
+/// What this process holds beside tensors, and may come to hold; not of one stage among several.
 int64_t beside_tensors(const Request& request) {
+  if (request.memory.own) return 0;
   const int64_t held = memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
   return std::max<int64_t>(0, held) + kSpareBytes +
          static_cast<int64_t>(kSpareShare * static_cast<double>(request.memory.limit));

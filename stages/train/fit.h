@@ -74,8 +74,9 @@ struct Parts {
   }
 };
 
-/// Sets threads, seed and determinism of this process; the device of `request`. Throws
-/// Error(kUsage) if LibTorch cannot use it.
+/// Sets threads, seed and determinism; the device of `request`. Throws Error(kUsage) if LibTorch
+/// cannot use it. The generator that is seeded belongs to all threads of the process: whoever draws
+/// weights from it holds model::hold_generator() from here on.
 torch::Device prepare(const TrainOptions& options, const Request& request);
 
 /// From now on tensors stay under the limit of the request, or on the CPU under what the machine

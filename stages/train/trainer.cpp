@@ -85,6 +85,7 @@ Outcome Trainer::run() {
     train_epoch();
     finish_epoch();
   }
+  writer_.finish();
   copy(best_weights_, weights_);
   optimizer_.zero_grad();
   batch_ = {};
@@ -388,7 +389,10 @@ void Trainer::stop(ExitCode code) {
   std::string what =
       "stopped in epoch " + std::to_string(epoch_ + 1) + ", after step " + std::to_string(step_);
   if (!checkpoint_.empty()) {
-    if (job_.ranks == nullptr || job_.ranks->is_first()) save();
+    if (job_.ranks == nullptr || job_.ranks->is_first()) {
+      save();
+      writer_.finish();
+    }
     what = "checkpoint at epoch " + std::to_string(epoch_ + 1) + ", step " + std::to_string(step_);
   }
   throw Error(code, what);
@@ -410,20 +414,19 @@ NamedTensors Trainer::tensors() const {
 
 void Trainer::save() {
   const Clock::time_point start = Clock::now();
-  save_checkpoint(
-      checkpoint_, tensors(),
-      {{"identity", job_.identity},
-       {"seed", seed_},
-       {"limits", {limits_.graphs, limits_.nodes, limits_.edges, limits_.min_packs}},
-       {"largest_part", {largest_part_.graphs, largest_part_.nodes, largest_part_.edges}},
-       {"epoch", epoch_},
-       {"pack", pack_},
-       {"graphs", graphs_},
-       {"step", step_},
-       {"standing", standing_},
-       {"best_epoch", best_epoch_},
-       {"best", best_},
-       {"schedule", schedule_.state()}});
+  writer_.save(checkpoint_, tensors(),
+               {{"identity", job_.identity},
+                {"seed", seed_},
+                {"limits", {limits_.graphs, limits_.nodes, limits_.edges, limits_.min_packs}},
+                {"largest_part", {largest_part_.graphs, largest_part_.nodes, largest_part_.edges}},
+                {"epoch", epoch_},
+                {"pack", pack_},
+                {"graphs", graphs_},
+                {"step", step_},
+                {"standing", standing_},
+                {"best_epoch", best_epoch_},
+                {"best", best_},
+                {"schedule", schedule_.state()}});
   ++saves_;
   save_seconds_ += seconds_since(start);
 }

@@ -19,6 +19,7 @@
 #include "memory/cache_policy.h"
 #include "memory/meter.h"
 #include "memory/plan.h"
+#include "train/checkpoint.h"
 #include "train/optimizer.h"
 #include "train/precision.h"
 #include "train/ranks.h"
@@ -75,7 +76,7 @@ struct Outcome {
   nlohmann::json best;                            ///< metrics of the best epoch
   double graphs_per_second = 0;                   ///< of training, in this process
   int64_t checkpoints = 0;                        ///< written, in this process
-  double checkpoint_seconds = 0;                  ///< all of them took
+  double checkpoint_seconds = 0;                  ///< for which training stood still
   /// {"peak_tensor_bytes", "peak_reserved_bytes", "splits", "releases", ...} of training
   nlohmann::json memory;
 };
@@ -153,6 +154,7 @@ class Trainer {
 
   double seconds_ = 0;  // of training, in this process
   int64_t trained_ = 0;
+  CheckpointWriter writer_;
   int64_t saves_ = 0;
   double save_seconds_ = 0;
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();

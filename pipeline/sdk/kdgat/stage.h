@@ -83,6 +83,9 @@ struct MemoryRequest {
   /// Which graphs form a step was settled when the run was submitted: what this device cannot hold
   /// is split in place, the step stays the same.
   std::optional<FrozenPacks> packs{};
+  /// Other stages run in threads of this process: `limit` is of this one's tensors alone, and what
+  /// it counts is its own.
+  bool own = false;
 };
 
 /// Which of several processes that train one model this is.
@@ -123,7 +126,8 @@ struct Request {
     const nlohmann::json memory = j.value("memory", nlohmann::json::object());
     r.memory = {memory.value("limit", int64_t{0}), memory.value("device", ""),
                 memory.value("total", int64_t{0}), memory.value("context", int64_t{0}),
-                memory.value("measure", false),    std::nullopt};
+                memory.value("measure", false),    std::nullopt,
+                memory.value("own", false)};
     if (const auto packs = memory.find("packs"); packs != memory.end() && packs->is_object()) {
       r.memory.packs = {packs->value("graphs", int64_t{0}), packs->value("nodes", int64_t{0}),
                         packs->value("edges", int64_t{0}), packs->value("min_packs", int64_t{0})};
