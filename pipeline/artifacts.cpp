@@ -221,6 +221,14 @@ bool is_unfinished(const json& document, const Plan& plan) {
 
 }  // namespace
 
+OwnedFd open_file(const fs::path& path, int flags) {
+  OwnedFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (fd.get() < 0) {
+    throw Error(ExitCode::kData, "cannot open " + path.string() + ": " + std::strerror(errno));
+  }
+  return fd;
+}
+
 OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
   if (this != &other) {
     reset();

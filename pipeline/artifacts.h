@@ -39,6 +39,9 @@ class OwnedFd {
   int fd_;
 };
 
+/// Opens or makes a file. Throws Error(kData) naming it and the system's reason.
+OwnedFd open_file(const std::filesystem::path& path, int flags);
+
 /// 26 characters that sort by time (ULID).
 std::string make_run_id(int64_t milliseconds);
 /// "2026-03-01T18:04:09Z"

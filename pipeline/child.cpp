@@ -89,9 +89,8 @@ Child::Child(const ChildSpec& spec) {
   Pipe events = make_pipe();
   Pipe cancel = make_pipe();
   const std::string executable = spec.executable.string();
-  const std::string verb = "stage-child";
   std::array<char*, 3> arguments{const_cast<char*>(executable.c_str()),
-                                 const_cast<char*>(verb.c_str()), nullptr};
+                                 const_cast<char*>(spec.verb.c_str()), nullptr};
   std::vector<std::string> variables = environment_with(spec.environment);
   std::vector<char*> environment;
   environment.reserve(variables.size() + 1);

@@ -23,6 +23,7 @@ inline constexpr int kCancelFd = 4;
 inline constexpr int kLockFd = 5;
 
 struct ChildSpec {
+  std::string verb = "stage-child";
   std::filesystem::path executable = "/proc/self/exe";
   int request_fd = -1;  ///< becomes standard input
   int output_fd = -1;   ///< becomes standard output and error; -1: the host's error

@@ -98,6 +98,8 @@ const std::vector<Verb>& verbs() {
       {"run", "run the stages of a profile, a preset or one stage", Needs::kPlugins, run_verb},
       {"plan", "say what memory each stage needs and which batch fits, here or on another card",
        Needs::kPlugins, plan_verb},
+      {"tune", "try many settings of one stage at once, as many as there is memory for",
+       Needs::kPlugins, tune_verb},
       {"submit", "hand the steps of a run to SLURM, a job each", Needs::kPlugins, submit_verb},
       {"jobs", "show how the jobs of a submitted run stand; submit failed ones again",
        Needs::kNothing, jobs_verb},
@@ -122,6 +124,7 @@ const std::vector<Verb>& verbs() {
       {"help", "this help, that of a verb, or exit-codes", Needs::kNothing, help_verb},
       {"job", "", Needs::kPlugins, job_verb, true},
       {"stage-child", "", Needs::kNothing, stage_verb, true},
+      {"trials-child", "", Needs::kNothing, trials_verb, true},
       {"records-child", "", Needs::kNothing, records_verb, true},
       {"describe-plugin", "", Needs::kNothing, describe_verb, true},
   };

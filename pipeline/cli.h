@@ -55,6 +55,7 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
 // The verbs, each in <name>_verb.cpp.
 int run_verb(Context& context, const std::vector<std::string>& arguments);
 int plan_verb(Context& context, const std::vector<std::string>& arguments);
+int tune_verb(Context& context, const std::vector<std::string>& arguments);
 int submit_verb(Context& context, const std::vector<std::string>& arguments);
 int jobs_verb(Context& context, const std::vector<std::string>& arguments);
 int cancel_verb(Context& context, const std::vector<std::string>& arguments);
@@ -73,6 +74,8 @@ int version_verb(Context& context, const std::vector<std::string>& arguments);
 int job_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: what the runner starts for one stage (see runner.h).
 int stage_verb(Context& context, const std::vector<std::string>& arguments);
+/// Hidden: what a sweep starts for its trials (see tune/trial_process.h).
+int trials_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: keeps the records of a run while it runs (see recorder.h).
 int records_verb(Context& context, const std::vector<std::string>& arguments);
 /// Hidden: writes kdgat_<stage>.json for a freshly built plugin: `kdgat describe-plugin X.so`.

@@ -29,8 +29,6 @@ constexpr double kSilenceSeconds = 60;
 /// How long the others wait for the first to begin.
 constexpr double kPatienceSeconds = 600;
 
-bool is_cancel(int code) { return code == 85 || code == 130 || code == 143; }
-
 std::string name_of(int rank, int world) {
   return "rank " + std::to_string(rank) + " of " + std::to_string(world);
 }

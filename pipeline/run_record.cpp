@@ -18,15 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// null if it is not there or no JSON.
-json read_json(const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return {};
-  std::ifstream in(file, std::ios::binary);
-  json content = json::parse(in, nullptr, false);
-  return content.is_discarded() ? json() : content;
-}
-
 std::string read_text(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

@@ -53,7 +53,10 @@ std::string choose_device(const std::string& wanted,
 }  // namespace
 
 RunSession::RunSession(Context& of, const std::vector<std::string>& words, const RunFlags& extras)
-    : context(of), options(parse_run_options(of, words, extras)) {
+    : RunSession(of, parse_run_options(of, words, extras), extras.runs_elsewhere) {}
+
+RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
+    : context(of), options(std::move(read)) {
   profile = resolve_profile(options.profile, context.catalog, data_schemas());
   options.plan.only = profile.only;
   resolve_path_options(profile);
@@ -62,7 +65,7 @@ RunSession::RunSession(Context& of, const std::vector<std::string>& words, const
   const std::vector<const PluginDescription*> plugins = plugins_of(sketch, context.catalog);
   check_compatible(plugins);
   needs_data = reads_data(sketch);
-  device = choose_device(profile.device, plugins, machine, extras.runs_elsewhere);
+  device = choose_device(profile.device, plugins, machine, runs_elsewhere);
   threads = profile.threads > 0 ? profile.threads : std::max(1, machine.threads() / profile.nproc);
   for (const PlannedStep& step : sketch.steps) names_.push_back(step.spec.name);
 }

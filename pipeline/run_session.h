@@ -20,6 +20,8 @@ struct RunSession {
   /// Finds every mistake in the profile before any work begins: throws Error(kUsage) or
   /// Error(kPlugin) with all of them. `extras`: see parse_run_options().
   RunSession(Context& context, const std::vector<std::string>& words, const RunFlags& extras = {});
+  /// The same from words that were read already.
+  RunSession(Context& context, RunOptions read, bool runs_elsewhere = false);
 
   /// The steps' names after "plan", as a status wants them announced.
   std::vector<std::string> step_names() const;

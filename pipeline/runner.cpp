@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "pipeline/records.h"
 #include "pipeline/signals.h"
+#include "pipeline/step_run.h"
 
 namespace kdgat {
 namespace {
@@ -12,36 +12,7 @@ using nlohmann::json;
 
 constexpr const char* kOomReport = "oom-report.md";
 
-bool is_cancel(int code) { return code == 85 || code == 130 || code == 143; }
-
 std::string outcome_word(int code) { return code == 85 ? "checkpointed" : "interrupted"; }
-
-std::string join(const std::vector<Diagnostic>& list) {
-  std::string out;
-  for (const Diagnostic& d : list) out += (out.empty() ? "" : "\n") + d.text();
-  return out;
-}
-
-json fingerprint_config(const RunnerInput& input, const PlannedStep& step,
-                        const PluginDescription& plugin, const json& request) {
-  return {{"step", step.spec.name},
-          {"stage", step.spec.stage},
-          {"version", plugin.version},
-          {"options", step.spec.options.values},
-          {"origin", step.spec.options.origin},
-          {"seed", input.seed},
-          {"device", input.device},
-          {"threads", input.threads},
-          {"memory", request.at("memory")},
-          {"inputs", request.at("inputs")},
-          {"fingerprint", step.fingerprint},
-          {"ingredients", step.ingredients},
-          {"plugin",
-           {{"library", plugin.library.string()},
-            {"library_hash", plugin.library_hash},
-            {"runtime", plugin.runtime}}},
-          {"kdgat", KDGAT_VERSION}};
-}
 
 /// Carries out one plan; the state of a run_plan() call.
 class PlanRun {
@@ -119,12 +90,12 @@ class PlanRun {
       if (exit_code_ == 0) exit_code_ = answer.code;
       end.outcome = "failed";
       more["exit_code"] = answer.code;
-      more["error"] = join(answer.diagnostics);
+      more["error"] = diagnostics_text(answer.diagnostics);
     }
     status_.end(end);
     if (end.outcome == "failed") {
       const std::filesystem::path folder = run_.step_folder(name);
-      std::string text = name + ": " + join(answer.diagnostics);
+      std::string text = name + ": " + diagnostics_text(answer.diagnostics);
       if (std::filesystem::exists(folder / kOomReport)) {
         text += "\n  report: " + (folder / kOomReport).string();
       }
@@ -134,102 +105,27 @@ class PlanRun {
     run_.record_step(name, is_stopped ? "interrupted" : end.outcome, more);
   }
 
-  /// Everything of a step between its folder and its done marker.
   StepOutcome attempt(const PlannedStep& step) {
-    const std::string& name = step.spec.name;
-    const PluginDescription& plugin = *input_.catalog.find(step.spec.stage);
-    run_.record_step(name, "running");
-    const std::filesystem::path path = run_.step_folder(name);
-    StageCall call{"run", plugin, make_request(input_, step, made_, path), step.spec.allocator};
-    StepFolder folder(path, fingerprint_config(input_, step, plugin, call.request));
-    folder.write("request.json", call.to_json());
-    std::filesystem::remove(path / kOomReport);  // of an earlier attempt
-    announced_ = json();
-    StepLog log(path / "log.txt");
-    folder.journal({{"event", "start"}, {"run", run_.id()}, {"reason", step.reason}});
-    folder.journal(memory_event(machine_, index_ = 0));
-    StepOutcome outcome = execute_(call, folder, [&](const json& event, uint64_t memory) {
-      on_event(name, event, memory, folder, log);
-    });
-    const StageAnswer& answer = outcome.answer;
-    for (const Diagnostic& d : answer.diagnostics) log.write("error", d.text());
-    folder.write("memory.json", memory_record(outcome, announced_));
-    folder.journal(memory_event(machine_, index_));
-    if (answer.code == 0) {
-      if (answer.result.contains("metrics")) folder.write("metrics.json", answer.result["metrics"]);
-      folder.journal({{"event", "end"}, {"code", 0}});
-      folder.finish(step, plugin.library_hash, answer.result);
-    } else {
-      folder.journal(
-          {{"event", "end"}, {"code", answer.code}, {"error", join(answer.diagnostics)}});
-    }
+    StepRun now(input_, step, run_, made_, status_);
+    StepOutcome outcome =
+        execute_(now.call(), now.folder(),
+                 [&](const json& event, uint64_t memory) { now.on_event(event, memory); });
+    now.finish(outcome);
     return outcome;
-  }
-
-  void on_event(const std::string& name, const json& event, uint64_t memory, StepFolder& folder,
-                StepLog& log) {
-    const std::string kind = event.value("event", "");
-    if (kind == "progress") {
-      status_.progress(read_progress(name, event, memory));
-      return;  // how far it is now is of no use later; epochs come as metrics
-    }
-    folder.journal(event);
-    if (kind == "metrics" && event.value("what", json()) == "epoch") remember_epoch(event, folder);
-    if (kind == "metrics" && event.value("what", json()) == "memory") remember_plan(event);
-    if (kind == "log") {
-      const auto text = [&](const char* key) {
-        const auto found = event.find(key);
-        return found != event.end() && found->is_string() ? found->get<std::string>()
-                                                          : std::string();
-      };
-      log.write(text("level"), text("message"));
-      if (text("level") != "info") status_.message(text("level"), name + ": " + text("message"));
-    }
-  }
-
-  /// The machine's memory is recorded every five epochs, as published.
-  void remember_epoch(const json& event, StepFolder& folder) {
-    constexpr int64_t kEvery = 5;
-    const json index = event.value("index", json());
-    if (index.is_number_integer()) index_ = index;
-    if (index_ % kEvery == 0) folder.journal(memory_event(machine_, index_));
-  }
-
-  void remember_plan(const json& event) {
-    const json values = event.value("values", json());
-    if (values.is_object() && values.value("event", json()) == "plan") {
-      announced_ = values.value("plan", json());
-    }
-  }
-
-  static Progress read_progress(const std::string& name, const json& event, uint64_t memory) {
-    Progress now;
-    now.step = name;
-    now.memory_bytes = memory;
-    try {
-      now.phase = event.value("phase", "");
-      now.unit = event.value("unit", "");
-      now.done = event.value("done", int64_t{0});
-      now.total = event.value("total", int64_t{0});
-      now.metrics = event.value("metrics", json::object());
-    } catch (const json::exception&) {
-      now.unit = "badly formed progress";
-    }
-    return now;
   }
 
   static std::string summary_of(const std::string& name, const StepOutcome& outcome) {
     const auto summary = outcome.answer.result.find("summary");
     if (summary != outcome.answer.result.end() && summary->is_string()) return *summary;
     if (outcome.last_progress.is_null()) return "";
-    return format_progress(read_progress(name, outcome.last_progress, 0));
+    return format_progress(StepRun::read_progress(name, outcome.last_progress, 0));
   }
 
   /// "checkpoint at epoch 3, step 41; kdgat run continues it"
   static std::string stopped_text(const std::string& name, const StepOutcome& outcome) {
-    std::string text = join(outcome.answer.diagnostics);
+    std::string text = diagnostics_text(outcome.answer.diagnostics);
     if (text.empty() && !outcome.last_progress.is_null()) {
-      text = "at " + format_progress(read_progress(name, outcome.last_progress, 0));
+      text = "at " + format_progress(StepRun::read_progress(name, outcome.last_progress, 0));
     }
     return text + (text.empty() ? "" : "; ") + "kdgat run continues it";
   }
@@ -241,9 +137,6 @@ class PlanRun {
   Clock clock_;
   std::map<std::string, Made> made_;
   std::map<std::string, bool> lost_;
-  Machine machine_;
-  int64_t index_ = 0;  ///< epoch of the step at hand
-  json announced_;     ///< plan of the memory of the step at hand, as its stage told it
   int exit_code_ = 0;
   int cancel_code_ = 0;
 };
@@ -264,11 +157,8 @@ json memory_record(const StepOutcome& outcome, const json& announced) {
 }
 
 json memory_json(const MemoryRequest& memory) {
-  json out = {{"limit", memory.limit},
-              {"device", memory.device},
-              {"total", memory.total},
-              {"context", memory.context},
-              {"measure", memory.measure}};
+  json out = {{"limit", memory.limit},     {"device", memory.device},   {"total", memory.total},
+              {"context", memory.context}, {"measure", memory.measure}, {"own", memory.own}};
   if (memory.packs) {
     out["packs"] = {{"graphs", memory.packs->graphs},
                     {"nodes", memory.packs->nodes},

@@ -28,6 +28,14 @@ json write_diagnostics(const std::vector<Diagnostic>& list) {
   return out;
 }
 
+/// Of this process; stages may be called from several threads.
+const kdgat_stage& open_stage(const PluginDescription& plugin) {
+  static PluginHost plugins;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return plugins.open(plugin);
+}
+
 /// What the functions of kdgat_host work on.
 struct Session {
   const std::function<void(const json&)>& emit;
@@ -107,12 +115,19 @@ StageAnswer StageAnswer::from_json(const json& json) {
   return answer;
 }
 
+bool is_cancel(int code) { return code == 85 || code == 130 || code == 143; }
+
+std::string diagnostics_text(const std::vector<Diagnostic>& list) {
+  std::string out;
+  for (const Diagnostic& d : list) out += (out.empty() ? "" : "\n") + d.text();
+  return out;
+}
+
 StageAnswer call_stage(const StageCall& call, const std::function<void(const json&)>& emit,
                        const std::function<int()>& cancelled) {
   Session state{emit, cancelled, {}, {}};
   try {
-    static PluginHost plugins;
-    const kdgat_stage& stage = plugins.open(call.plugin);
+    const kdgat_stage& stage = open_stage(call.plugin);
     const kdgat_host host = {
         KDGAT_ABI_MAJOR,
         KDGAT_ABI_MINOR,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pipeline/plugin_catalog.h"
 
@@ -32,6 +33,11 @@ struct StageAnswer {
   nlohmann::json to_json() const;
   static StageAnswer from_json(const nlohmann::json& json);
 };
+
+/// Whether a stage that ended with this code was asked to: 85, 130 or 143.
+bool is_cancel(int code);
+/// What went wrong, a line each.
+std::string diagnostics_text(const std::vector<Diagnostic>& list);
 
 /// `emit` gets events (objects whose "event" is a text), one call at a time; `cancelled` is asked
 /// from any thread. Never throws for what the plugin does; a plugin that cannot be opened is an

@@ -68,8 +68,9 @@ StageAnswer answer_of_exit(int code, const std::string& log_tail) {
   return answer;
 }
 
-ChildSpec child_spec(const ProcessSettings& settings, const StageCall& call) {
-  const std::string allocator = call.allocator.value_or(settings.allocator);
+}  // namespace
+
+ChildSpec child_spec(const ProcessSettings& settings, const std::string& allocator) {
   ChildSpec spec;
   spec.executable = settings.executable;
   spec.lock_fd = settings.lock_fd;
@@ -89,15 +90,12 @@ ChildSpec child_spec(const ProcessSettings& settings, const StageCall& call) {
   return spec;
 }
 
-OwnedFd open_file(const std::filesystem::path& path, int flags) {
-  OwnedFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (fd.get() < 0) {
-    throw Error(ExitCode::kData, "cannot open " + path.string() + ": " + std::strerror(errno));
-  }
-  return fd;
+StageAnswer answer_of_end(const ChildEnd& end, uint64_t oom_kills, uint64_t peak_bytes,
+                          const Machine& machine, const std::filesystem::path& log_file) {
+  const std::string log_tail = last_lines(log_file, kLogLines);
+  return end.signal != 0 ? answer_of_death(end.signal, oom_kills, peak_bytes, machine, log_tail)
+                         : answer_of_exit(end.exit_code, log_tail);
 }
-
-}  // namespace
 
 StageProcess::StageProcess(const StageCall& call, int request_fd,
                            const std::filesystem::path& log_file, const ProcessSettings& settings)
@@ -106,7 +104,7 @@ StageProcess::StageProcess(const StageCall& call, int request_fd,
       clock_(steady_clock()),
       started_(clock_()),
       kills_before_(settings.machine.oom_kills()) {
-  ChildSpec spec = child_spec(settings, call);
+  ChildSpec spec = child_spec(settings, call.allocator.value_or(settings.allocator));
   spec.request_fd = request_fd;
   if (!log_file.empty()) {
     output_ = open_file(log_file, O_WRONLY | O_APPEND | O_CREAT);
@@ -151,12 +149,9 @@ StepOutcome StageProcess::outcome() const {
   } else if (is_urgent()) {
     out.answer.code = pending_signal();
     out.answer.diagnostics.push_back({"", "stopped at once", ""});
-  } else if (end.signal != 0) {
-    out.answer = answer_of_death(end.signal, settings_.machine.oom_kills() - kills_before_,
-                                 out.peak_resident_bytes, settings_.machine,
-                                 last_lines(log_file_, kLogLines));
   } else {
-    out.answer = answer_of_exit(end.exit_code, last_lines(log_file_, kLogLines));
+    out.answer = answer_of_end(end, settings_.machine.oom_kills() - kills_before_,
+                               out.peak_resident_bytes, settings_.machine, log_file_);
   }
   return out;
 }

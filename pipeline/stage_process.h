@@ -48,6 +48,13 @@ Execute execute_here();
 /// Asks a stage's plan() in a process of its own, without a run folder.
 StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings);
 
+/// What a process of stages is started with. `allocator`: PYTORCH_CUDA_ALLOC_CONF.
+ChildSpec child_spec(const ProcessSettings& settings, const std::string& allocator);
+/// The answer in the place of the one that a process which ended like this did not give; the last
+/// lines of its log explain a death. `oom_kills` counted while it ran.
+StageAnswer answer_of_end(const ChildEnd& end, uint64_t oom_kills, uint64_t peak_bytes,
+                          const Machine& machine, const std::filesystem::path& log_file);
+
 /// One such process. To be polled until it has ended.
 class StageProcess {
  public:
