@@ -82,8 +82,7 @@ void StepRun::on_event(const json& event, uint64_t memory) {
   if (kind == "log") {
     const auto text = [&](const char* key) {
       const auto found = event.find(key);
-      return found != event.end() && found->is_string() ? found->get<std::string>()
-                                                        : std::string();
+      return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
     };
     log_.write(text("level"), text("message"));
     if (text("level") != "info") status_.message(text("level"), name + ": " + text("message"));

@@ -1,6 +1,6 @@
 // One step while its stage runs: its folder, journal and log, what its stage says, and at the end
-// what it leaves. Decides nothing: who runs the steps is the runner (one after another) or the sweep
-// (several at once).
+// what it leaves. Decides nothing: who runs the steps is the runner (one after another) or the
+// sweep (several at once).
 #pragma once
 
 #include <map>

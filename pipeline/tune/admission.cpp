@@ -20,9 +20,8 @@ int64_t Admission::largest_room() const {
 
 void Admission::add(std::size_t trial, int64_t bytes) {
   const Waiting one{trial, std::clamp<int64_t>(bytes, 0, largest_room())};
-  const auto place = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& other) {
-    return other.bytes < one.bytes;
-  });
+  const auto place = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& other) { return other.bytes < one.bytes; });
   waiting_.insert(place, one);
 }
 

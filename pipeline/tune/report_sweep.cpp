@@ -49,11 +49,12 @@ std::string sweep_section(const ReportRun& run, const std::string&) {
   const std::string picture = parallel_svg("What was tried and what it came to", axes, items);
   std::string out;
   if (!picture.empty()) {
-    out += element("figure", picture + element("figcaption",
-                                               escaped("Each line is a trial; coloured: " +
-                                                       (best.empty() ? "none" : best) +
-                                                       ", chosen by " + metric +
-                                                       " of validation; dashed: stopped early.")));
+    out += element(
+        "figure",
+        picture +
+            element("figcaption",
+                    escaped("Each line is a trial; coloured: " + (best.empty() ? "none" : best) +
+                            ", chosen by " + metric + " of validation; dashed: stopped early.")));
   }
   return out + details("All trials", element("pre", escaped(trials_table(record)))) +
          element("pre", escaped(best_lines(record)));

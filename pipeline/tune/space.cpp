@@ -72,7 +72,7 @@ std::optional<ValueRange> read_range(const std::string& key, const std::string& 
 /// The published short names of options; others are their own.
 std::string short_name(const std::string& key) {
   static const std::map<std::string, std::string> kShort = {
-      {"hidden_dim", "h"}, {"num_layers", "l"}, {"loss", ""},
+      {"hidden_dim", "h"},   {"num_layers", "l"},     {"loss", ""},
       {"bpr_weight", "bpr"}, {"learning_rate", "lr"}, {"batch_size", "bs"}};
   const std::string last = key.substr(key.rfind('.') + 1);
   const auto found = kShort.find(last);
@@ -171,7 +171,8 @@ std::vector<TrialSpec> random_trials(const std::vector<Dimension>& dimensions, i
   for (int64_t i = 0; i < count; ++i) {
     TrialSpec trial;
     for (const Dimension& dimension : dimensions) {
-      trial.values.emplace_back(dimension.key, drawn_text(dimension, static_cast<double>(random() >> 11) * 0x1.0p-53));
+      trial.values.emplace_back(
+          dimension.key, drawn_text(dimension, static_cast<double>(random() >> 11) * 0x1.0p-53));
     }
     if (seen.insert(trial.values).second) out.push_back(std::move(trial));
   }

@@ -39,7 +39,8 @@ class MessagesOnly : public Status {
   Status& status_;
 };
 
-bool is_out_of_memory(int code) { return code == 81 || code == 82; }
+/// Out of memory, or refused beforehand as too large for what was reserved.
+bool is_out_of_memory(int code) { return code == 5 || code == 81 || code == 82; }
 
 int64_t whole(const json& from, const std::string& key) {
   return static_cast<int64_t>(number(from, key, 0));
@@ -223,7 +224,8 @@ class SweepRun {
     for (std::size_t i = 0; i < record_.trials.size(); ++i) {
       Trial& one = record_.trials[i];
       if (one.state != "waiting") continue;
-      if (reservation_of(one) > admission.largest_room() && one.planned > admission.largest_room()) {
+      if (reservation_of(one) > admission.largest_room() &&
+          one.planned > admission.largest_room()) {
         fail(one, static_cast<int>(ExitCode::kDoesNotFit),
              "needs " + format_bytes(static_cast<uint64_t>(one.planned)) + ", and there is " +
                  format_bytes(static_cast<uint64_t>(admission.largest_room())));
@@ -244,8 +246,7 @@ class SweepRun {
         for (const auto& [id, step] : running_) process().cancel(id, told);
       }
       const bool is_alive = process().poll(
-          kPollMilliseconds,
-          [&](int64_t id, const json& event) { on_event(id, event); },
+          kPollMilliseconds, [&](int64_t id, const json& event) { on_event(id, event); },
           [&](int64_t id, const TrialEnd& end) { on_end(id, end); });
       if (!is_alive) process_.reset();
       record_.seconds = clock_() - started;
@@ -325,13 +326,12 @@ class SweepRun {
     if (!admission_->requeue_larger(static_cast<std::size_t>(id))) return false;
     one.state = "waiting";
     run_.record_step(one.spec.name, "pending");
-    status_.message("warning",
-                    one.spec.name + ": " +
-                        (end.died ? "its process ended (" + diagnostics_text(end.answer.diagnostics) +
-                                        ")"
-                                  : std::string("out of memory")) +
-                        " with " + format_bytes(static_cast<uint64_t>(had)) +
-                        "; it is tried again with twice that");
+    status_.message("warning", one.spec.name + ": " +
+                                   (end.died ? "its process ended (" +
+                                                   diagnostics_text(end.answer.diagnostics) + ")"
+                                             : std::string("out of memory")) +
+                                   " with " + format_bytes(static_cast<uint64_t>(had)) +
+                                   "; it is tried again with twice that");
     return true;
   }
 
@@ -345,12 +345,9 @@ class SweepRun {
 
   /// A trial has come to an end that stands.
   void settle(const Trial& one, StepFolder& folder) {
-    json told = {{"planned", one.planned},
-                 {"reserved", one.reserved},
-                 {"needed", one.needed},
-                 {"attempts", one.attempts},
-                 {"seconds", one.seconds},
-                 {"cpu_seconds", one.cpu_seconds}};
+    json told = {{"planned", one.planned}, {"reserved", one.reserved},
+                 {"needed", one.needed},   {"attempts", one.attempts},
+                 {"seconds", one.seconds}, {"cpu_seconds", one.cpu_seconds}};
     std::string text = value_text(one);
     if (one.state == "stopped") {
       told["stopped_at"] = one.stopped_at;

@@ -22,13 +22,13 @@ inline constexpr const char* kSweepFile = "tune.json";
 
 struct SweepOptions {
   std::string mode;
-  std::string metric;           ///< of validation, by which the best is chosen
+  std::string metric;  ///< of validation, by which the best is chosen
   bool is_less_better = true;
   std::vector<std::string> devices;  ///< "cpu", "cuda:1"
-  int64_t memory = 0;           ///< bytes that trials and their process may hold on a device
-  int64_t buffer = 0;           ///< of these to stay free
+  int64_t memory = 0;                ///< bytes that trials and their process may hold on a device
+  int64_t buffer = 0;                ///< of these to stay free
   int64_t fixed_reservation = 0;  ///< of every trial, in place of what was measured; 0 = measured
-  std::size_t at_once = 0;      ///< most trials at once; 0 = as memory allows
+  std::size_t at_once = 0;        ///< most trials at once; 0 = as memory allows
   /// Asynchronous successive halving (arXiv 1810.05934): at epochs first_rung * eta^k a trial goes
   /// on only if it is among the best 1/eta that have come so far. 0 = every trial to its end.
   int64_t first_rung = 0;
@@ -45,8 +45,8 @@ struct Trial {
   int64_t needed = 0;             ///< the peak it came to; 0 = not known
   int attempts = 0;
   double seconds = 0, cpu_seconds = 0;
-  int64_t stopped_at = 0;         ///< epoch
-  std::optional<double> value;    ///< of the metric
+  int64_t stopped_at = 0;       ///< epoch
+  std::optional<double> value;  ///< of the metric
   nlohmann::json metrics = nlohmann::json::object();
   std::string error;
   int code = 0;

@@ -79,11 +79,16 @@ json SweepRecord::json() const {
       // Test data speak once, for the trial that validation has chosen.
       if (name.rfind("test", 0) != 0 || chosen == i) metrics[name] = value;
     }
-    nlohmann::json item = {{"name", one.spec.name},        {"values", values},
-                           {"state", one.state},           {"planned", one.planned},
-                           {"reserved", one.reserved},     {"needed", one.needed},
-                           {"attempts", one.attempts},     {"seconds", one.seconds},
-                           {"cpu_seconds", one.cpu_seconds}, {"metrics", std::move(metrics)}};
+    nlohmann::json item = {{"name", one.spec.name},
+                           {"values", values},
+                           {"state", one.state},
+                           {"planned", one.planned},
+                           {"reserved", one.reserved},
+                           {"needed", one.needed},
+                           {"attempts", one.attempts},
+                           {"seconds", one.seconds},
+                           {"cpu_seconds", one.cpu_seconds},
+                           {"metrics", std::move(metrics)}};
     if (one.value) item["value"] = *one.value;
     if (one.stopped_at > 0) item["stopped_at"] = one.stopped_at;
     if (!one.error.empty()) item["error"] = one.error;

@@ -127,6 +127,14 @@ json simulation_json(const json& record, double total, double buffer, double mod
                 "trials that ran tell what they needed");
   }
   const auto room = static_cast<int64_t>(std::max(1.0, total - buffer));
+  const auto largest = std::max_element(
+      trials.begin(), trials.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  if (largest->bytes > room) {
+    throw Error(ExitCode::kDoesNotFit,
+                "the largest trial reserves " + bytes_text(static_cast<double>(largest->bytes)) +
+                    ", and there is " + bytes_text(static_cast<double>(room)),
+                "a larger device, or a smaller --gpu-buffer");
+  }
   const std::vector<DeviceRoom> devices = {{"simulated", room}};
   const Simulation measured = simulate(trials, devices, 0);
   std::vector<MeasuredTrial> fixed = trials;

@@ -1,5 +1,5 @@
-// `kdgat tune`: a profile, the step that is tuned and the values to try; and `kdgat tune show`, what
-// a sweep came to and would be on another device.
+// `kdgat tune`: a profile, the step that is tuned and the values to try; and `kdgat tune show`,
+// what a sweep came to and would be on another device.
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,7 +102,8 @@ std::vector<TrialSpec> make_trials(TuneWords& words, const std::vector<Dimension
     return std::any_of(dimensions.begin(), dimensions.end(),
                        [](const Dimension& one) { return one.range.has_value(); });
   };
-  if (words.mode.empty()) words.mode = dimensions.empty() ? "example" : has_range() ? "random" : "grid";
+  if (words.mode.empty())
+    words.mode = dimensions.empty() ? "example" : has_range() ? "random" : "grid";
   std::vector<TrialSpec> published = published_trials(words.mode);
   if (dimensions.empty()) {
     if (!published.empty()) return published;
@@ -116,13 +117,13 @@ std::vector<TrialSpec> make_trials(TuneWords& words, const std::vector<Dimension
     return has_range() ? random_trials(dimensions, words.samples, seed) : grid_trials(dimensions);
   }
   if (!published.empty()) {
-    throw Error(ExitCode::kUsage, "--mode " + words.mode + " says what is tried, and " +
-                                      dimensions.front().key + " does, too",
+    throw Error(ExitCode::kUsage,
+                "--mode " + words.mode + " says what is tried, and " + dimensions.front().key +
+                    " does, too",
                 "with values of your own: --mode grid, random or asha");
   }
   throw Error(ExitCode::kUsage, "there is no mode " + words.mode,
-              suggestion(words.mode,
-                         {"grid", "random", "asha", "example", "architecture", "loss"},
+              suggestion(words.mode, {"grid", "random", "asha", "example", "architecture", "loss"},
                          "kdgat tune --help"));
 }
 
@@ -249,9 +250,8 @@ class TuneCommand {
       }
       Profile of_trial = resolve_profile(request, context_.catalog, data_schemas());
       resolve_path_options(of_trial);
-      const auto found =
-          std::find_if(of_trial.steps.begin(), of_trial.steps.end(),
-                       [&](const StepSpec& step) { return step.name == tuned_; });
+      const auto found = std::find_if(of_trial.steps.begin(), of_trial.steps.end(),
+                                      [&](const StepSpec& step) { return step.name == tuned_; });
       StepSpec step = *found;
       step.name = spec.name;
       step.needs = tuned.needs;
@@ -301,8 +301,7 @@ class TuneCommand {
     record_.cores = session.machine.threads();
     record_.threads = std::max(1, session.profile.threads);
     const auto workers = static_cast<std::size_t>(words_.max_workers);
-    const auto by_cores =
-        static_cast<std::size_t>(std::max(1, record_.cores / record_.threads));
+    const auto by_cores = static_cast<std::size_t>(std::max(1, record_.cores / record_.threads));
     o.at_once = workers > 0 ? workers : is_cpu ? by_cores : 0;
   }
 
@@ -355,8 +354,7 @@ class TuneCommand {
     }
     status_->message("info", "run " + short_run(run.id()) + " in " + run.folder().string() +
                                  "   next: kdgat report " + short_run(run.id()) +
-                                 " · kdgat tune show " + short_run(run.id()) +
-                                 " --simulate 16GiB");
+                                 " · kdgat tune show " + short_run(run.id()) + " --simulate 16GiB");
   }
 
   Context& context_;
@@ -380,7 +378,8 @@ int show(Context& context, const std::vector<std::string>& words) {
   line.word(name);
   line.value("--root", root);
   line.value("--simulate", size);
-  line.value("--copies", [&](const std::string& text) { copies = std::max(1, std::atoi(text.c_str())); });
+  line.value("--copies",
+             [&](const std::string& text) { copies = std::max(1, std::atoi(text.c_str())); });
   line.value("--gpu-memory-buffer-gb,--gpu-buffer",
              [&](const std::string& text) { buffer = std::atof(text.c_str()); });
   line.value("--model-memory-gb,--model-memory",
