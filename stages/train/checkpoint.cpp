@@ -3,11 +3,11 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
-#include <memory>
 #include <utility>
 
 #include "graph/safetensors.h"
 #include "kdgat/atomic_file.h"
+#include "memory/meter.h"
 
 namespace kdgat::train {
 namespace {
@@ -33,6 +33,25 @@ graph::DType dtype_of(const at::Tensor& tensor) {
   }
 }
 
+NamedTensors on_host(const NamedTensors& tensors, bool copy) {
+  NamedTensors out;
+  for (const auto& [name, tensor] : tensors) {
+    out.emplace_back(
+        name, tensor.detach().to(at::kCPU, tensor.scalar_type(),
+                                 /*non_blocking=*/false, copy, at::MemoryFormat::Contiguous));
+  }
+  return out;
+}
+
+void write(AtomicFile& file, const NamedTensors& tensors, const std::string& state) {
+  graph::SafetensorsWriter writer;
+  for (const auto& [name, tensor] : tensors) {
+    writer.add(name, dtype_of(tensor), tensor.sizes().vec(), tensor.const_data_ptr());
+  }
+  writer.metadata("state", state);
+  writer.write(file, /*hashes=*/true);
+}
+
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
   throw Error(ExitCode::kData, path.string() + ": " + what,
               "the checkpoint is of another model; remove it to start over");
@@ -44,17 +63,30 @@ void CheckpointWriter::save(const std::filesystem::path& path, const NamedTensor
                             const nlohmann::json& state) {
   finish();
   std::filesystem::create_directories(path.parent_path());
-  graph::SafetensorsWriter writer;
-  std::vector<at::Tensor> kept;  // what the writer looks at
-  for (const auto& [name, tensor] : tensors) {
-    kept.push_back(tensor.detach().cpu().contiguous());
-    const at::Tensor& t = kept.back();
-    writer.add(name, dtype_of(t), t.sizes().vec(), t.const_data_ptr());
+  NamedTensors copies;
+  try {
+    copies = on_host(tensors, /*copy=*/true);
+  } catch (const std::exception& error) {
+    if (!memory::is_out_of_memory(error)) throw;
+    copies.clear();
+    AtomicFile file(path);  // no room for copies: the training waits
+    write(file, on_host(tensors, /*copy=*/false), state.dump());
+    return file.commit();
   }
-  writer.metadata("state", state.dump());
-  auto file = std::make_unique<AtomicFile>(path);
-  writer.write(*file, /*hashes=*/true);
-  last_ = std::async(std::launch::async, [file = std::move(file)] { file->commit(); });
+  std::promise<void> copied;  // one that is dropped counts as kept
+  copied_ = copied.get_future();
+  last_ = std::async(std::launch::async, [path, copies = std::move(copies), text = state.dump(),
+                                          copied = std::move(copied)]() mutable {
+    AtomicFile file(path);
+    write(file, copies, text);
+    copies.clear();
+    copied.set_value();
+    file.commit();
+  });
+}
+
+void CheckpointWriter::release() const {
+  if (copied_.valid()) copied_.wait();
 }
 
 void CheckpointWriter::finish() {

@@ -11,9 +11,8 @@
 
 namespace kdgat::train {
 
-/// Writes checkpoints beside the training. What is saved is with the system when save() returns,
-/// so that the tensors may change; a thread makes it last (fsync takes longer than all the rest)
-/// and puts it in the place of the one before. Until then that one stands.
+/// Writes checkpoints beside the training: save() copies the tensors, a thread writes them, makes
+/// them last and puts them in the place of the checkpoint before, which stands until then.
 class CheckpointWriter {
  public:
   CheckpointWriter() = default;
@@ -22,15 +21,17 @@ class CheckpointWriter {
   /// Waits for the last one, whatever becomes of it.
   ~CheckpointWriter() = default;
 
-  /// Tensors on a device are copied to the host first. Waits for the one before and throws what
-  /// that failed with: Error(kData).
+  /// Waits for the one before and throws what that failed with: Error(kData).
   void save(const std::filesystem::path& path, const NamedTensors& tensors,
             const nlohmann::json& state);
+  /// Waits until the memory of the copies is free again: between two steps there is room for them,
+  /// in the middle of one there may be none.
+  void release() const;
   /// Waits until the last one stands; throws as save().
   void finish();
 
  private:
-  std::future<void> last_;
+  std::future<void> copied_, last_;
 };
 
 /// Writes one and waits until it stands.

@@ -223,6 +223,7 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
       const Autocast in_16_bits(options_.precision, loss_sum_.device());
       loss = job_.loss(batch_, totals, step_);
     }
+    writer_.release();
     const memory::Label backward("backward");
     scaler_.scale(loss).backward();
     sum = sum.defined() ? sum + loss.detach() : loss.detach();

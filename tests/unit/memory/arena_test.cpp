@@ -1,7 +1,9 @@
 #include "memory/arena.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "graph/random.h"
@@ -169,4 +171,68 @@ TEST_CASE("live requests are listed by label, largest first", "[memory]") {
   CHECK(live[2].bytes == 150);  // small ones together
   CHECK(arena.largest(1).size() == 1);
   for (void* p : {a, b, c, d}) arena.free(p);
+}
+
+TEST_CASE("a thread may have an arena of its own", "[memory]") {
+  Arena& shared = Arena::instance();
+  const int64_t before = shared.counters().allocated;
+  std::vector<void*> kept;
+  {
+    const memory::OwnArena own;
+    Arena& mine = Arena::instance();
+    REQUIRE(&mine != &shared);
+    mine.set_limit(8 * kMiB);
+    void* large = mine.allocate(4 * kMiB);
+    void* small = mine.allocate(100);
+    REQUIRE(large != nullptr);
+    CHECK(mine.counters().allocated == 4 * kMiB + 100);
+    CHECK(shared.counters().allocated == before);
+    CHECK(mine.allocate(5 * kMiB) == nullptr);  // its own limit
+    std::thread([&] {
+      CHECK(&Arena::instance() == &shared);
+      Arena::release(large);  // freed where it was made, by whichever thread
+      Arena::release(small);
+    }).join();
+    CHECK(mine.counters().allocated == 0);
+    CHECK(shared.counters().allocated == before);
+    // What outlives it stays usable.
+    kept = {mine.allocate(kMiB), mine.allocate(10)};
+  }
+  CHECK(&Arena::instance() == &shared);
+  std::memset(kept[0], 7, kMiB);
+  std::memset(kept[1], 7, 10);
+  for (void* one : kept) Arena::release(one);
+  CHECK(shared.counters().allocated == before);
+}
+
+TEST_CASE("arenas of many threads do not mix", "[memory]") {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([t] {
+      const memory::OwnArena own;
+      graph::Random random(static_cast<uint64_t>(t));
+      std::vector<Held> held;
+      int64_t sum = 0;
+      for (int i = 0; i < 400; ++i) {
+        if (!held.empty() && random.below(2) == 0) {
+          const std::size_t pick = random.below(held.size());
+          if (!intact(held[pick])) std::abort();
+          sum -= static_cast<int64_t>(held[pick].bytes);
+          Arena::release(held[pick].data);
+          held.erase(held.begin() + static_cast<std::ptrdiff_t>(pick));
+        } else {
+          const std::size_t bytes = 1 + random.below(300 << 10);
+          const auto fill = static_cast<unsigned char>(random.below(256));
+          char* data = static_cast<char*>(Arena::instance().allocate(bytes));
+          std::memset(data, fill, bytes);
+          held.push_back({data, bytes, fill});
+          sum += static_cast<int64_t>(bytes);
+        }
+        if (Arena::instance().counters().allocated != sum) std::abort();
+      }
+      for (const Held& one : held) Arena::release(one.data);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(Arena::instance().counters().allocated >= 0);
 }

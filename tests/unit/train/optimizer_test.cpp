@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "memory/arena.h"
 #include "train/checkpoint.h"
 #include "train/fit.h"
 #include "train/optimizer.h"
@@ -124,6 +125,42 @@ TEST_CASE("a checkpoint gives back what it was given", "[train]") {
   CHECK(torch::equal(l, l2));
   CHECK(torch::equal(d, d2));
   CHECK(train::read_checkpoint_state(path)->at("best") == 0.1);
+}
+
+TEST_CASE("a checkpoint is of the moment it was saved, whatever the tensors become", "[train]") {
+  const Folder folder;
+  const auto path = folder.path / "state.safetensors";
+  const torch::Tensor a = torch::full({1 << 20}, 1.0);
+  const auto value_of = [&] {
+    const torch::Tensor read = torch::zeros({1 << 20});
+    train::load_checkpoint(path, {{"a", read}});
+    return std::pair(read.min().item<float>(), read.max().item<float>());
+  };
+  train::CheckpointWriter writer;
+  writer.save(path, {{"a", a}}, nlohmann::json::object());
+  a.fill_(2);
+  writer.finish();
+  CHECK(value_of() == std::pair(1.0F, 1.0F));
+
+  SECTION("also where there is no memory for copies") {
+    memory::Arena& arena = memory::Arena::instance();
+    arena.fail_allocation(1);
+    writer.save(path, {{"a", a}}, nlohmann::json::object());
+    CHECK(value_of() == std::pair(2.0F, 2.0F));
+  }
+  SECTION("one that cannot be written is told by the next call, and the one before stands") {
+    const auto taken = folder.path / "taken";
+    std::filesystem::create_directories(taken / "by a folder");
+    writer.save(taken, {{"a", a}}, nlohmann::json::object());
+    CHECK_THROWS_AS(writer.finish(), Error);
+    CHECK(value_of() == std::pair(1.0F, 1.0F));
+  }
+  SECTION("the copies are gone once they are written") {
+    const int64_t before = memory::Arena::instance().counters().allocated;
+    writer.save(path, {{"a", a}}, nlohmann::json::object());
+    writer.release();
+    CHECK(memory::Arena::instance().counters().allocated == before);
+  }
 }
 
 TEST_CASE("a checkpoint that does not fit is refused and changes nothing", "[train]") {

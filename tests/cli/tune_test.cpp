@@ -1,0 +1,159 @@
+// Sweeps as a user starts them: trials beside one another, out of memory, killed, continued,
+// stopped early.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/runs.h"
+
+using kdgat::test::CommandResult;
+using kdgat::test::kdgat_word;
+using kdgat::test::must_kdgat;
+using kdgat::test::newest_run;
+using kdgat::test::read_text;
+using kdgat::test::run_shell;
+using kdgat::test::ScratchFolder;
+using nlohmann::json;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kShort =
+    "classifier --preset smoke data.synth.seconds=20 max_epochs=3 --threads 1 ";
+const std::string kSweep = "tune " + kShort + "'lr=[0.001,0.01]' 'hidden=[8,16]' --max-workers 2 ";
+
+json sweep_of(const fs::path& folder) {
+  return json::parse(read_text(newest_run(folder / "runs" / "smoke") / "tune.json"));
+}
+
+std::vector<std::string> states(const json& sweep) {
+  std::vector<std::string> out;
+  for (const json& trial : sweep.at("trials")) out.push_back(trial.at("state"));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a trial of a sweep is the run it would be alone", "[cli][tune]") {
+  const ScratchFolder folder;
+  const CommandResult done = must_kdgat(kSweep + "--json", folder.path());
+  const json sweep = json::parse(done.out);
+  CHECK(states(sweep) == std::vector<std::string>(4, "done"));
+  const fs::path run = newest_run(folder / "runs" / "smoke");
+  // Two of them ran at once, in threads of one process, each with first weights from the seed.
+  const ScratchFolder alone;
+  must_kdgat("run " + kShort + "lr=0.01 hidden=16", alone.path());
+  const fs::path lone = newest_run(alone / "runs" / "smoke") / "classifier";
+  CHECK(read_text(run / "lr0.01-hidden16" / "model.safetensors") ==
+        read_text(lone / "model.safetensors"));
+  for (const json& trial : sweep.at("trials")) {
+    CHECK(trial.at("needed") > 0);
+    CHECK(trial.at("needed") <= trial.at("reserved"));
+    CHECK(trial.at("cpu_seconds") > 0);
+  }
+  const std::string best = sweep.at("best");
+  for (const json& trial : sweep.at("trials")) {
+    if (trial.at("name") == best) {
+      for (const json& other : sweep.at("trials")) CHECK(trial.at("value") <= other.at("value"));
+    }
+  }
+
+  SECTION("the same again keeps all, and report and show draw them") {
+    const CommandResult again = must_kdgat(kSweep, folder.path());
+    CHECK(again.out.find("best by val_loss: " + best) != std::string::npos);
+    CHECK(states(sweep_of(folder.path())) == std::vector<std::string>(4, "kept"));
+    const std::string word = run.string();
+    must_kdgat("report " + word, folder.path());
+    const std::string page = read_text(run / "report.html");
+    CHECK(page.find("What was tried and what it came to") != std::string::npos);
+    const CommandResult shown =
+        must_kdgat("tune show " + word + " --simulate 16GiB --copies 200 --json", folder.path());
+    const json simulated = json::parse(shown.out);
+    CHECK(simulated.at("published").at("workers") == 9);
+    CHECK(simulated.at("measured").at("mean_admitted") >= 27);
+    CHECK(simulated.at("measured").at("exceeded") == 0);
+    CHECK(simulated.at("measured").at("peak_reserved") <= simulated.at("room"));
+  }
+}
+
+TEST_CASE("a trial that runs out of memory is tried again with more", "[cli][tune]") {
+  const ScratchFolder folder;
+  const CommandResult done = must_kdgat(kSweep + "--model-memory 0.0003", folder.path());
+  CHECK(done.err.find("tried again with twice that") != std::string::npos);
+  const json sweep = sweep_of(folder.path());
+  CHECK(states(sweep) == std::vector<std::string>(4, "done"));
+  for (const json& trial : sweep.at("trials")) {
+    CHECK(trial.at("attempts") > 1);
+    CHECK(trial.at("needed") <= trial.at("reserved"));
+  }
+}
+
+TEST_CASE("a sweep that was killed goes on where it stood", "[cli][tune]") {
+  const ScratchFolder folder;
+  const std::string kdgat = kdgat_word();
+  run_shell("(" + kdgat + " " + kSweep + ") & P=$!\n"
+            "for i in $(seq 600); do grep -q '\"state\": \"done\"' runs/*/*/tune.json 2>/dev/null "
+            "&& break; sleep 0.05; done\n"
+            "kill -9 $(pgrep -P $P) $P; wait",
+            folder.path());
+  const json before = sweep_of(folder.path());
+  const auto done = states(before);
+  CHECK(std::count(done.begin(), done.end(), "done") >= 1);
+  must_kdgat(kSweep, folder.path());
+  const auto after = states(sweep_of(folder.path()));
+  CHECK(std::count(after.begin(), after.end(), "kept") >= 1);
+  CHECK(std::count(after.begin(), after.end(), "kept") +
+            std::count(after.begin(), after.end(), "done") ==
+        4);
+}
+
+TEST_CASE("an interrupted sweep leaves checkpoints and says how to go on", "[cli][tune]") {
+  const ScratchFolder folder;
+  const CommandResult stopped = run_shell(
+      kdgat_word() + " " + kSweep + " max_epochs=400 & P=$!\n"
+      "for i in $(seq 600); do grep -q '\"state\": \"running\"' runs/*/*/tune.json 2>/dev/null "
+      "&& break; sleep 0.05; done\n"
+      "sleep 1; kill -INT $P; wait $P",
+      folder.path());
+  CHECK(stopped.exit_code == 130);
+  const auto left = states(sweep_of(folder.path()));
+  CHECK(std::count(left.begin(), left.end(), "interrupted") >= 1);
+}
+
+TEST_CASE("successive halving stops what is behind", "[cli][tune]") {
+  const ScratchFolder folder;
+  must_kdgat("tune " + kShort +
+                 "max_epochs=4 'lr=log(1e-5,1e-1)' --mode asha --samples 8 --max-workers 1",
+             folder.path());
+  const json sweep = sweep_of(folder.path());
+  const auto after = states(sweep);
+  CHECK(std::count(after.begin(), after.end(), "stopped") >= 3);
+  CHECK(std::count(after.begin(), after.end(), "done") >= 1);
+  for (const json& trial : sweep.at("trials")) {
+    if (trial.at("name") == sweep.at("best")) CHECK(trial.at("state") == "done");
+  }
+}
+
+TEST_CASE("a sweep that makes no sense is refused before it begins", "[cli][tune]") {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::string& words, const std::string& message) {
+    const CommandResult result =
+        run_shell(kdgat_word() + " tune --preset smoke " + words, folder.path());
+    INFO(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.err.find(message) != std::string::npos);
+  };
+  refused("classifier --mode random", "there is nothing to try");
+  refused("classifier 'lr=[]'", "empty value");
+  refused("classifier 'lr=log(0,1)'", "begins above 0");
+  refused("classifier 'lr=[0.1,0.2]' --metric test_f1", "chosen by validation");
+  refused("classifier 'lr=[0.1,0.2]' --mode gird", "did you mean grid?");
+  refused("classifier 'lr=log(1e-3,1)' --mode grid", "--mode random draws from it");
+  refused("classifier 'lr=[0.1,many]'", "lr");
+  refused("'lr=[0.1,0.2]'", "name the step");
+  refused("--mode architecture", "has all of the options");
+  CHECK_FALSE(fs::exists(folder / "runs" / "smoke"));
+}
