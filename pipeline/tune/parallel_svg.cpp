@@ -126,9 +126,9 @@ std::string parallel_svg(const std::string& title, const std::vector<ParallelAxi
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::string x = pixels(x_of(i));
-    out += "<path class=\"axis\" d=\"M" + x + " " + pixels(kTop) + "V" + pixels(kTop + kHeight) +
-           "\"/>\n<text x=\"" + x + "\" y=\"18\" text-anchor=\"middle\">" + escaped(axes[i].title) +
-           "</text>\n";
+    out += R"(<path class="axis" d="M)" + x + " " + pixels(kTop) + "V" + pixels(kTop + kHeight);
+    out += "\"/>\n<text x=\"" + x + R"(" y="18" text-anchor="middle">)" + escaped(axes[i].title);
+    out += "</text>\n";
     for (const std::string& tick : scales[i].ticks()) {
       out += "<text class=\"muted\" x=\"" + pixels(x_of(i) + 5) + "\" y=\"" +
              pixels(*scales[i].place(tick) + 4) + "\">" + escaped(scales[i].label(tick)) +

@@ -18,7 +18,7 @@ int64_t whole_number(const json& from, const std::string& key) {
 
 std::string choose_metric(const std::string& wanted, const json& options, const json& metrics) {
   if (!wanted.empty()) return wanted;
-  if (const std::string monitored = word(options, "monitor_metric"); !monitored.empty()) {
+  if (std::string monitored = word(options, "monitor_metric"); !monitored.empty()) {
     return monitored;
   }
   for (const char* usual : {"val_rmse", "val_loss", "val_accuracy", "val_f1", "train_loss"}) {

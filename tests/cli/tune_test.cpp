@@ -94,11 +94,13 @@ TEST_CASE("a trial that runs out of memory is tried again with more", "[cli][tun
 TEST_CASE("a sweep that was killed goes on where it stood", "[cli][tune]") {
   const ScratchFolder folder;
   const std::string kdgat = kdgat_word();
-  run_shell("(" + kdgat + " " + kSweep + ") & P=$!\n"
-            "for i in $(seq 600); do grep -q '\"state\": \"done\"' runs/*/*/tune.json 2>/dev/null "
-            "&& break; sleep 0.05; done\n"
-            "kill -9 $(pgrep -P $P) $P; wait",
-            folder.path());
+  run_shell(
+      "(" + kdgat + " " + kSweep +
+          ") & P=$!\n"
+          "for i in $(seq 600); do grep -q '\"state\": \"done\"' runs/*/*/tune.json 2>/dev/null "
+          "&& break; sleep 0.05; done\n"
+          "kill -9 $(pgrep -P $P) $P; wait",
+      folder.path());
   const json before = sweep_of(folder.path());
   const auto done = states(before);
   CHECK(std::count(done.begin(), done.end(), "done") >= 1);
@@ -113,10 +115,11 @@ TEST_CASE("a sweep that was killed goes on where it stood", "[cli][tune]") {
 TEST_CASE("an interrupted sweep leaves checkpoints and says how to go on", "[cli][tune]") {
   const ScratchFolder folder;
   const CommandResult stopped = run_shell(
-      kdgat_word() + " " + kSweep + " max_epochs=400 & P=$!\n"
-      "for i in $(seq 600); do grep -q '\"state\": \"running\"' runs/*/*/tune.json 2>/dev/null "
-      "&& break; sleep 0.05; done\n"
-      "sleep 1; kill -INT $P; wait $P",
+      kdgat_word() + " " + kSweep +
+          " max_epochs=400 & P=$!\n"
+          "for i in $(seq 600); do grep -q '\"state\": \"running\"' runs/*/*/tune.json 2>/dev/null "
+          "&& break; sleep 0.05; done\n"
+          "sleep 1; kill -INT $P; wait $P",
       folder.path());
   CHECK(stopped.exit_code == 130);
   const auto left = states(sweep_of(folder.path()));
@@ -125,9 +128,9 @@ TEST_CASE("an interrupted sweep leaves checkpoints and says how to go on", "[cli
 
 TEST_CASE("successive halving stops what is behind", "[cli][tune]") {
   const ScratchFolder folder;
-  must_kdgat("tune " + kShort +
-                 "max_epochs=4 'lr=log(1e-5,1e-1)' --mode asha --samples 8 --max-workers 1",
-             folder.path());
+  must_kdgat(
+      "tune " + kShort + "max_epochs=4 'lr=log(1e-5,1e-1)' --mode asha --samples 8 --max-workers 1",
+      folder.path());
   const json sweep = sweep_of(folder.path());
   const auto after = states(sweep);
   CHECK(std::count(after.begin(), after.end(), "stopped") >= 3);
