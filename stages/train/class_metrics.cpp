@@ -94,6 +94,40 @@ nlohmann::json class_metrics(std::span<const float> probabilities, std::span<con
           {"n_samples", labels.size()}};
 }
 
+nlohmann::json averaged_scores(const std::vector<std::vector<int64_t>>& confusion) {
+  constexpr const char* kNames[] = {"precision", "recall", "f1"};
+  double macro[3] = {}, weighted[3] = {};
+  int64_t all = 0, right = 0;
+  std::size_t judged = 0;
+  const auto share = [](int64_t part, int64_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  };
+  for (std::size_t c = 0; c < confusion.size(); ++c) {
+    int64_t labelled = 0, predicted = 0;
+    for (std::size_t other = 0; other < confusion.size(); ++other) {
+      labelled += confusion[c][other];
+      predicted += confusion[other][c];
+    }
+    const int64_t hits = confusion[c][c];
+    all += labelled;
+    right += hits;
+    judged += labelled + predicted > 0 ? 1 : 0;
+    const double of_class[] = {share(hits, predicted), share(hits, labelled),
+                               share(2 * hits, labelled + predicted)};
+    for (int i = 0; i < 3; ++i) {
+      macro[i] += of_class[i];
+      weighted[i] += of_class[i] * static_cast<double>(labelled);
+    }
+  }
+  nlohmann::json out;
+  for (int i = 0; i < 3; ++i) {
+    out[kNames[i]] = {{"macro", mean(macro[i], judged)},
+                      {"micro", share(right, all)},
+                      {"weighted", mean(weighted[i], static_cast<std::size_t>(all))}};
+  }
+  return out;
+}
+
 nlohmann::json regression_metrics(std::span<const float> predicted, std::span<const float> target) {
   double absolute = 0, square = 0;
   for (std::size_t i = 0; i < target.size(); ++i) {

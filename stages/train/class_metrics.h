@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <vector>
 
 namespace kdgat::train {
 
@@ -20,6 +21,12 @@ namespace kdgat::train {
 /// pairs of which both occur. 0.5 if there is none.
 nlohmann::json class_metrics(std::span<const float> probabilities, std::span<const int64_t> labels,
                              int64_t classes);
+
+/// Of confusion[true class][predicted class]: {"precision", "recall", "f1": {"macro", "micro",
+/// "weighted"}}. macro: mean over the classes that are the label or the prediction of anything;
+/// weighted: by the labels of each; micro, of all counts, is the accuracy. What is divided by 0 is
+/// 0.
+nlohmann::json averaged_scores(const std::vector<std::vector<int64_t>>& confusion);
 
 /// {"mae", "rmse", "n_samples"}: mean absolute and root of the mean squared error, 0 of nothing.
 nlohmann::json regression_metrics(std::span<const float> predicted, std::span<const float> target);

@@ -462,15 +462,22 @@ void sigmoid_rows(T* x, int64_t rows, int64_t columns, T* softplus_sum) {
 #include "model/kernels/gatv2_kernels.h"
 #include "model/kernels/head_kernels.h"
 #include "model/kernels/path_kernels.h"
+#include "model/kernels/sparse_kernels.h"
 
 template <class T>
-constexpr Table<T> kTable = {
-    gat_forward<T>,    gat_backward<T>,       gatv2_forward<T>,  gatv2_backward<T>,
-    relu_drop<T>,      relu_drop_backward<T>, norm_relu_drop<T>, column_sums<T>,
-    norm_grad_sums<T>, norm_grad<T>,          uniform<T>,        mean_rows<T>,
-    spread_rows<T>,    softmax_rows<T>,       sigmoid_rows<T>,   head_logits<T>,
-    head_grad_rows<T>, head_grad_weights<T>,  add_runs<T>,       sum_runs<T>,
-    relu_sum<T>,       relu_sum_backward<T>,  smear<T>};
+constexpr Table<T> kTable = {gat_forward<T>,    gat_backward<T>,
+                             gatv2_forward<T>,  gatv2_backward<T>,
+                             relu_drop<T>,      relu_drop_backward<T>,
+                             norm_relu_drop<T>, column_sums<T>,
+                             norm_grad_sums<T>, norm_grad<T>,
+                             uniform<T>,        mean_rows<T>,
+                             spread_rows<T>,    softmax_rows<T>,
+                             sigmoid_rows<T>,   head_logits<T>,
+                             head_grad_rows<T>, head_grad_weights<T>,
+                             add_runs<T>,       sum_runs<T>,
+                             relu_sum<T>,       relu_sum_backward<T>,
+                             smear<T>,          sparse_rows<T>,
+                             Simd<T>::kLanes,   kSparseVectors* Simd<T>::kLanes};
 
 }  // namespace
 

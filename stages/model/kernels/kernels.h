@@ -103,6 +103,21 @@ struct SmearArgs {
   T spacing, period;  ///< 0: not periodic
 };
 
+/// Rows of the product of a sparse matrix in compressed rows with a panel, some columns of a dense
+/// one that stand together.
+template <class T>
+struct SparseArgs {
+  const int32_t* col;    ///< of each nonzero: row of the panel
+  const T* value;        ///< of each nonzero
+  const int32_t* row;    ///< [rows] where sums go
+  const int32_t* first;  ///< [rows] nonzeros first .. last-1
+  const int32_t* last;
+  const T* panel;           ///< row j: panel + j * width
+  int64_t width;            ///< a multiple of sparse_lanes, at most sparse_width
+  T* out;                   ///< row i: out + i * stride
+  int64_t stride, columns;  ///< of `out`, columns <= width are written
+};
+
 template <class T>
 struct Table {
   /// Nodes [begin, end), which hold whole graphs.
@@ -168,6 +183,10 @@ struct Table {
                             int64_t end);
   /// Rows [begin, end).
   void (*smear)(const SmearArgs<T>&, int64_t begin, int64_t end);
+
+  /// out[row[r]] = sum of value * panel[col] for r in [begin, end).
+  void (*sparse_rows)(const SparseArgs<T>&, int64_t begin, int64_t end);
+  int64_t sparse_lanes, sparse_width;
 };
 
 namespace portable {
