@@ -200,11 +200,74 @@ const PublishedKey* published_key(const std::string& name) {
       {"run_test", {true}, "tests belong to the step evaluate: leave that step out instead"},
       {"log_teacher_student_comparison", {}, ""},
       {"training_step_interval", {}, "no effect: gpu_training_steps are the steps of an episode"},
+      {"run_name", {}, "no effect: a run is named by its time"},
+      {"dataset.shuffle", {true}, "documents are always drawn by data.seed"},
+      {"gnn_encoding.x_type", {"identity"}, "words and documents have no features but themselves"},
+      {"gnn_encoding.embedding_dim", {}, "no effect: the identity has no width of its own"},
+      {"gnn_encoding.preset", {}, "no effect: the keys beside it say all"},
+      {"common_params.batch_size", {}, "no effect: a step is of the whole graph"},
+      {"common_params.log_batch_every_n", {}, "no effect: every epoch is reported"},
   };
   for (const PublishedKey& key : keys) {
     if (key.name == name) return &key;
   }
   return nullptr;
+}
+
+namespace {
+
+const std::map<std::string, std::string>& text_paths() {
+  static const std::map<std::string, std::string> paths = {
+      {"experiment_name", "mlflow_experiment"},
+      {"run_name", "run_name"},
+      {"dataset.name", "dataset"},
+      {"dataset.tvt_split", "data.tvt_split"},
+      {"dataset.shuffle", "dataset.shuffle"},
+      {"dataset.random_seed", "data.seed"},
+      {"dataset.max_len", "data.max_len"},
+      {"dataset.train_subsample", "data.train_subsample"},
+      {"dataset.vocab_size", "data.vocab_size"},
+      {"dataset.preprocess.remove_stopwords", "data.remove_stopwords"},
+      {"dataset.preprocess.remove_rare_words", "data.remove_rare_words"},
+      {"dataset.preprocess.vocab_size", "data.vocab_size"},
+      {"dataset.gnn_encoding.x_type", "gnn_encoding.x_type"},
+      {"dataset.gnn_encoding.window_size", "data.word_window"},
+      {"dataset.gnn_encoding.embedding_dim", "gnn_encoding.embedding_dim"},
+      {"dataset.gnn_encoding.preset", "gnn_encoding.preset"},
+      {"model_config.model_type", "options.textgcn.model"},
+      {"model_config.common_params.epochs", "options.textgcn.max_epochs"},
+      {"model_config.common_params.batch_size", "common_params.batch_size"},
+      {"model_config.common_params.seed", "seed"},
+      {"model_config.common_params.device", "device"},
+      {"model_config.common_params.log_batch_every_n", "common_params.log_batch_every_n"},
+  };
+  return paths;
+}
+
+}  // namespace
+
+std::string published_path(const std::string& path) {
+  static const std::string model = "model_config.model_specific_params.";
+  if (path.rfind(model, 0) == 0 && path.find('.', model.size()) == std::string::npos) {
+    return "options.textgcn." + path.substr(model.size());
+  }
+  const auto found = text_paths().find(path);
+  return found == text_paths().end() ? "" : found->second;
+}
+
+std::vector<std::string> published_paths() {
+  std::vector<std::string> out;
+  for (const auto& [path, key] : text_paths()) out.push_back(path);
+  return out;
+}
+
+const std::vector<std::pair<std::string, json>>& published_text_defaults() {
+  static const std::vector<std::pair<std::string, json>> defaults = {
+      {"data.format", "text"},          {"data.cleaning", "seed"},
+      {"data.remove_stopwords", false}, {"data.remove_rare_words", 0},
+      {"options.textgcn.bias", true},   {"options.textgcn.use_bn", true},
+      {"options.textgcn.stop", "best"}};
+  return defaults;
 }
 
 std::string published_stage(const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kdgat/error.h"
@@ -29,6 +30,16 @@ struct PublishedKey {
 
 /// nullptr if it is none.
 const PublishedKey* published_key(const std::string& name);
+
+/// Published profiles of texts nest their keys: the key that "dataset.gnn_encoding.window_size"
+/// stands for here ("data.word_window"), or a published_key() where none does; "" if it is no such
+/// path.
+std::string published_path(const std::string& path);
+/// All such paths, for the nearest one. What follows "model_config.model_specific_params." are the
+/// options of the stage textgcn and not listed.
+std::vector<std::string> published_paths();
+/// What published programs take for granted where such a profile says nothing.
+const std::vector<std::pair<std::string, nlohmann::json>>& published_text_defaults();
 
 /// What a published stage is called here; "" if it has no other name.
 std::string published_stage(const std::string& name);

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "pipeline/profile_keys.h"
 #include "pipeline/profile_layers.h"
 
 namespace kdgat {
@@ -112,6 +113,12 @@ class Reader {
         each(node, key, where, [&](const auto& step, const auto& body, auto& place) {
           read_step(step, body, place);
         });
+      } else if (key == "model_config") {
+        read_published_model(node, where);
+      } else if (key == "dataset" && node.IsMap()) {
+        read_published(key, node, where);
+      } else if (key == "experiment_name") {
+        set_published(key, node, where);
       } else if (node.IsMap()) {
         problem(where, "unknown section " + key,
                 "settings of a stage stand below options:, steps below stages:");
@@ -185,6 +192,48 @@ class Reader {
         assign(Scope::kData, "data", key, value, place);
       }
     });
+  }
+
+  // ---- published profiles of texts: sections within sections
+
+  void read_published_model(const YAML::Node& node, const std::string& where) {
+    std::vector<Assignment> defaults;
+    for (const auto& [key, value] : published_text_defaults()) {
+      defaults.push_back(assignment_of(key, {value, "", {}}, where));
+    }
+    // Before all the file says.
+    layer_.assignments.insert(layer_.assignments.begin(), defaults.begin(), defaults.end());
+    layer_.steps.push_back({"textgcn", "", std::nullopt, where, {}, ""});
+    read_published("model_config", node, where);
+  }
+
+  void read_published(const std::string& section, const YAML::Node& node,
+                      const std::string& where) {
+    each(node, section, where, [&](const auto& key, const auto& value, auto& place) {
+      const std::string path = section + "." + key;
+      if (path == "dataset.rnn_encoding") {
+        problem(place, path + " is not supported", "there are no recurrent models; gnn_encoding");
+      } else if (value.IsMap()) {
+        read_published(path, value, place);
+      } else {
+        set_published(path, value, place);
+      }
+    });
+  }
+
+  void set_published(const std::string& path, const YAML::Node& node, const std::string& where) {
+    const std::string key = published_path(path);
+    if (key.empty()) {
+      const std::string near = nearest(path, published_paths());
+      return problem(where, "unknown option " + path,
+                     near.empty() ? "" : "did you mean " + near + "?");
+    }
+    if (node.IsNull()) return;  // as if it were not there
+    if (key.find('.') != std::string::npos && published_key(key) != nullptr) {
+      layer_.assignments.push_back({Scope::kAll, "", key, value_of(node), where});
+    } else {
+      layer_.assignments.push_back(assignment_of(key, value_of(node), where));
+    }
   }
 
   void read_step(const std::string& name, const YAML::Node& body, const std::string& where) {

@@ -31,8 +31,7 @@ BatchTensors runs_of(const at::Tensor& x_NC, const NoiseKey& noise) {
   out.nodes = nodes;
   out.graphs = row_blocks(nodes);
   out.graph_id_G = at::arange(out.graphs, at::kLong);
-  out.node_ptr_G1 =
-      at::arange(out.graphs + 1, at::kInt).mul_(kBlockRows).clamp_max_(nodes);
+  out.node_ptr_G1 = at::arange(out.graphs + 1, at::kInt).mul_(kBlockRows).clamp_max_(nodes);
   out.noise = noise;
   return out;
 }
@@ -70,7 +69,8 @@ TextGcnImpl::TextGcnImpl(TextGcnConfig config, uint64_t seed) : config_(std::mov
     weights_.push_back(add("weight", drawn(widths[layer], outputs, generator)));
     if (has_bias) biases_.push_back(add("bias", at::zeros({outputs})));
     const bool is_activated = is_mlp || layer + 2 < widths.size();
-    if (is_gcn && is_activated && config_.act == "prelu") slopes_.push_back(add("slope", at::full({1}, 0.25)));
+    if (is_gcn && is_activated && config_.act == "prelu")
+      slopes_.push_back(add("slope", at::full({1}, 0.25)));
     if (is_gcn && config_.use_bn) {
       norms_.push_back(register_module("norm" + number, torch::nn::BatchNorm1d(outputs)));
     }
@@ -129,8 +129,7 @@ at::Tensor TextGcnImpl::finish(at::Tensor sum, const ProductChain& chain, const 
     return add_bias(total * share + weights_.front() * config_.alpha, 0);
   }
   for (std::size_t layer = 1; layer < chain.size(); ++layer) {
-    const at::Tensor h_NC =
-        activate(add_bias(std::exchange(sum, {}), layer - 1), layer - 1, noise);
+    const at::Tensor h_NC = activate(add_bias(std::exchange(sum, {}), layer - 1), layer - 1, noise);
     sum = (*chain[layer])(h_NC.mm(weights_[layer]));
   }
   const std::size_t last = chain.size() - 1;

@@ -25,8 +25,8 @@ namespace kdgat::model {
 /// The product of each layer, first to last; layers of several chains may share one.
 using ProductChain = std::vector<std::shared_ptr<const SparseProduct>>;
 
-/// For the outputs of the nodes `wanted` after so many layers: each layer computes what the next one
-/// reads. With `all_nodes` every layer computes all.
+/// For the outputs of the nodes `wanted` after so many layers: each layer computes what the next
+/// one reads. With `all_nodes` every layer computes all.
 ProductChain make_chain(const SparseMatrix& matrix, const NodeMask& wanted, int64_t layers,
                         bool all_nodes);
 
@@ -37,8 +37,8 @@ class TextGcnImpl : public torch::nn::Module {
 
   /// The first product, S W [N, ...], before all that differs between training and use.
   at::Tensor begin(const SparseProduct& first);
-  /// All after it: logits [N, C], right in the rows of the chain's last outputs. Drops by `noise` in
-  /// training mode. Consumes `sum`, which begin() gave.
+  /// All after it: logits [N, C], right in the rows of the chain's last outputs. Drops by `noise`
+  /// in training mode. Consumes `sum`, which begin() gave.
   at::Tensor finish(at::Tensor sum, const ProductChain& chain, const NoiseKey& noise);
 
   const TextGcnConfig& config() const { return config_; }

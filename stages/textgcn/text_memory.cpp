@@ -88,7 +88,8 @@ memory::Footprint footprint(const TextGcnOptions& options, const TextSizes& size
   out.input.fixed = static_cast<double>(graph_bytes(sizes));
   if (!options.use_edge_weights) out.input.fixed += static_cast<double>(kFloat * sizes.nonzeros);
   const auto phase = [&](const char* name, int64_t numbers) {
-    out.phases.push_back({name, {out.input.fixed + static_cast<double>(kFloat * numbers), 0, 0, 0}});
+    out.phases.push_back(
+        {name, {out.input.fixed + static_cast<double>(kFloat * numbers), 0, 0, 0}});
   };
   phase("hidden states and their gradients", step_numbers(config));
   phase("gradient of the first weight",

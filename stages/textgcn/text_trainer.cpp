@@ -88,13 +88,7 @@ TextOutcome TextTrainer::run() {
   const bool keeps_best = !best_weights_.empty();
   if (keeps_best) copy(best_weights_, weights_);
   optimizer_.zero_grad();
-  return {epoch_,
-          best_epoch_,
-          best_,
-          stopped_by_,
-          median(seconds_),
-          saves_,
-          save_seconds_};
+  return {epoch_, best_epoch_, best_, stopped_by_, median(seconds_), saves_, save_seconds_};
 }
 
 /// One step. `sum` is the first product, and its gradient's beginning.
@@ -103,9 +97,9 @@ void TextTrainer::learn(at::Tensor sum) {
   at::Tensor loss;
   {
     const memory::Label forward("forward");
-    loss = cross_entropy(
-        model_->finish(std::move(sum), train_chain_, model::NoiseKey{seed_, epoch_}),
-        splits_.train);
+    loss =
+        cross_entropy(model_->finish(std::move(sum), train_chain_, model::NoiseKey{seed_, epoch_}),
+                      splits_.train);
   }
   const memory::Label backward("backward");
   optimizer_.zero_grad();

@@ -20,11 +20,11 @@ namespace kdgat::textgcn {
 
 struct TextOutcome {
   int64_t epochs = 0;
-  int64_t best_epoch = 0;      ///< whose weights are in the model
-  nlohmann::json kept;         ///< {"train_loss", "val_loss", "val_accuracy"} of that epoch
-  std::string stopped_by;      ///< "max_epochs", "mean_loss" or "best"
-  double epoch_seconds = 0;    ///< median of this process, validation included; 0 = none
-  int64_t checkpoints = 0;     ///< written, in this process
+  int64_t best_epoch = 0;    ///< whose weights are in the model
+  nlohmann::json kept;       ///< {"train_loss", "val_loss", "val_accuracy"} of that epoch
+  std::string stopped_by;    ///< "max_epochs", "mean_loss" or "best"
+  double epoch_seconds = 0;  ///< median of this process, validation included; 0 = none
+  int64_t checkpoints = 0;   ///< written, in this process
   double checkpoint_seconds = 0;
 };
 
@@ -39,8 +39,8 @@ class TextTrainer {
               uint64_t seed, std::filesystem::path checkpoint, std::string identity,
               const Host& host);
 
-  /// Throws Error with the host's code, after a checkpoint, when cancelled; Error(kStageFailed) when
-  /// a loss is not finite.
+  /// Throws Error with the host's code, after a checkpoint, when cancelled; Error(kStageFailed)
+  /// when a loss is not finite.
   TextOutcome run();
 
  private:

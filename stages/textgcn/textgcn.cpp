@@ -184,7 +184,8 @@ json TextGcn::plan(const Options& options, const Request& request) {
 json TextGcn::run(const Options& options, const Request& given, Host& host) {
   const Resident start = resident_memory();
   const Request request = on_cpu(given);
-  if (given.device != "cpu") host.log("info", "textgcn computes on the CPU, not on " + given.device);
+  if (given.device != "cpu")
+    host.log("info", "textgcn computes on the CPU, not on " + given.device);
   at::set_num_threads(std::max(1, request.threads));
   const fs::path folder = request.input("graphs").path;
   if (!graph::TextStore::is_store(folder / "graphs.safetensors")) require_texts({});
@@ -208,9 +209,8 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
   const memory::Label label("weights");
   model::TextGcn model(config, static_cast<uint64_t>(request.seed));
   const std::string what = train::result_options(options).dump() + store.content_hash();
-  const fs::path checkpoint = request.run_dir.empty()
-                                  ? fs::path()
-                                  : request.run_dir / "checkpoint" / "state.safetensors";
+  const fs::path checkpoint =
+      request.run_dir.empty() ? fs::path() : request.run_dir / "checkpoint" / "state.safetensors";
   TextOutcome outcome;
   {
     TextTrainer trainer(options, splits, model, static_cast<uint64_t>(request.seed), checkpoint,

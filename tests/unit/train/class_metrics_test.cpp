@@ -28,6 +28,21 @@ TEST_CASE("class metrics equal scikit-learn's", "[metrics][golden]") {
   CHECK(m.at("n_samples") == 9);
 }
 
+TEST_CASE("precision, recall and F1 are averaged over classes, labels and all", "[metrics]") {
+  // Labelled 4 and 6, predicted 5 and 5; a third class that nobody is and nobody is taken for.
+  const json m = averaged_scores({{3, 1, 0}, {2, 4, 0}, {0, 0, 0}});
+  const auto check = [&](const char* name, double macro, double weighted) {
+    INFO(name);
+    CHECK(m.at(name).at("macro").get<double>() == Approx(macro));
+    CHECK(m.at(name).at("weighted").get<double>() == Approx(weighted));
+    CHECK(m.at(name).at("micro").get<double>() == Approx(0.7));
+  };
+  check("precision", (0.6 + 0.8) / 2, (4 * 0.6 + 6 * 0.8) / 10);
+  check("recall", (3. / 4 + 4. / 6) / 2, 0.7);
+  check("f1", (6. / 9 + 8. / 11) / 2, (4 * 6. / 9 + 6 * 8. / 11) / 10);
+  CHECK(averaged_scores({{0, 0}, {0, 0}}).at("f1").at("micro") == 0);
+}
+
 TEST_CASE("classes that do not occur change neither F1 nor AUC", "[metrics]") {
   // A class more, which nobody is and nobody is taken for.
   std::vector<float> wider;
