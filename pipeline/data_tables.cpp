@@ -193,7 +193,13 @@ void print_text_memory(std::ostream& out, const json& result) {
   table.row({"  identity features, naive",
              number_text("%.1f GB", memory.at("identity_bytes").get<double>() / 1e9)});
   table.print(out);
-  out << "the graph is shared by " << splits << (splits == 1 ? " part" : " parts") << ": saved ~"
+  const std::string cached = mebibytes(memory.at("cached_bytes"));
+  out << "cached graph in memory (" << cached << ")";
+  for (const char* part : {"val", "test"}) {
+    if (result.at("parts").at(part).at("documents") == 0) continue;
+    out << ", reused for " << part << " (saves ~" << cached << ")";
+  }
+  out << "\nthe graph is shared by " << splits << (splits == 1 ? " part" : " parts") << ": saved ~"
       << mebibytes(memory.at("saved_bytes")) << " of "
       << mebibytes(memory.at("cached_bytes").get<int64_t>() * splits) << ", "
       << number_text("%.1f%%", 100 * memory.at("saved_share").get<double>())

@@ -177,6 +177,9 @@ json TextGcn::plan(const Options& options, const Request& request) {
   json out = facts_of(options, sizes, has_validation);
   json plan = memory_plan(options, sizes, has_validation, request).json();
   plan["epochs"] = options.max_epochs;
+  plan["line"] = plan.at("line").get<std::string>() +
+                 "; identity features, naive: " + megabytes(out.at("bytes").at("identity, naive")) +
+                 ", never allocated";
   out["memory"] = std::move(plan);
   return out;
 }

@@ -37,6 +37,9 @@ TEST_CASE("texts: synth, import, inspect and verify follow one another", "[cli][
   CHECK_THAT(table, Catch::StartsWith("data/graphs.safetensors: 120 documents, 4 classes, "));
   CHECK_THAT(table, Catch::Contains("directed edges: PMI ") && Catch::Contains("windows of 20"));
   CHECK_THAT(table, Catch::Contains("topic_3") && Catch::Contains("graph, mapped once"));
+  CHECK_THAT(table, Catch::Contains("cached graph in memory (") &&
+                        Catch::Contains(", reused for val (saves ~") &&
+                        Catch::Contains(", reused for test (saves ~"));
   CHECK_THAT(table, Catch::Contains("shared by 3 parts: saved ~") && Catch::Contains(", 66.7%"));
   CHECK_THAT(table,
              Catch::Contains("identity features, naive") && Catch::Contains("are never allocated"));

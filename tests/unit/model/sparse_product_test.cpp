@@ -1,12 +1,11 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
-#include "model/sparse_product.h"
-
 #include <limits>
 #include <string>
 
 #include "kdgat/error.h"
 #include "model/isa.h"
+#include "model/sparse_product.h"
 #include "support/gradients.h"
 #include "support/sparse_graphs.h"
 
@@ -29,8 +28,7 @@ void at_every_level(const Body& body) {
 
 }  // namespace
 
-TEST_CASE("sparse products are those of the dense matrix, at every level and width",
-          "[sparse]") {
+TEST_CASE("sparse products are those of the dense matrix, at every level and width", "[sparse]") {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const test::SparseGraph g = test::sparse_graph(30, 40, 0.3, type);
     const NodeMask all = test::all_of(70);
@@ -76,8 +74,7 @@ TEST_CASE("rows that are not wanted are 0, and their gradient enters nothing", "
 TEST_CASE("neighbours of documents are their words and themselves", "[sparse]") {
   const test::SparseGraph g = test::sparse_graph(6, 8, 0.5);
   const NodeMask some = test::span_of(14, 1, 3);
-  const at::Tensor reached =
-      g.dense_NN.mm(test::column_of(some)).gt(0).to(at::kDouble);
+  const at::Tensor reached = g.dense_NN.mm(test::column_of(some)).gt(0).to(at::kDouble);
   CHECK(torch::equal(test::column_of(model::neighbours(g.matrix, some)), reached));
   CHECK(reached.slice(0, 3, 6).sum().item<double>() == 0);  // no other document
 }

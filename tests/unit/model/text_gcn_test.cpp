@@ -1,10 +1,9 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
-#include "model/text_gcn.h"
-
 #include <string>
 #include <vector>
 
+#include "model/text_gcn.h"
 #include "support/gradients.h"
 #include "support/sparse_graphs.h"
 
@@ -95,9 +94,9 @@ TEST_CASE("sgc and ssgc are the powers of the graph times one weight", "[text_gc
       mean += (0.8 * power + 0.2 * torch::eye(kNodes, at::kDouble)) / static_cast<double>(hops);
     }
     const NodeMask documents = test::span_of(kNodes, 0, kDocuments);
-    CHECK(torch::allclose(of_documents(logits(sgc, g, documents)),
-                          of_documents(power.mm(parameter(sgc, "weight1")) +
-                                       parameter(sgc, "bias1"))));
+    CHECK(torch::allclose(
+        of_documents(logits(sgc, g, documents)),
+        of_documents(power.mm(parameter(sgc, "weight1")) + parameter(sgc, "bias1"))));
     CHECK(torch::allclose(of_documents(logits(ssgc, g, documents)),
                           of_documents(mean.mm(parameter(ssgc, "weight1")))));
     CHECK(sgc->parameters().size() == 2);
@@ -107,8 +106,7 @@ TEST_CASE("sgc and ssgc are the powers of the graph times one weight", "[text_gc
 TEST_CASE("gradients of every form of the text models agree with finite differences",
           "[text_gcn]") {
   const test::SparseGraph g = test::sparse_graph(kDocuments, kWords, 0.4);
-  std::vector<TextGcnConfig> configs = {config_of("text_gcn"), config_of("sgc"),
-                                        config_of("ssgc")};
+  std::vector<TextGcnConfig> configs = {config_of("text_gcn"), config_of("sgc"), config_of("ssgc")};
   for (const char* act : {"prelu", "sigmoid", "tanh"}) {
     configs.push_back(config_of("text_gcn"));
     configs.back().act = act;

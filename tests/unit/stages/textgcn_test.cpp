@@ -1,8 +1,6 @@
 // The stage of one graph of texts, on synthetic corpora.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
-#include "textgcn/textgcn.h"
-
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -15,6 +13,7 @@
 #include "support/stage_fixture.h"
 #include "textgcn/text_memory.h"
 #include "textgcn/text_splits.h"
+#include "textgcn/textgcn.h"
 
 using namespace kdgat;
 using nlohmann::json;
@@ -98,7 +97,8 @@ TEST_CASE("text models learn the classes of synthetic documents", "[textgcn]") {
           Approx(test.at("accuracy").get<double>()));
     CHECK(made.at("table").at("rows").size() == 3);
     CHECK(made.at("facts").at("parameters") ==
-          textgcn::count_parameters(textgcn::config_of(o, textgcn::sizes_of(f.store().facts().at("text")))));
+          textgcn::count_parameters(
+              textgcn::config_of(o, textgcn::sizes_of(f.store().facts().at("text")))));
     CHECK_FALSE(fs::exists(f.folder / name / "checkpoint"));
     CHECK(fs::exists(f.folder / name / "model.safetensors"));
   }
@@ -116,7 +116,9 @@ TEST_CASE("every form of the text model trains, and has as many parameters as pl
   const TextGcnOptions forms[] = {
       with([](TextGcnOptions& o) { o.use_bn = o.bias = true, o.stop = "best"; }),
       with([](TextGcnOptions& o) { o.pred_type = "mlp", o.act = "prelu"; }),
-      with([](TextGcnOptions& o) { o.hidden_dims = {12, 8}, o.act = "tanh"; }),
+      with([](TextGcnOptions& o) {
+        o.hidden_dims = {12, 8}, o.act = "tanh";
+      }),
       with([](TextGcnOptions& o) { o.use_edge_weights = false, o.act = "sigmoid"; })};
   for (const TextGcnOptions& o : forms) {
     INFO(dump_options(o).dump());
@@ -272,8 +274,7 @@ TEST_CASE("the bytes of training a text model are planned within a tenth", "[tex
     const json made = TextGcn::run(o, f.request(stop), f.fake.host);
     const json& bytes = planned.at("bytes");
     CHECK(bytes.at("total") == made.at("metrics").at("memory").at("planned").at("total"));
-    const auto counted =
-        bytes.at("total").get<double>() - bytes.at("graph, mapped").get<double>();
+    const auto counted = bytes.at("total").get<double>() - bytes.at("graph, mapped").get<double>();
     const double actual = made.at("memory").at("actual").at("peak_tensor_bytes").get<double>();
     CHECK(actual == Approx(counted).epsilon(0.1));
     const int64_t nodes = planned.at("nodes");
