@@ -44,7 +44,7 @@ TEST_CASE("texts are trained on from the command line, and all parts are judged"
   CHECK(metrics.at("memory").at("planned").at("identity, naive") > 0);
   CHECK(metrics.at("memory").at("peak_over_start_bytes") > 0);
   CHECK(std::filesystem::exists(run / "textgcn/model.safetensors"));
-  CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out, Catch::Contains("keep"));
+  CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out, Catch::Contains("textgcn  kept"));
 
   // What trains on logs or trees says so, and the other way round.
   const CommandResult other = run_kdgat("run autoencoder --data texts", scratch.path());
