@@ -11,6 +11,7 @@
 #include "graph/import.h"
 #include "graph/spatial_import.h"
 #include "graph/synth.h"
+#include "pipeline/data_ratings.h"
 #include "pipeline/data_text.h"
 #include "pipeline/hash.h"
 #include "pipeline/machine.h"
@@ -26,6 +27,28 @@ constexpr const char* kStore = "graphs.safetensors";
 constexpr const char* kSplit = "split.safetensors";
 constexpr const char* kSplitOptions[] = {"split", "val_fraction", "test_fraction",
                                          "seed",  "folds",        "fold"};
+
+/// A kind of graph whose parts stand with it in one file.
+struct OneFileKind {
+  bool (*is_store)(const fs::path& store);
+  PreparedData (*open)(const fs::path& store);
+  json (*inspect)(const fs::path& store);
+  std::vector<Diagnostic> (*verify)(const fs::path& store);
+  const char* source;  ///< what it is made of
+};
+
+constexpr OneFileKind kOneFileKinds[] = {
+    {is_text_store, open_prepared_text, inspect_text_store, verify_text_store, "texts"},
+    {is_rating_store, open_prepared_ratings, inspect_rating_store, verify_rating_store, "ratings"}};
+
+/// The kind of `store`, a file; null = a graph store with its split beside it. Throws Error(kData) if
+/// it is missing or damaged.
+const OneFileKind* one_file_kind(const fs::path& store) {
+  for (const OneFileKind& kind : kOneFileKinds) {
+    if (kind.is_store(store)) return &kind;
+  }
+  return nullptr;
+}
 
 std::string folder_name(const std::string& text) { return hash_text(text).substr(0, 16); }
 
@@ -105,9 +128,9 @@ bool sets_split(const DataSpec& data) {
 }
 
 /// What the profile asks of the import must be how a given store was made, with `options`; of its
-/// split only if that stands `in_store`.
+/// split only if that stands in the store. `source`: what it is made of.
 void check_store_options(const DataSpec& data, const fs::path& store, const json& options,
-                         bool in_store) {
+                         bool in_store, const std::string& source) {
   std::vector<Diagnostic> problems;
   for (const auto& [key, wanted] : data.import.values.items()) {
     const bool of_split = std::find(std::begin(kSplitOptions), std::end(kSplitOptions), key) !=
@@ -118,8 +141,7 @@ void check_store_options(const DataSpec& data, const fs::path& store, const json
     problems.push_back({data.import.origin.at(key),
                         key + ": " + wanted.dump() + " is asked for, but " + store.string() +
                             " was made with " + made.dump(),
-                        std::string("name the ") + (in_store ? "texts" : "logs") +
-                            " instead of the store, or leave " + key + " out"});
+                        "name the " + source + " instead of the store, or leave " + key + " out"});
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
 }
@@ -136,12 +158,12 @@ void link_store(const fs::path& given, const fs::path& folder) {
 
 /// Puts a given store into `folder`, and a split beside it.
 void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder) {
-  if (is_text_store(given)) {
-    check_store_options(data, given, inspect_text_store(given).at("options"), true);
+  if (const OneFileKind* kind = one_file_kind(given)) {
+    check_store_options(data, given, kind->inspect(given).at("options"), true, kind->source);
     return link_store(given, folder);
   }
   const GraphStore store = GraphStore::open(given, true);
-  check_store_options(data, store.path(), store.options(), false);
+  check_store_options(data, store.path(), store.options(), false, "logs");
   const fs::path own_split = given.parent_path() / kSplit;
   const graph::Split split =
       sets_split(data) || !fs::exists(own_split)
@@ -188,7 +210,7 @@ std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
 
 /// Throws Error(kData) if store or split is missing or unsound.
 PreparedData open_prepared(const fs::path& folder) {
-  if (is_text_store(folder / kStore)) return open_prepared_text(folder / kStore);
+  if (const OneFileKind* kind = one_file_kind(folder / kStore)) return kind->open(folder / kStore);
   const GraphStore store = GraphStore::open(folder / kStore);
   const graph::Split split = graph::load_split(folder / kSplit, store);
   PreparedData out;
@@ -262,7 +284,7 @@ json count(const GraphStore& store, const std::vector<int64_t>& graphs) {
 }
 
 json inspect_store(const fs::path& path) {
-  if (is_text_store(path)) return inspect_text_store(path);
+  if (const OneFileKind* kind = one_file_kind(path)) return kind->inspect(path);
   const GraphStore store = GraphStore::open(path);
   json out = {{"path", path.string()},  {"content_hash", store.content_hash()},
               {"facts", store.facts()}, {"options", store.options()},
@@ -306,6 +328,7 @@ std::string windows_text(int64_t count) {
 
 std::string graphs_text(const json& facts) {
   if (facts.contains("text")) return text_graph_text(facts.at("text"));
+  if (facts.contains("ratings")) return ratings_text(facts.at("ratings"));
   const int64_t graphs = facts.at("graphs");
   const bool is_labelled = facts.at("unlabelled") != facts.at("graphs");
   if (!facts.contains("spatial")) {
@@ -353,8 +376,8 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   }
   require_input(data.path);
   if (const fs::path store = store_of(data.path); !store.empty()) {
-    if (is_text_store(store)) {
-      return folder / folder_name("store " + open_prepared_text(store).fingerprint);
+    if (const OneFileKind* kind = one_file_kind(store)) {
+      return folder / folder_name("store " + kind->open(store).fingerprint);
     }
     std::string what = GraphStore::open(store).content_hash();
     const fs::path own_split = store.parent_path() / kSplit;
@@ -432,7 +455,7 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
               {"sources", report.sources},
               {"parts", facts.at("parts")},
               {"warnings", to_json(report.warnings)}};
-  for (const char* key : {"attack", "num_ids", "spatial", "text"}) {
+  for (const char* key : {"attack", "num_ids", "spatial", "text", "ratings"}) {
     if (facts.contains(key)) out[key] = facts.at(key);
   }
   if (!report.build.is_null()) out["build"] = report.build;
@@ -460,7 +483,7 @@ std::vector<Diagnostic> verify_data(const fs::path& path) {
   }
   std::vector<Diagnostic> problems;
   try {
-    if (is_text_store(file)) return verify_text_store(file);
+    if (const OneFileKind* kind = one_file_kind(file)) return kind->verify(file);
     const GraphStore store = GraphStore::open(file);
     problems = store.verify();
     const fs::path split = file.parent_path() / kSplit;

@@ -1,4 +1,5 @@
-// The host's only door to graph data (includes stages/graph in data.cpp and data_text.cpp alone):
+// The host's only door to graph data (includes stages/graph in data.cpp, data_ratings.cpp and
+// data_text.cpp alone):
 // the `data` verb and what a run needs to know of its input.
 #pragma once
 
@@ -15,7 +16,7 @@ namespace kdgat {
 
 struct PreparedData {
   std::filesystem::path folder;  ///< holds graphs.safetensors and split.safetensors; of texts
-                                 ///< the former alone
+                                 ///< and ratings the former alone
   std::string fingerprint;       ///< content of the store and of the split
   nlohmann::json facts;          ///< of the graph store, and "parts": {"train": n, "val": n, ...}
   std::string summary;           ///< one line: "3 files, 1,412 windows (167 attack)"
@@ -29,7 +30,8 @@ std::string grouped(int64_t number);
 /// "1 window", "1,000 windows".
 std::string windows_text(int64_t count);
 /// Of the facts of a store: "1,000 windows (12 attack)", "1,000 windows (without labels)", or
-/// "1,000 trees, 8 classes", or "7,674 documents, 8 classes, 7,688 words".
+/// "1,000 trees, 8 classes", "7,674 documents, 8 classes, 7,688 words" or
+/// "100,000 ratings of 1,682 items by 943 users".
 std::string graphs_text(const nlohmann::json& facts);
 
 /// Schemas of the profile's `data:` and `synth:` sections (see graph/import.h, graph/synth.h).
@@ -54,7 +56,8 @@ PreparedData prepare_data(const DataSpec& data, const std::filesystem::path& fol
 
 /// `kdgat data import`: {"folder","reused","rows","graphs","attack","sources":[..],"parts":{..},
 /// "warnings":[{"where","message","hint"}]}, of graphs in space also "spatial" (see
-/// GraphStore::facts), of texts "text" (TextStore::facts), and "build" if they were read
+/// GraphStore::facts), of texts "text" (TextStore::facts), of ratings
+/// "ratings" (RatingStore::facts), and "build" if they were read
 /// (ImportReport). `options` by canonical name.
 nlohmann::json import_data(const std::filesystem::path& source, const std::filesystem::path& folder,
                            const nlohmann::json& options, const DataProgress& progress,
@@ -64,7 +67,7 @@ nlohmann::json import_data(const std::filesystem::path& source, const std::files
 /// "parts":{name:counts}} where counts are {"graphs","attack","benign","unlabelled","ids",
 /// "nodes":{"p50","p95","p99","max"},"edges":{same}}, of graphs in space "classes" (graphs of each)
 /// in the place of attack, benign and ids; files also "rows","malformed","format". Of texts see
-/// data_text.h. A log or folder of logs is imported to a temporary place first, with `options`.
+/// data_text.h, of ratings data_ratings.h. A log or folder of logs is imported to a temporary place first, with `options`.
 nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::json& options,
                             const DataProgress& progress, const std::function<bool()>& cancelled);
 
@@ -72,7 +75,7 @@ nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::j
 /// Throws Error(kData) if there is no store.
 std::vector<Diagnostic> verify_data(const std::filesystem::path& path);
 
-/// `kdgat data synth`: writes logs, graphs in space or texts; the names of the files, relative to
+/// `kdgat data synth`: writes logs, graphs in space, texts or ratings; the names of the files, relative to
 /// `folder`.
 std::vector<std::string> synthesize_data(const std::filesystem::path& folder,
                                          const nlohmann::json& options,

@@ -243,9 +243,63 @@ void print_inspect_text(std::ostream& out, const json& result) {
   print_text_memory(out, result);
 }
 
+// ---- ratings
+
+void print_import_ratings(std::ostream& out, const json& result) {
+  Table table;
+  for (const json& source : result.at("sources")) {
+    std::vector<std::string> cells = {source.at("path"), grouped(source.at("rows")) + " rows",
+                                      source.at("role"), source.at("format")};
+    if (source.at("malformed") != 0) {
+      cells.push_back(grouped(source.at("malformed")) + " malformed");
+    }
+    table.row(std::move(cells));
+  }
+  table.print(out);
+  const json& parts = result.at("parts");
+  const json& ratings = result.at("ratings");
+  out << graphs_text(result) << ": train " << grouped(parts.at("train")) << ", test "
+      << grouped(parts.at("test"))
+      << (result.at("reused").get<bool>() ? "; already in " : "; written to ")
+      << result.at("folder").get<std::string>() << '\n'
+      << grouped(ratings.at("nodes")) << " nodes, " << grouped(ratings.at("edges"))
+      << " directed edges, " << grouped(ratings.at("features")) << " features\n";
+}
+
+void print_inspect_ratings(std::ostream& out, const json& result) {
+  const json& facts = result.at("facts");
+  const json& r = facts.at("ratings");
+  const auto range = [&r](const char* format) {
+    return number_text(format, r.at("min").get<double>()) + " to " +
+           number_text(format, r.at("max").get<double>());
+  };
+  out << result.at("path").get<std::string>() << ": " << graphs_text(facts) << '\n'
+      << "ratings from " << range("%g") << ", mean of train "
+      << number_text("%.4f", r.at("mean").get<double>()) << "; "
+      << number_text("%.2f%%", 100 * r.at("density").get<double>()) << " of all pairs; times "
+      << (r.at("timed").get<bool>() ? "known" : "unknown") << '\n'
+      << "graph of train: " << grouped(r.at("nodes")) << " nodes, " << grouped(r.at("edges"))
+      << " directed edges; " << grouped(r.at("train_users")) << " users and "
+      << grouped(r.at("train_items")) << " items in it, a user has "
+      << grouped(r.at("least_of_user")) << " or more\n"
+      << r.at("user_features").size() << " features of users, " << r.at("item_features").size()
+      << " of items; mapped once for all models: "
+      << mebibytes(result.at("memory").at("mapped_bytes")) << '\n'
+      << options_line(result.at("options")) << "\n\n";
+  Table table;
+  table.row({"part", "ratings", "users", "items", "cold users", "cold items", "mean"});
+  for (const auto& [name, part] : result.at("parts").items()) {
+    table.row({name, grouped(part.at("ratings")), grouped(part.at("users")),
+               grouped(part.at("items")), grouped(part.at("cold_users")),
+               grouped(part.at("cold_items")), number_text("%.4f", part.at("mean"))});
+  }
+  table.print(out);
+}
+
 }  // namespace
 
 void print_import(std::ostream& out, const json& result) {
+  if (result.contains("ratings")) return print_import_ratings(out, result);
   if (result.contains("text")) return print_import_text(out, result);
   const bool is_spatial = result.contains("spatial");
   Table table;
@@ -278,6 +332,7 @@ void print_import(std::ostream& out, const json& result) {
 void print_inspect(std::ostream& out, const json& result) {
   const json& facts = result.at("facts");
   if (facts.contains("text")) return print_inspect_text(out, result);
+  if (facts.contains("ratings")) return print_inspect_ratings(out, result);
   if (facts.contains("spatial")) return print_inspect_spatial(out, result);
   out << result.at("path").get<std::string>() << ": "
       << windows_text(facts.at("graphs").get<int64_t>()) << ", " << grouped(facts.at("attack"))

@@ -21,10 +21,10 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kActions =
-    R"(  kdgat data import SRC -o DIR [key=value ...]   logs, neurons or texts to a graph store
-  kdgat data inspect PATH                        what a store, its folder, logs, neurons, texts hold
+    R"(  kdgat data import SRC -o DIR [key=value ...]   logs, neurons, texts, ratings to a store
+  kdgat data inspect PATH                        what a store, its folder, or such input holds
   kdgat data verify PATH                         hashes, offsets and ranges of a store
-  kdgat data synth -o DIR [key=value ...]        synthetic logs with attacks, trees, points, texts
+  kdgat data synth -o DIR [key=value ...]        synthetic logs, trees, points, texts, ratings
 )";
 
 const char* example_of(const std::string& action) {
@@ -34,6 +34,7 @@ const char* example_of(const std::string& action) {
   zcat drive.csv.gz | kdgat data import - -o data/ --json
   kdgat data import neurons.tar.gz -o data/ --labels labels.csv subtrees=1000 --repair radius
   kdgat data import corpus/ -o data/ --format text word_window=15 remove_rare_words=10
+  kdgat data import ml-100k/ -o data/ --format ratings
 )";
   }
   if (action == "inspect") {
@@ -47,6 +48,7 @@ const char* example_of(const std::string& action) {
   kdgat data synth -o logs/ --seconds 20 --seed 7 --attacks dos,replay --vehicles 2 --format hcrl
   kdgat data synth -o trees/ --kind tree --graphs 300
   kdgat data synth -o texts/ --kind text --graphs 400 --nodes 60 --classes 4
+  kdgat data synth -o ratings/ --kind ratings --graphs 200 --nodes 40
 )";
 }
 

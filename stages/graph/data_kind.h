@@ -3,6 +3,6 @@
 
 namespace kdgat::graph {
 
-enum class DataKind { kLogs, kSpatial, kText };
+enum class DataKind { kLogs, kSpatial, kText, kRatings };
 
 }  // namespace kdgat::graph

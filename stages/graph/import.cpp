@@ -10,6 +10,8 @@
 #include "graph/can_log.h"
 #include "graph/dataset_files.h"
 #include "graph/log_windows.h"
+#include "graph/ratings_import.h"
+#include "graph/ratings_store.h"
 #include "graph/spatial_import.h"
 #include "graph/text_import.h"
 #include "graph/text_store.h"
@@ -50,30 +52,40 @@ bool is_one_of(const char* const (&names)[kCount], const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-/// Options that decide what the store holds; the others decide the split alone. A store of texts
-/// has its split in it.
+bool has_split_inside(DataKind kind) { return kind == DataKind::kText || kind == DataKind::kRatings; }
+
+/// Options that decide what the store holds; the others decide the split alone, but where that is in
+/// it.
 json store_options(const ImportOptions& options, DataKind kind) {
   json all = import_identity(options, kind);
-  if (kind == DataKind::kText) return all;
+  if (has_split_inside(kind)) return all;
   for (const char* key : kSplitNames) all.erase(key);
   for (const char* key : kFoldNames) all.erase(key);
   return all;
 }
 
-/// What an import reads: logs, graphs in space, or texts.
+/// What an import reads: logs, graphs in space, texts, or ratings.
 struct Input {
   std::vector<LogFile> files;
   std::optional<SpatialInput> spatial;
   std::optional<TextInput> text;
+  std::optional<RatingsInput> ratings;
 
   DataKind kind() const {
-    return spatial ? DataKind::kSpatial : text ? DataKind::kText : DataKind::kLogs;
+    if (spatial) return DataKind::kSpatial;
+    if (ratings) return DataKind::kRatings;
+    return text ? DataKind::kText : DataKind::kLogs;
   }
 };
 
 Input find_input(const fs::path& source, const ImportOptions& options,
                  std::vector<Diagnostic>& notes) {
   Input out;
+  out.ratings = find_ratings_input(source, options);
+  if (out.ratings) {
+    out.files = out.ratings->files;
+    return out;
+  }
   out.spatial = find_spatial_input(source, options.format, options);
   if (!out.spatial) out.text = find_text_input(source, options, notes);
   if (out.text) {
@@ -213,6 +225,10 @@ bool stands(const fs::path& path, const std::string& fingerprint) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return false;
   try {
+    if (RatingStore::is_store(path)) {
+      return RatingStore::open(path).options().value("input", "") == fingerprint &&
+             verify_hashes(SafetensorsFile::open(path)).empty();
+    }
     if (TextStore::is_store(path)) {
       return TextStore::open(path).options().value("input", "") == fingerprint &&
              verify_hashes(SafetensorsFile::open(path)).empty();
@@ -239,17 +255,23 @@ ImportReport import_logs(const fs::path& source, const fs::path& out, const Impo
   const fs::path store_path = out / "graphs.safetensors", split_path = out / "split.safetensors";
   const std::string fingerprint = fingerprint_of(input.files, made_with);
   report.reused = source != "-" && stands(store_path, fingerprint);
-  if (input.text) {
+  if (has_split_inside(input.kind())) {
     made_with["input"] = fingerprint;
     if (!report.reused) {
-      import_text({*input.text, options, cancelled, byte_counter(input.files, progress, cancelled)},
-                  made_with, store_path, report);
+      const auto done = byte_counter(input.files, progress, cancelled);
+      if (input.text) {
+        import_text({*input.text, options, cancelled, done}, made_with, store_path, report);
+      } else {
+        import_ratings({*input.ratings, options, done}, made_with, store_path, report);
+      }
     }
     fs::remove(split_path, failure);  // of other data that stood here before
-    const TextStore store = TextStore::open(store_path);
-    report.sources = store.sources();
+    report.sources = input.text ? TextStore::open(store_path).sources()
+                                : RatingStore::open(store_path).sources();
     report.graphs = 1;
-    for (const Source& file : report.sources) report.rows += file.rows;
+    for (const Source& file : report.sources) {
+      if (input.text || file.role == "ratings") report.rows += file.rows;
+    }
     return report;
   }
   if (!report.reused) {
@@ -285,8 +307,14 @@ std::vector<Diagnostic> ImportOptions::validate() const {
 json import_identity(const ImportOptions& options, DataKind kind) {
   const json spatial = dump_options(static_cast<const SpatialOptions&>(options));
   const json text = dump_options(static_cast<const TextOptions&>(options));
+  const json ratings = dump_options(static_cast<const RatingsOptions&>(options));
   json out = dump_options(options);
   const auto matters = [&](const std::string& key) {
+    if (kind == DataKind::kRatings) {
+      return key == "format" || key == "strict" || key == "test_fraction" || key == "seed" ||
+             ratings.contains(key);
+    }
+    if (ratings.contains(key)) return false;
     if (key == "format" || is_one_of(kSplitNames, key)) return true;
     if (kind == DataKind::kText) {
       return key == "label_column" || key == "strict" ||
@@ -305,6 +333,7 @@ json import_identity(const ImportOptions& options, DataKind kind) {
 std::string import_fingerprint(const fs::path& source, const ImportOptions& options) {
   const fs::path store = fs::is_directory(source) ? source / "graphs.safetensors" : source;
   if (store.extension() == ".safetensors" && fs::exists(store) && !is_spatial_graphs(store)) {
+    if (RatingStore::is_store(store)) return RatingStore::open(store).content_hash();
     return TextStore::is_store(store) ? TextStore::open(store).content_hash()
                                       : GraphStore::open(store).content_hash();
   }

@@ -1,5 +1,6 @@
 // From log files, or graphs in space, to a graph store and a split, or from texts to a graph of
-// documents and words: the whole of `kdgat data import`. No LibTorch.
+// documents and words, or from ratings to that of users and items: the whole of `kdgat data import`.
+// No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "graph/data_kind.h"
 #include "graph/graph_store.h"
+#include "graph/ratings_options.h"
 #include "graph/spatial_options.h"
 #include "graph/text_options.h"
 #include "kdgat/options.h"
@@ -18,7 +20,7 @@
 namespace kdgat::graph {
 
 /// The profile's `data:` section and the key=value words of `kdgat data import`.
-struct ImportOptions : SpatialOptions, TextOptions {
+struct ImportOptions : SpatialOptions, TextOptions, RatingsOptions {
   std::string format = "auto";
   int64_t window = 100;
   int64_t stride = 100;
@@ -42,7 +44,8 @@ struct ImportOptions : SpatialOptions, TextOptions {
         field("format", &O::format, "Form of the input; auto recognises it.")
             .choices({"auto", "can-train-and-test", "hcrl", "candump", "candump-screen", "road",
                       "daga", "otids", "crysys", "recan", "swc", "superpixel", "spatial-graphs",
-                      "text", "label-text", "split-label-text", "text-csv", "class-folders"}),
+                      "text", "label-text", "split-label-text", "text-csv", "class-folders", "ratings",
+                      "u-data", "ratings-csv"}),
         field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
         field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
         field("chunk_rows", &O::chunk_rows,
@@ -73,7 +76,8 @@ struct ImportOptions : SpatialOptions, TextOptions {
             .range(0, 1000),
         field("fold", &O::fold, "split=group: the fold that is the test part, from 0.")
             .range(0, 999)};
-    return std::tuple_cat(std::move(own), SpatialOptions::table(), TextOptions::table());
+    return std::tuple_cat(std::move(own), SpatialOptions::table(), TextOptions::table(),
+                          RatingsOptions::table());
   }
 
   SplitOptions split_options() const {
@@ -82,7 +86,7 @@ struct ImportOptions : SpatialOptions, TextOptions {
   std::vector<Diagnostic> validate() const;
 };
 
-/// All options that decide what an import of logs, of graphs in space, or of texts gives; without
+/// All options that decide what an import of logs, of graphs in space, of texts or of ratings gives; without
 /// those of the others, so that these may change without making anything again.
 nlohmann::json import_identity(const ImportOptions& options, DataKind kind);
 
@@ -104,7 +108,8 @@ using ImportProgress = std::function<void(int64_t bytes_done, int64_t bytes_tota
 
 /// Reads `source` (a log file, a folder in the published layout, a folder of logs, "-" for standard
 /// input, graphs in space: see spatial_import.h) into `<out>/graphs.safetensors` and
-/// `<out>/split.safetensors`, or texts (text_import.h) into the former alone, see text_store.h.
+/// `<out>/split.safetensors`, or texts (text_import.h) or ratings (ratings_import.h) into the former
+/// alone, see text_store.h and ratings_store.h.
 /// Atomic: two processes may import to the same place. Throws
 /// Error(kData) for bad input, Error(kUsage) for bad options. `cancelled` is asked now and then;
 /// when it answers true the import throws Error(kInterrupted).

@@ -6,6 +6,7 @@
 #include "graph/can_writer.h"
 #include "graph/random.h"
 #include "graph/synth_attacks.h"
+#include "graph/synth_ratings.h"
 #include "graph/synth_text.h"
 #include "graph/synth_traffic.h"
 #include "kdgat/atomic_file.h"
@@ -74,18 +75,21 @@ std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
 
 DataKind synth_kind(const SynthOptions& options) {
   if (options.kind == "can") return DataKind::kLogs;
+  if (options.kind == "ratings") return DataKind::kRatings;
   return options.kind == "text" ? DataKind::kText : DataKind::kSpatial;
 }
 
 nlohmann::json synth_identity(const SynthOptions& options) {
   nlohmann::json out = dump_options(options);
-  for (const char* key : {"kind", "graphs", "nodes", "classes"}) out.erase(key);
+  for (const char* key : {"kind", "graphs", "nodes", "classes", "items"}) out.erase(key);
   if (options.kind == "can") return out;
-  return {{"kind", options.kind},
-          {"graphs", options.graphs},
-          {"nodes", options.nodes},
-          {"classes", options.classes},
-          {"seed", options.seed}};
+  out = {{"kind", options.kind},
+         {"graphs", options.graphs},
+         {"nodes", options.nodes},
+         {"classes", options.classes},
+         {"seed", options.seed}};
+  if (options.kind == "ratings") out["items"] = options.items;
+  return out;
 }
 
 void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
@@ -93,6 +97,9 @@ void write_synthetic(const std::filesystem::path& folder, const SynthOptions& op
   if (options.kind == "tree") return write_synthetic_trees(folder, options, cancelled);
   if (options.kind == "superpixel") return write_synthetic_points(folder, options, cancelled);
   if (options.kind == "text") return write_synthetic_texts(folder, options, cancelled);
+  if (options.kind == "ratings") {
+    return write_synthetic_ratings(folder, options, options.items, cancelled);
+  }
   const int64_t known = std::max<int64_t>(1, options.vehicles - 1);
   SynthOptions test = options;
   test.seconds = options.seconds / 2;

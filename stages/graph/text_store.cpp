@@ -1,17 +1,13 @@
 #include "graph/text_store.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
 #include "graph/safetensors_stream.h"
+#include "graph/shared_stores.h"
 
 namespace kdgat::graph {
 
@@ -214,50 +210,20 @@ bool TextStore::is_store(const std::filesystem::path& path) {
 
 namespace {
 
-/// Which file a path names: another one under the same name is another key.
-using FileIdentity = std::array<int64_t, 5>;
-
-FileIdentity identity_of(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return {};  // who opens it says what is wrong
-  return {static_cast<int64_t>(status.st_dev), static_cast<int64_t>(status.st_ino),
-          static_cast<int64_t>(status.st_size), static_cast<int64_t>(status.st_mtim.tv_sec),
-          static_cast<int64_t>(status.st_mtim.tv_nsec)};
-}
-
-struct SharedStores {
-  std::mutex guard;
-  std::map<FileIdentity, TextStore> stores;
-};
-
-SharedStores& shared_stores() {
-  static SharedStores all;
+SharedStores<TextStore>& shared_stores() {
+  static SharedStores<TextStore> all;
   return all;
 }
 
 }  // namespace
 
-TextStore TextStore::shared(const std::filesystem::path& path) {
-  SharedStores& all = shared_stores();
-  const std::lock_guard lock(all.guard);
-  const FileIdentity key = identity_of(path);
-  const auto found = all.stores.find(key);
-  return found != all.stores.end() ? found->second
-                                   : all.stores.emplace(key, open(path)).first->second;
-}
+TextStore TextStore::shared(const std::filesystem::path& path) { return shared_stores().get(path); }
 
 int64_t TextStore::shared_bytes(const std::filesystem::path& path) {
-  SharedStores& all = shared_stores();
-  const std::lock_guard lock(all.guard);
-  const auto found = all.stores.find(identity_of(path));
-  return found == all.stores.end() ? 0 : found->second.mapped_bytes();
+  return shared_stores().bytes(path);
 }
 
-void TextStore::forget_shared() {
-  SharedStores& all = shared_stores();
-  const std::lock_guard lock(all.guard);
-  all.stores.clear();
-}
+void TextStore::forget_shared() { shared_stores().forget(); }
 
 // ---- what it holds
 
