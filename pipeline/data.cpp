@@ -41,8 +41,8 @@ constexpr OneFileKind kOneFileKinds[] = {
     {is_text_store, open_prepared_text, inspect_text_store, verify_text_store, "texts"},
     {is_rating_store, open_prepared_ratings, inspect_rating_store, verify_rating_store, "ratings"}};
 
-/// The kind of `store`, a file; null = a graph store with its split beside it. Throws Error(kData) if
-/// it is missing or damaged.
+/// The kind of `store`, a file; null = a graph store with its split beside it. Throws Error(kData)
+/// if it is missing or damaged.
 const OneFileKind* one_file_kind(const fs::path& store) {
   for (const OneFileKind& kind : kOneFileKinds) {
     if (kind.is_store(store)) return &kind;

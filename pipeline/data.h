@@ -67,7 +67,8 @@ nlohmann::json import_data(const std::filesystem::path& source, const std::files
 /// "parts":{name:counts}} where counts are {"graphs","attack","benign","unlabelled","ids",
 /// "nodes":{"p50","p95","p99","max"},"edges":{same}}, of graphs in space "classes" (graphs of each)
 /// in the place of attack, benign and ids; files also "rows","malformed","format". Of texts see
-/// data_text.h, of ratings data_ratings.h. A log or folder of logs is imported to a temporary place first, with `options`.
+/// data_text.h, of ratings data_ratings.h. A log or folder of logs is imported to a temporary place
+/// first, with `options`.
 nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::json& options,
                             const DataProgress& progress, const std::function<bool()>& cancelled);
 
@@ -75,8 +76,8 @@ nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::j
 /// Throws Error(kData) if there is no store.
 std::vector<Diagnostic> verify_data(const std::filesystem::path& path);
 
-/// `kdgat data synth`: writes logs, graphs in space, texts or ratings; the names of the files, relative to
-/// `folder`.
+/// `kdgat data synth`: writes logs, graphs in space, texts or ratings; the names of the files,
+/// relative to `folder`.
 std::vector<std::string> synthesize_data(const std::filesystem::path& folder,
                                          const nlohmann::json& options,
                                          const std::function<bool()>& cancelled);

@@ -17,8 +17,8 @@ bool is_rating_store(const std::filesystem::path& store);
 PreparedData open_prepared_ratings(const std::filesystem::path& store);
 
 /// inspect_data(): "facts", "options", "files":[Source], "parts":{name:{"ratings","users","items",
-/// "mean","cold_users","cold_items": those of the part with less than 17, or 10, ratings in train, but
-/// not those with none}}, "memory":{"mapped_bytes"}.
+/// "mean","cold_users","cold_items": those of the part with less than 17, or 10, ratings in train,
+/// but not those with none}}, "memory":{"mapped_bytes"}.
 nlohmann::json inspect_rating_store(const std::filesystem::path& store);
 
 std::vector<Diagnostic> verify_rating_store(const std::filesystem::path& store);

@@ -175,6 +175,7 @@ constexpr const char* kMemoryHelp =
   kdgat memory estimate --stage classifier          one line, for graphs as in hcrl_sa
   kdgat memory estimate --stage autoencoder --preset teacher --gpu t4-16 batch_size=1024
   kdgat memory estimate --stage classifier --graphs 150000 --nodes 40 --edges 80 -v
+  kdgat memory estimate --stage graphsage --legacy hidden_dim=64 num_layers=2
   kdgat memory report 01JD                          planned against measured, each stage
   kdgat memory report runs/my/01JD... --svg memory.svg
 
@@ -184,6 +185,11 @@ usage: kdgat memory estimate --stage STAGE [key=value ...] [options]
   --graphs N           windows there are (default 9364)
   --nodes X, --edges X means of a window (default 28.9 and 49.2)
   --num-ids N          identifiers (default 2049)
+  --num-users N, --num-items N, --num-ratings N
+                       of graphsage (default 1000, 1000 and 100000); num_users=N too
+  --legacy             the published formula beside what graphsage holds; without hidden_dim and
+                       num_layers the published tables
+  --interactive        ask for the sizes of graphsage
   --preset A,B         options of presets, as in kdgat run
   --device SIZE, --gpu NAME, --memory-limit SIZE
                        as in kdgat plan

@@ -52,10 +52,12 @@ bool is_one_of(const char* const (&names)[kCount], const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-bool has_split_inside(DataKind kind) { return kind == DataKind::kText || kind == DataKind::kRatings; }
+bool has_split_inside(DataKind kind) {
+  return kind == DataKind::kText || kind == DataKind::kRatings;
+}
 
-/// Options that decide what the store holds; the others decide the split alone, but where that is in
-/// it.
+/// Options that decide what the store holds; the others decide the split alone, but where that is
+/// in it.
 json store_options(const ImportOptions& options, DataKind kind) {
   json all = import_identity(options, kind);
   if (has_split_inside(kind)) return all;

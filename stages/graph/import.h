@@ -1,6 +1,6 @@
 // From log files, or graphs in space, to a graph store and a split, or from texts to a graph of
-// documents and words, or from ratings to that of users and items: the whole of `kdgat data import`.
-// No LibTorch.
+// documents and words, or from ratings to that of users and items: the whole of `kdgat data
+// import`. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +42,27 @@ struct ImportOptions : SpatialOptions, TextOptions, RatingsOptions {
     using O = ImportOptions;
     auto own = std::tuple{
         field("format", &O::format, "Form of the input; auto recognises it.")
-            .choices({"auto", "can-train-and-test", "hcrl", "candump", "candump-screen", "road",
-                      "daga", "otids", "crysys", "recan", "swc", "superpixel", "spatial-graphs",
-                      "text", "label-text", "split-label-text", "text-csv", "class-folders", "ratings",
-                      "u-data", "ratings-csv"}),
+            .choices({"auto",
+                      "can-train-and-test",
+                      "hcrl",
+                      "candump",
+                      "candump-screen",
+                      "road",
+                      "daga",
+                      "otids",
+                      "crysys",
+                      "recan",
+                      "swc",
+                      "superpixel",
+                      "spatial-graphs",
+                      "text",
+                      "label-text",
+                      "split-label-text",
+                      "text-csv",
+                      "class-folders",
+                      "ratings",
+                      "u-data",
+                      "ratings-csv"}),
         field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
         field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
         field("chunk_rows", &O::chunk_rows,
@@ -86,8 +103,8 @@ struct ImportOptions : SpatialOptions, TextOptions, RatingsOptions {
   std::vector<Diagnostic> validate() const;
 };
 
-/// All options that decide what an import of logs, of graphs in space, of texts or of ratings gives; without
-/// those of the others, so that these may change without making anything again.
+/// All options that decide what an import of logs, of graphs in space, of texts or of ratings
+/// gives; without those of the others, so that these may change without making anything again.
 nlohmann::json import_identity(const ImportOptions& options, DataKind kind);
 
 /// What an import did, for the user: one line a file, problems with file:line.
@@ -108,11 +125,10 @@ using ImportProgress = std::function<void(int64_t bytes_done, int64_t bytes_tota
 
 /// Reads `source` (a log file, a folder in the published layout, a folder of logs, "-" for standard
 /// input, graphs in space: see spatial_import.h) into `<out>/graphs.safetensors` and
-/// `<out>/split.safetensors`, or texts (text_import.h) or ratings (ratings_import.h) into the former
-/// alone, see text_store.h and ratings_store.h.
-/// Atomic: two processes may import to the same place. Throws
-/// Error(kData) for bad input, Error(kUsage) for bad options. `cancelled` is asked now and then;
-/// when it answers true the import throws Error(kInterrupted).
+/// `<out>/split.safetensors`, or texts (text_import.h) or ratings (ratings_import.h) into the
+/// former alone, see text_store.h and ratings_store.h. Atomic: two processes may import to the same
+/// place. Throws Error(kData) for bad input, Error(kUsage) for bad options. `cancelled` is asked
+/// now and then; when it answers true the import throws Error(kInterrupted).
 ImportReport import_logs(const std::filesystem::path& source, const std::filesystem::path& out,
                          const ImportOptions& options, const ImportProgress& progress = {},
                          const std::function<bool()>& cancelled = {});

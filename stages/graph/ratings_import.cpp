@@ -152,8 +152,7 @@ class Names {
   int32_t number(std::string_view name) {
     const auto found = numbers_.find(name);
     if (found != numbers_.end()) return found->second;
-    return numbers_.emplace(std::string(name), static_cast<int32_t>(numbers_.size()))
-        .first->second;
+    return numbers_.emplace(std::string(name), static_cast<int32_t>(numbers_.size())).first->second;
   }
   /// The names in order; `numbers`, as number() gave them, become places in it.
   std::vector<std::string> sort(std::vector<int32_t>& numbers) const {
@@ -184,8 +183,9 @@ class RatingsReader {
       const auto where = [&] { return lines.name() + ":" + std::to_string(lines.line_number()); };
       const std::vector<std::string_view> fields = fields_of(line, '\t');
       if (fields.size() < 3 || fields.size() > 4) {
-        malformed(source, where(), count_of(static_cast<int64_t>(fields.size()), "field") +
-                                       ", not user TAB item TAB rating TAB time");
+        malformed(source, where(),
+                  count_of(static_cast<int64_t>(fields.size()), "field") +
+                      ", not user TAB item TAB rating TAB time");
         continue;
       }
       take(source, where, fields[0], fields[1], fields[2],
@@ -204,10 +204,10 @@ class RatingsReader {
     int64_t read = 0;
     while (rows.next()) {
       ++source.rows;
-      take(source, [&] { return rows.where(); }, rows.field(at(columns.user)),
-           rows.field(at(columns.item)), rows.field(at(columns.rating)),
-           columns.time >= 0 ? std::string_view(rows.field(at(columns.time)))
-                             : std::string_view());
+      take(
+          source, [&] { return rows.where(); }, rows.field(at(columns.user)),
+          rows.field(at(columns.item)), rows.field(at(columns.rating)),
+          columns.time >= 0 ? std::string_view(rows.field(at(columns.time))) : std::string_view());
       if (source.rows % kLinesAtOnce == 0) {
         import_.done(rows.bytes_read() - read);
         read = rows.bytes_read();
@@ -242,32 +242,33 @@ class RatingsReader {
 
   void read_items(LineReader lines, Source& source) {
     static constexpr const char* kGenres[] = {
-        "unknown",   "Action",  "Adventure", "Animation",   "Children", "Comedy",  "Crime",
-        "Documentary", "Drama", "Fantasy",   "Film-Noir",   "Horror",   "Musical", "Mystery",
-        "Romance",   "Sci-Fi",  "Thriller",  "War",         "Western"};
+        "unknown",     "Action", "Adventure", "Animation", "Children", "Comedy",  "Crime",
+        "Documentary", "Drama",  "Fantasy",   "Film-Noir", "Horror",   "Musical", "Mystery",
+        "Romance",     "Sci-Fi", "Thriller",  "War",       "Western"};
     constexpr std::size_t kFirst = 5, kFields = kFirst + std::size(kGenres);
     each_row(lines, source, kFields,
              [&](const std::vector<std::string_view>& f, const auto& where) {
-      note(items_, item_row_, f[0], static_cast<int32_t>(years_.size()), where);
-      const std::string_view date = f[2];
-      const std::optional<double> year =
-          date.size() < 4 ? std::nullopt : number_in(date.substr(date.size() - 4));
-      if (!date.empty() && !year) {
-        throw Error(ExitCode::kData, "no year ends the date " + shown(date), "", where());
-      }
-      years_.push_back(year ? *year : std::nan(""));
-      std::vector<std::size_t> ones;
-      for (std::size_t g = 0; g < std::size(kGenres); ++g) {
-        const std::string_view flag = f[kFirst + g];
-        if (flag != "0" && flag != "1") {
-          throw Error(ExitCode::kData,
-                      "genre " + std::string(kGenres[g]) + " is neither 0 nor 1: " + shown(flag),
-                      "", where());
-        }
-        if (flag == "1") ones.push_back(1 + g);
-      }
-      item_ones_.push_back(std::move(ones));
-    });
+               note(items_, item_row_, f[0], static_cast<int32_t>(years_.size()), where);
+               const std::string_view date = f[2];
+               const std::optional<double> year =
+                   date.size() < 4 ? std::nullopt : number_in(date.substr(date.size() - 4));
+               if (!date.empty() && !year) {
+                 throw Error(ExitCode::kData, "no year ends the date " + shown(date), "", where());
+               }
+               years_.push_back(year ? *year : std::nan(""));
+               std::vector<std::size_t> ones;
+               for (std::size_t g = 0; g < std::size(kGenres); ++g) {
+                 const std::string_view flag = f[kFirst + g];
+                 if (flag != "0" && flag != "1") {
+                   throw Error(
+                       ExitCode::kData,
+                       "genre " + std::string(kGenres[g]) + " is neither 0 nor 1: " + shown(flag),
+                       "", where());
+                 }
+                 if (flag == "1") ones.push_back(1 + g);
+               }
+               item_ones_.push_back(std::move(ones));
+             });
     item_columns_ = {"year"};
     for (const char* genre : kGenres) item_columns_.push_back(std::string("genre ") + genre);
   }
@@ -284,9 +285,11 @@ class RatingsReader {
     if (!timed_) data_.time.clear();
     // Of whom u.user or u.item knows nothing, no features: half known they would be no features.
     if (user_ones_.empty() != item_ones_.empty()) {
-      report_.warnings.push_back(
-          {path, std::string("without ") + (user_ones_.empty() ? "u.user" : "u.item") +
-                     " beside it nothing has features", ""});
+      report_.warnings.push_back({path,
+                                  std::string("without ") +
+                                      (user_ones_.empty() ? "u.user" : "u.item") +
+                                      " beside it nothing has features",
+                                  ""});
     }
     if (!user_ones_.empty() && !item_ones_.empty()) make_features(path);
     return std::move(data_);
@@ -382,9 +385,9 @@ class RatingsReader {
     data_.item.resize(to);
     data_.rating.resize(to);
     data_.time.resize(to);
-    report_.warnings.push_back(
-        {import_.input.files.front().path.string(),
-         count_of(repeated, "pair") + " rated again: the last rating counts", ""});
+    report_.warnings.push_back({import_.input.files.front().path.string(),
+                                count_of(repeated, "pair") + " rated again: the last rating counts",
+                                ""});
   }
 
   /// (value - mean) / deviation; 0 where all are equal.
@@ -408,8 +411,7 @@ class RatingsReader {
     if (known.empty()) throw Error(ExitCode::kData, "no item has a year", "", path);
     std::sort(known.begin(), known.end());
     const std::size_t half = known.size() / 2;
-    const double median =
-        known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
+    const double median = known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
     for (double& year : years_) {
       if (std::isnan(year)) year = median;
     }
@@ -472,11 +474,11 @@ std::optional<RatingsInput> find_ratings_input(const fs::path& source,
   if (!fs::exists(source, failure)) return std::nullopt;  // said by who reads it
   std::optional<RatingsInput> out = recognise(source, form, is_named, options);
   if (!out && is_named) {
-    throw Error(ExitCode::kData,
-                source.string() + ": no ratings " + (form.empty() ? "" : "(" + form + ") ") +
-                    "were found",
-                "a folder with u.data, or a CSV with the columns " + options.user_column + ", " +
-                    options.item_column + ", " + options.rating_column);
+    throw Error(
+        ExitCode::kData,
+        source.string() + ": no ratings " + (form.empty() ? "" : "(" + form + ") ") + "were found",
+        "a folder with u.data, or a CSV with the columns " + options.user_column + ", " +
+            options.item_column + ", " + options.rating_column);
   }
   return out;
 }
@@ -510,10 +512,9 @@ void import_ratings(const RatingsImport& import, const nlohmann::json& made_with
   if (by_time && ratings.time.empty()) {
     throw Error(ExitCode::kData, "rating_split: time, but not every rating has a time", "", path);
   }
-  const RatingParts parts =
-      by_time ? newest_parts(ratings.time, options.test_fraction)
-              : permuted_parts(ratings.count(), options.test_fraction,
-                               static_cast<uint32_t>(options.seed));
+  const RatingParts parts = by_time ? newest_parts(ratings.time, options.test_fraction)
+                                    : permuted_parts(ratings.count(), options.test_fraction,
+                                                     static_cast<uint32_t>(options.seed));
   if (parts.train.empty()) {
     throw Error(ExitCode::kData, "no rating is left to train on", "lower test_fraction", path);
   }

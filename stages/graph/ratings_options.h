@@ -1,5 +1,5 @@
-// Options of imports of ratings; a part of ImportOptions. Of the options that all share, ratings have
-// format, strict, test_fraction and seed.
+// Options of imports of ratings; a part of ImportOptions. Of the options that all share, ratings
+// have format, strict, test_fraction and seed.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// RatingStore: ratings, their graph and features in one memory-mapped file, shared by all models of a
-// process. Owns the mapping. Knows nothing about models. No LibTorch.
+// RatingStore: ratings, their graph and features in one memory-mapped file, shared by all models of
+// a process. Owns the mapping. Knows nothing about models. No LibTorch.
 //
 // U users, I items, N = U + I nodes (users first), R ratings, T of them to train on.
 //
@@ -31,8 +31,8 @@ class RatingStore {
   /// Checks header, shapes, offsets and the header's hash; data only on verify(). Copies share the
   /// mapping. Throws Error(kData).
   static RatingStore open(const std::filesystem::path& path);
-  /// As open(), but a file is opened once in this process: all models see one graph, at one address.
-  /// Kept until forget_shared().
+  /// As open(), but a file is opened once in this process: all models see one graph, at one
+  /// address. Kept until forget_shared().
   static RatingStore shared(const std::filesystem::path& path);
   static void forget_shared();  ///< copies that are in use keep their mapping
   /// Whether the file says that it is one. Reads the header; throws Error(kData) if it is damaged.
@@ -87,8 +87,8 @@ class RatingStore {
   std::string content_hash_;
 };
 
-/// Writes atomically, with hashes and facts. Throws Error(kData), also for sizes that int32 does not
-/// hold.
+/// Writes atomically, with hashes and facts. Throws Error(kData), also for sizes that int32 does
+/// not hold.
 void write_rating_store(const std::filesystem::path& path, const Ratings& ratings,
                         const RatingParts& parts, const std::vector<Source>& sources,
                         const nlohmann::json& options);

@@ -47,8 +47,7 @@ struct SynthOptions : SpatialSynth {
         field("nodes", &O::nodes, "Nodes, words or ratings of each, about.").range(4, 1 << 20),
         field("classes", &O::classes, "Classes of them, which differ in shape, topic or taste.")
             .range(1, 256),
-        field("items", &O::items, "Items that users rate; 0 = 16 for 9 users.")
-            .range(0, 1 << 20)};
+        field("items", &O::items, "Items that users rate; 0 = 16 for 9 users.").range(0, 1 << 20)};
   }
 };
 
@@ -67,11 +66,11 @@ inline constexpr int kSynthVersion = 1;
 std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
                                  const std::string& attack, int64_t drive = 0);
 
-/// Writes what `options.kind` says below `folder`: graphs in space, texts, ratings, or the published folder
-/// layout: train_01_attack_free and train_02_with_attacks with all vehicles but the last,
-/// test_01_known_vehicle_known_attack with other drives of them, and, from two vehicles on,
-/// test_02_unknown_vehicle_known_attack with the last. Throws Error(kData), and Error(kInterrupted)
-/// once `cancelled` answers true, asked between two files.
+/// Writes what `options.kind` says below `folder`: graphs in space, texts, ratings, or the
+/// published folder layout: train_01_attack_free and train_02_with_attacks with all vehicles but
+/// the last, test_01_known_vehicle_known_attack with other drives of them, and, from two vehicles
+/// on, test_02_unknown_vehicle_known_attack with the last. Throws Error(kData), and
+/// Error(kInterrupted) once `cancelled` answers true, asked between two files.
 void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
                      const std::function<bool()>& cancelled = {});
 

@@ -48,17 +48,17 @@ std::vector<SyntheticRating> synthetic_ratings(const SpatialSynth& options, int6
   for (int64_t user = 0; user < options.graphs; ++user) {
     Random random = of(options, kUserStream, user);
     const double bias = 0.4 * normal(random);
-    const auto wanted = static_cast<std::size_t>(std::clamp<int64_t>(
-        options.nodes * (50 + static_cast<int64_t>(random.below(101))) / 100, 2,
-        std::max<int64_t>(2, items / 2)));
+    const auto wanted = static_cast<std::size_t>(
+        std::clamp<int64_t>(options.nodes * (50 + static_cast<int64_t>(random.below(101))) / 100, 2,
+                            std::max<int64_t>(2, items / 2)));
     std::set<int64_t> rated;
     while (rated.size() < wanted) {
       const double place = random.uniform();
       const auto item = static_cast<int64_t>(place * place * static_cast<double>(items));
       if (!rated.insert(item).second) continue;
       const bool is_liked = item % options.classes == user % options.classes;
-      const double value = 3.5 + bias + quality(options, item) + (is_liked ? 0.8 : -0.3) +
-                           0.6 * normal(random);
+      const double value =
+          3.5 + bias + quality(options, item) + (is_liked ? 0.8 : -0.3) + 0.6 * normal(random);
       out.push_back({static_cast<int32_t>(user), static_cast<int32_t>(item),
                      static_cast<int32_t>(std::clamp<int64_t>(std::llround(value), 1, 5))});
     }

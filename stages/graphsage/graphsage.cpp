@@ -193,7 +193,8 @@ json judge(const GraphsageOptions& options, const RatingData& data, model::SageN
   if (options.full_ranking) {
     add_prefixed(out, "test_", full_ranking(data, data.test, rule, ranker));
   }
-  // Every user and item has a node, and so a prediction: of the published coverage there is no less.
+  // Every user and item has a node, and so a prediction: of the published coverage there is no
+  // less.
   out["test_coverage"] = 1.0;
   if (options.write_predictions && !folder.empty()) {
     write_predictions(data, test, folder);
@@ -218,9 +219,9 @@ std::string summary(const GraphsageOptions& options, const FitOutcome& fitted,
     out += "  test RMSE " + number_text(metrics.at("test_rmse")) + " NDCG " +
            number_text(metrics.at("test_ndcg"));
   }
-  std::snprintf(text, sizeof text, "  %.1f ms/step",
-                1e3 * fitted.seconds /
-                    static_cast<double>(std::max<int64_t>(1, fitted.timed_steps)));
+  std::snprintf(
+      text, sizeof text, "  %.1f ms/step",
+      1e3 * fitted.seconds / static_cast<double>(std::max<int64_t>(1, fitted.timed_steps)));
   return out + text;
 }
 
@@ -241,8 +242,8 @@ void require_cpu(const Request& request) {
 /// What results depend on beside the code.
 std::string identity_of(const GraphsageOptions& options, const Request& request,
                         const graph::RatingStore& store) {
-  const std::string what = train::result_options(options).dump() + std::to_string(request.seed) +
-                           store.content_hash();
+  const std::string what =
+      train::result_options(options).dump() + std::to_string(request.seed) + store.content_hash();
   return graph::hash_bytes(what.data(), what.size());
 }
 
@@ -293,9 +294,8 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   const memory::PeakScope peak(memory::meter(torch::kCPU));
   model::SageNet net(config, whole_graph(data.store), seed,
                      options.legacy_clamp ? 0 : data.train_mean);
-  const fs::path checkpoint = request.run_dir.empty()
-                                  ? fs::path()
-                                  : request.run_dir / "checkpoint" / "state.safetensors";
+  const fs::path checkpoint =
+      request.run_dir.empty() ? fs::path() : request.run_dir / "checkpoint" / "state.safetensors";
   RatingFit fit(options, data, net, seed, checkpoint, identity_of(options, request, data.store),
                 &host);
   const FitOutcome fitted = fit.run();
@@ -319,12 +319,11 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
                      json::object()});
   train::clear_checkpoint(request);
   const int64_t tensors = peak.peak() - peak.start();
-  const json actual = {
-      {"peak_tensor_bytes", tensors},
-      {"peak_reserved_bytes", memory::meter(torch::kCPU).counters().peak_reserved},
-      {"held_bytes", net.bytes() + static_cast<int64_t>(net.weights().nbytes())},
-      {"context_bytes",
-       memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved}};
+  const json actual = {{"peak_tensor_bytes", tensors},
+                       {"peak_reserved_bytes", memory::meter(torch::kCPU).counters().peak_reserved},
+                       {"held_bytes", net.bytes() + static_cast<int64_t>(net.weights().nbytes())},
+                       {"context_bytes", memory::anonymous_memory() -
+                                             memory::meter(torch::kCPU).counters().reserved}};
   return {{"metrics", metrics},
           {"summary", summary(options, fitted, metrics)},
           {"facts", facts_of(config)},

@@ -1,5 +1,5 @@
-// Options of the graphsage stage. Names and values are the published ones, but for what the published
-// training gets wrong: the clamp in training, the head's bias and the size of scores.
+// Options of the graphsage stage. Names and values are the published ones, but for what the
+// published training gets wrong: the clamp in training, the head's bias and the size of scores.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,9 @@ struct GraphsageOptions {
             .range(0, 0.9),
         field("bias_terms", &O::bias_terms,
               "Learn a bias of each user and item, added to the rating."),
-        field("id_embeddings", &O::id_embeddings,
-              "Learn a row of each user and item beside their features; auto: where there are none.")
+        field(
+            "id_embeddings", &O::id_embeddings,
+            "Learn a row of each user and item beside their features; auto: where there are none.")
             .choices({"auto", "on", "off"}),
         field("score", &O::score,
               "Of a user and an item: scaled is the dot product of their states over the root of "
@@ -69,9 +70,10 @@ struct GraphsageOptions {
               "With bpr: so many times the sum of all squared parameters is added to it; published "
               "is 0.01, which grows with the model. Not in the losses reported.")
             .range(0, 10),
-        field("legacy_clamp", &O::legacy_clamp,
-              "Train as published: predictions are clamped to the range of ratings in training, too, "
-              "and the head starts without the mean. Such a net may never learn."),
+        field(
+            "legacy_clamp", &O::legacy_clamp,
+            "Train as published: predictions are clamped to the range of ratings in training, too, "
+            "and the head starts without the mean. Such a net may never learn."),
         field("leave_target_out", &O::leave_target_out,
               "Leave the pairs of a batch out of the graph while they are predicted, and those of "
               "validation until the test: published is a graph with all of them."),
@@ -90,7 +92,8 @@ struct GraphsageOptions {
             .range(0, 10),
         field("val_ratio", &O::val_ratio, "Share of the train ratings kept for validation.")
             .range(0.001, 0.9),
-        field("top_k", &O::top_k, "Length of the lists that ranking metrics judge.").range(1, 10000),
+        field("top_k", &O::top_k, "Length of the lists that ranking metrics judge.")
+            .range(1, 10000),
         field("relevant_rating", &O::relevant_rating, "Items rated so or higher are relevant."),
         field("cold_user_threshold", &O::cold_user_threshold,
               "Users with fewer train ratings are cold.")
@@ -100,9 +103,10 @@ struct GraphsageOptions {
             .range(0, 1e9),
         field("full_ranking", &O::full_ranking,
               "Judge also the ranking of all items a user has not rated in train."),
-        field("write_predictions", &O::write_predictions,
-              "Write predictions.csv, the test ratings, and recommendations.csv, top_k items of each "
-              "user.")
+        field(
+            "write_predictions", &O::write_predictions,
+            "Write predictions.csv, the test ratings, and recommendations.csv, top_k items of each "
+            "user.")
             .runtime(),
         field("checkpoint_seconds", &O::checkpoint_seconds,
               "Time between two checkpoints; 0 = after every step.")

@@ -56,7 +56,8 @@ at::Tensor features_of(const graph::RatingStore& store) {
   auto* x = const_cast<float*>(store.x().data());
   if (store.features() == 0) return at::empty({store.nodes(), 0});
   const std::shared_ptr<const void> mapping = store.mapping();
-  return at::from_blob(x, {store.nodes(), store.features()}, [mapping](void*) {}, at::kFloat);
+  return at::from_blob(
+      x, {store.nodes(), store.features()}, [mapping](void*) {}, at::kFloat);
 }
 
 }  // namespace
@@ -139,8 +140,8 @@ model::SageGraph ReducedGraph::graph() const {
 }
 
 int64_t ReducedGraph::bytes() const {
-  return static_cast<int64_t>(
-      (base_col_.size() + base_end_.size() + col_.size() + end_.size()) * sizeof(int32_t));
+  return static_cast<int64_t>((base_col_.size() + base_end_.size() + col_.size() + end_.size()) *
+                              sizeof(int32_t));
 }
 
 }  // namespace kdgat::graphsage

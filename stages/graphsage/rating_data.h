@@ -1,5 +1,5 @@
-// The ratings a recommender trains, validates and is tested on, by node; negatives; what of the graph
-// messages may use. Owns copies of the pairs and borrows the store's mapping.
+// The ratings a recommender trains, validates and is tested on, by node; negatives; what of the
+// graph messages may use. Owns copies of the pairs and borrows the store's mapping.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Pairs {
 struct RatingData {
   graph::RatingStore store;
   Pairs fit, val, test;
-  double train_mean = 0;        ///< of fit
-  float low = 0, high = 0;      ///< of fit and val
+  double train_mean = 0;    ///< of fit
+  float low = 0, high = 0;  ///< of fit and val
 };
 
 /// The train ratings are divided by the seed: round(val_ratio x train), at least one, validate.
@@ -35,8 +35,8 @@ RatingData make_rating_data(graph::RatingStore store, double val_ratio, uint64_t
 /// The graph of all train ratings, features as a tensor that looks into the mapping.
 model::SageGraph whole_graph(const graph::RatingStore& store);
 
-/// An item that `user` has not rated in train for each of `users`, by (seed, stream); after a hundred
-/// tries any. Nodes.
+/// An item that `user` has not rated in train for each of `users`, by (seed, stream); after a
+/// hundred tries any. Nodes.
 void draw_negatives(const graph::RatingStore& store, std::span<const int32_t> users, uint64_t seed,
                     uint64_t stream, std::vector<int32_t>& to);
 

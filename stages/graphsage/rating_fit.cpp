@@ -200,9 +200,10 @@ void RatingFit::check_cancelled() {
 }
 
 void RatingFit::save() {
-  const json state = {{"identity", identity_}, {"epoch", epoch_},           {"pair", pair_},
-                      {"step", step_},         {"standing", standing_},     {"loss_sum", loss_sum_},
-                      {"best", best_},         {"best_epoch", best_epoch_}, {"best_loss", best_loss_}};
+  const json state = {
+      {"identity", identity_}, {"epoch", epoch_},           {"pair", pair_},
+      {"step", step_},         {"standing", standing_},     {"loss_sum", loss_sum_},
+      {"best", best_},         {"best_epoch", best_epoch_}, {"best_loss", best_loss_}};
   train::save_checkpoint(checkpoint_,
                          {{"weights", net_.weights()},
                           {"first_moments", net_.first_moments()},

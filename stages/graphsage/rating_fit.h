@@ -1,6 +1,6 @@
 // The training of a recommender: epochs of shuffled pairs, validation, early stopping, checkpoints.
-// Owns the order of pairs, the best weights and progress; borrows net and data. Its random numbers are
-// functions of (seed, epoch, step): nothing global is drawn from.
+// Owns the order of pairs, the best weights and progress; borrows net and data. Its random numbers
+// are functions of (seed, epoch, step): nothing global is drawn from.
 #pragma once
 
 #include <filesystem>
@@ -26,14 +26,14 @@ struct FitOutcome {
 
 class RatingFit {
  public:
-  /// `checkpoint`: file to continue from if it is there and to write; empty = none. `identity`: what
-  /// results depend on beside options and seed.
+  /// `checkpoint`: file to continue from if it is there and to write; empty = none. `identity`:
+  /// what results depend on beside options and seed.
   RatingFit(const GraphsageOptions& options, const RatingData& data, model::SageNet& net,
             uint64_t seed, std::filesystem::path checkpoint, const std::string& identity,
             const Host* host);
 
-  /// Leaves the best weights in the net. Throws Error with the host's code, after a checkpoint, when
-  /// cancelled; Error(kStageFailed) when the loss is not finite.
+  /// Leaves the best weights in the net. Throws Error with the host's code, after a checkpoint,
+  /// when cancelled; Error(kStageFailed) when the loss is not finite.
   FitOutcome run();
 
   /// Predictions of pairs by the net as it is.
@@ -63,7 +63,7 @@ class RatingFit {
   std::optional<ReducedGraph> reduced_;
   at::Tensor best_weights_;
 
-  std::vector<int32_t> order_;             // pairs of this epoch
+  std::vector<int32_t> order_;                   // pairs of this epoch
   std::vector<int32_t> user_, item_, negative_;  // of the batch
   std::vector<float> rating_;
 

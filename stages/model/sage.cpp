@@ -93,7 +93,8 @@ void SageNet::make_parameters(uint64_t seed, double head_bias) {
   if (config_.embeddings) shapes.push_back({"node.embedding", {N, H}, of_hidden});
 
   const int64_t count = sage_parameters(config_);
-  for (at::Tensor* flat : {&weights_, &grads_, &first_, &second_}) *flat = at::zeros({count}, dtype_);
+  for (at::Tensor* flat : {&weights_, &grads_, &first_, &second_})
+    *flat = at::zeros({count}, dtype_);
   graph::Random random(seed, 0x5A6E);
   int64_t at = 0;
   for (const Shape& shape : shapes) {
@@ -272,18 +273,17 @@ void SageNet::backward(const kernels::SageRows& rows) {
 void SageNet::adam(const AdamStep& step) {
   AT_DISPATCH_FLOATING_TYPES(dtype_, "adam", [&] {
     const double n = static_cast<double>(step.step);
-    const kernels::AdamArgs<scalar_t> args{
-        weights_.data_ptr<scalar_t>(),
-        first_.data_ptr<scalar_t>(),
-        second_.data_ptr<scalar_t>(),
-        grads_.const_data_ptr<scalar_t>(),
-        scalar_t(step.lr),
-        scalar_t(kBeta1),
-        scalar_t(kBeta2),
-        scalar_t(kEpsilon),
-        scalar_t(step.weight_decay),
-        scalar_t(1 - std::pow(kBeta1, n)),
-        scalar_t(std::sqrt(1 - std::pow(kBeta2, n)))};
+    const kernels::AdamArgs<scalar_t> args{weights_.data_ptr<scalar_t>(),
+                                           first_.data_ptr<scalar_t>(),
+                                           second_.data_ptr<scalar_t>(),
+                                           grads_.const_data_ptr<scalar_t>(),
+                                           scalar_t(step.lr),
+                                           scalar_t(kBeta1),
+                                           scalar_t(kBeta2),
+                                           scalar_t(kEpsilon),
+                                           scalar_t(step.weight_decay),
+                                           scalar_t(1 - std::pow(kBeta1, n)),
+                                           scalar_t(std::sqrt(1 - std::pow(kBeta2, n)))};
     sage_table<scalar_t>().adam(args, 0, weights_.numel());
   });
 }
@@ -301,7 +301,8 @@ at::Tensor SageNet::embed() {
 }
 
 at::Tensor SageNet::scratch(int64_t columns) const {
-  return grad_in_N2H_.flatten().narrow(0, 0, grad_in_N2H_.numel() / columns * columns)
+  return grad_in_N2H_.flatten()
+      .narrow(0, 0, grad_in_N2H_.numel() / columns * columns)
       .view({-1, columns});
 }
 
@@ -310,9 +311,9 @@ int64_t SageNet::bytes() const {
   const auto add = [&bytes](const at::Tensor& t) {
     if (t.defined()) bytes += static_cast<int64_t>(t.nbytes());
   };
-  for (const at::Tensor& t : {weights_, grads_, first_, second_, last_NH_, last_in_R2H_,
-                              last_argmax_RH_, out_RH_, grad_out_RH_, grad_NH_, grad_in_N2H_,
-                              row_R_, slot_N_}) {
+  for (const at::Tensor& t :
+       {weights_, grads_, first_, second_, last_NH_, last_in_R2H_, last_argmax_RH_, out_RH_,
+        grad_out_RH_, grad_NH_, grad_in_N2H_, row_R_, slot_N_}) {
     add(t);
   }
   for (const at::Tensor& t : in_N2H_) add(t);

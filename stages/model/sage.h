@@ -70,8 +70,8 @@ struct SageParameter {
 
 class SageNet {
  public:
-  /// Xavier for the projections, as PyTorch's Linear for the rest; `seed` draws them, the head's bias
-  /// is `head_bias`. `dtype`: kFloat, or kDouble for tests.
+  /// Xavier for the projections, as PyTorch's Linear for the rest; `seed` draws them, the head's
+  /// bias is `head_bias`. `dtype`: kFloat, or kDouble for tests.
   SageNet(SageConfig config, SageGraph graph, uint64_t seed, double head_bias,
           at::ScalarType dtype = at::kFloat);
 
@@ -119,9 +119,9 @@ class SageNet {
   std::vector<SageParameter> parameters_;
 
   // Workspace, see sage_footprint().
-  std::vector<at::Tensor> in_N2H_;    ///< of each layer but the last: m beside h
+  std::vector<at::Tensor> in_N2H_;     ///< of each layer but the last: m beside h
   std::vector<at::Tensor> argmax_NH_;  ///< int32, of max
-  at::Tensor last_NH_;                ///< what the last layer reads
+  at::Tensor last_NH_;                 ///< what the last layer reads
   at::Tensor last_in_R2H_, last_argmax_RH_, out_RH_, grad_out_RH_;
   at::Tensor grad_NH_, grad_in_N2H_;
   at::Tensor row_R_, slot_N_;  ///< int32: node of a row; row of a node, -1 = none

@@ -13,9 +13,8 @@ std::vector<SageItem> sage_items(const SageConfig& c) {
   constexpr int64_t kFloat = 4, kIndex = 4;
   const int64_t H = c.hidden, N = c.nodes(), R = c.rows(), P = sage_parameters(c);
   const int64_t index = c.aggregator == "max" ? kIndex : 0;
-  std::vector<SageItem> out = {{"weights", kFloat * P},
-                               {"gradients", kFloat * P},
-                               {"Adam's moments", 2 * kFloat * P}};
+  std::vector<SageItem> out = {
+      {"weights", kFloat * P}, {"gradients", kFloat * P}, {"Adam's moments", 2 * kFloat * P}};
   for (int64_t k = 1; k < c.layers; ++k) {
     out.push_back({"layer " + std::to_string(k) + ": m, h, argmax", N * H * (2 * kFloat + index)});
   }

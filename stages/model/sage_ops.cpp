@@ -20,8 +20,9 @@ uint64_t mix(uint64_t z) {  // splitmix64's finaliser
   return z ^ (z >> 31);
 }
 
-/// Calls body(begin, end) for runs of [0, count) in threads, about four for each: each works through
-/// its run of rows a group of columns at a time, so that the rows it reads stay in its cache.
+/// Calls body(begin, end) for runs of [0, count) in threads, about four for each: each works
+/// through its run of rows a group of columns at a time, so that the rows it reads stay in its
+/// cache.
 template <class Body>
 void for_runs(int64_t count, int64_t least, int64_t work, const Body& body) {
   const int64_t threads = at::get_num_threads();
@@ -58,7 +59,9 @@ std::pair<at::Tensor, at::Tensor> edge_lists(const kernels::SageRows& graph) {
 }
 
 at::Tensor degrees_of(const at::Tensor& row, int64_t rows, const at::TensorOptions& options) {
-  return at::zeros({rows}, options).index_add_(0, row, at::ones({row.size(0)}, options)).clamp_min_(1);
+  return at::zeros({rows}, options)
+      .index_add_(0, row, at::ones({row.size(0)}, options))
+      .clamp_min_(1);
 }
 
 }  // namespace
@@ -168,10 +171,10 @@ void sage_aggregate(SageAggregator kind, const kernels::SageRows& graph, const a
   m.copy_(most);
   // Of those that are the largest the first.
   const at::Tensor is_most = messages.eq(most.index_select(0, row));
-  const at::Tensor candidates =
-      at::where(is_most, col.unsqueeze(1).expand_as(messages), at::scalar_tensor(1L << 40, at::kLong));
-  const at::Tensor first = at::full(m.sizes(), -1, at::kLong)
-                               .scatter_reduce(0, places, candidates, "amin", false);
+  const at::Tensor candidates = at::where(is_most, col.unsqueeze(1).expand_as(messages),
+                                          at::scalar_tensor(1L << 40, at::kLong));
+  const at::Tensor first =
+      at::full(m.sizes(), -1, at::kLong).scatter_reduce(0, places, candidates, "amin", false);
   argmax.copy_(first);
 }
 

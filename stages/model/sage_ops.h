@@ -1,6 +1,6 @@
-// The kernels of GraphSAGE on tensors: shared by threads, and the same in plain tensor operations for
-// tests. Private to sage.cpp and its tests. Tensors are of one dtype, float or double, on the CPU;
-// rows may be apart (views of columns), columns are not.
+// The kernels of GraphSAGE on tensors: shared by threads, and the same in plain tensor operations
+// for tests. Private to sage.cpp and its tests. Tensors are of one dtype, float or double, on the
+// CPU; rows may be apart (views of columns), columns are not.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +13,8 @@ namespace kdgat::model {
 
 enum class SageAggregator { kMax, kMean };
 
-/// m [rows, C] = max or mean of h [N, C] over the neighbours of each row; argmax [rows, C] int32, of
-/// max alone.
+/// m [rows, C] = max or mean of h [N, C] over the neighbours of each row; argmax [rows, C] int32,
+/// of max alone.
 void sage_aggregate(SageAggregator kind, const kernels::SageRows& graph, const at::Tensor& h,
                     const at::Tensor& m, const at::Tensor& argmax);
 /// Backward: grad_h [N, C], contiguous, grows.

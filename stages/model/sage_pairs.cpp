@@ -42,8 +42,7 @@ struct Head {
     T sum = b2;
     for (int64_t j = 0; j < kHeadUnits; ++j) {
       const T z = w1[j] * score + b1[j];
-      const bool keep =
-          threshold == 0 || noise_of(noise, static_cast<uint64_t>(j)) >= threshold;
+      const bool keep = threshold == 0 || noise_of(noise, static_cast<uint64_t>(j)) >= threshold;
       hidden[j] = z > 0 && keep ? z * scale : T(0);
       sum += w2[j] * hidden[j];
     }
@@ -109,7 +108,8 @@ class PairStep {
       const int32_t u = batch.user[p], i = batch.item[p];
       T hidden[kHeadUnits];
       const T s = score(u, i);
-      const T raw = head_.forward(s, noise + p * kHeadUnits, threshold, keep, hidden) + biases(u, i);
+      const T raw =
+          head_.forward(s, noise + p * kHeadUnits, threshold, keep, hidden) + biases(u, i);
       double y = static_cast<double>(raw);
       const bool is_outside = loss.clamp && (y < loss.low || y > loss.high);
       if (is_outside) y = y < loss.low ? loss.low : loss.high;
@@ -146,9 +146,7 @@ class PairStep {
 
  private:
   int64_t row(int32_t node) const { return slot_[node] * width_; }
-  T score(int32_t u, int32_t i) const {
-    return scale_ * dot(out_ + row(u), out_ + row(i), width_);
-  }
+  T score(int32_t u, int32_t i) const { return scale_ * dot(out_ + row(u), out_ + row(i), width_); }
   T biases(int32_t u, int32_t i) const { return bias_ == nullptr ? T(0) : bias_[u] + bias_[i]; }
   void add_score_gradient(int32_t u, int32_t i, T grad) {
     add_scaled(grad_ + row(u), out_ + row(i), grad * scale_, width_);

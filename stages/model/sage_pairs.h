@@ -1,5 +1,5 @@
-// What follows the states of nodes: the score of a user and an item, the head that makes a rating of
-// it, and the losses on pairs with their gradients. Owns nothing.
+// What follows the states of nodes: the score of a user and an item, the head that makes a rating
+// of it, and the losses on pairs with their gradients. Owns nothing.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,9 +21,9 @@ struct RatedPairs {
   std::span<const float> rating;
 };
 
-/// mse_weight mean (prediction - rating)^2 - bpr_weight mean ln(sigmoid(s+ - s-) + 1e-10) (Rendle et
-/// al., 2009), s with b_item. With `clamp` predictions are clamped to [low, high] first, which has no
-/// gradient outside.
+/// mse_weight mean (prediction - rating)^2 - bpr_weight mean ln(sigmoid(s+ - s-) + 1e-10) (Rendle
+/// et al., 2009), s with b_item. With `clamp` predictions are clamped to [low, high] first, which
+/// has no gradient outside.
 struct PairLoss {
   double mse_weight = 1, bpr_weight = 0;
   bool clamp = false;

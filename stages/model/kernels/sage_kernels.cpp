@@ -42,7 +42,8 @@ inline int64_t node_of(const SageRows& graph, int64_t row) {
   return graph.node == nullptr ? row : graph.node[row];
 }
 
-/// Columns [c, c + kVectors * lanes): best and its place stay in registers along a row of neighbours.
+/// Columns [c, c + kVectors * lanes): best and its place stay in registers along a row of
+/// neighbours.
 template <class T, int kVectors>
 void max_block(const SageArgs<T>& a, int64_t begin, int64_t end, int64_t c) {
   using S = Simd<T>;

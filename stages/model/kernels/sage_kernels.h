@@ -1,5 +1,5 @@
-// Kernels of GraphSAGE layers on compressed rows: nothing the size of edges x channels exists. Tables
-// of plain functions, one for each instruction set and scalar type, all compiled from
+// Kernels of GraphSAGE layers on compressed rows: nothing the size of edges x channels exists.
+// Tables of plain functions, one for each instruction set and scalar type, all compiled from
 // sage_kernels.cpp; rules as in kernels.h.
 #pragma once
 
