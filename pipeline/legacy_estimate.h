@@ -1,5 +1,6 @@
-// The published estimate of a recommender's memory, and the published tables it is to explain: data,
-// for comparison. It counts no edges, no batch and no graph; see docs/guides.md. Pure numbers.
+// The published estimate of a recommender's memory, and the published tables it is to explain:
+// data, for comparison. It counts no edges, no batch and no graph; see docs/guides.md. Pure
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace kdgat {
 
-/// estimate_model_memory(): 2 (4 (users + items) H + 4 L H^2 + 4 H) / 2^30 + 0.5, and 0.3 more, to one
-/// decimal, halves to even; in GB.
+/// estimate_model_memory(): 2 (4 (users + items) H + 4 L H^2 + 4 H) / 2^30 + 0.5, and 0.3 more, to
+/// one decimal, halves to even; in GB.
 double legacy_estimate_gb(int64_t hidden_dim, int64_t num_layers, int64_t users, int64_t items);
 
 /// auto_estimate_memory_from_configs(): of the largest hidden_dim and the largest num_layers, which

@@ -156,24 +156,24 @@ void print_comparison(std::ostream& out, const json& compared) {
       << mebibytes(compared.at("mapped_bytes")) << " of graph and features, mapped once\n";
   Table table;
   for (const json& item : compared.at("items")) {
-    table.row({"  " + item.at("name").get<std::string>(), mebibytes(item.at("bytes"))});
+    table.add({"  " + item.at("name").get<std::string>(), mebibytes(item.at("bytes"))});
   }
-  table.print(out);
+  out << table.text();
 }
 
 /// The published tables beside the formula that is to give them, the original program and this one.
 void print_published(std::ostream& out, const json& rows) {
   Table table;
-  table.row({"table", "configuration", "hidden_dim", "layers", "published", "formula",
+  table.add({"table", "configuration", "hidden_dim", "layers", "published", "formula",
              "the original, measured", "this engine"});
   for (const json& row : rows) {
-    table.row({row.at("table"), row.at("name"), row.at("hidden_dim").dump(),
+    table.add({row.at("table"), row.at("name"), row.at("hidden_dim").dump(),
                row.at("num_layers").dump(), gigabytes(row.at("published_gb")),
                gigabytes(row.at("legacy_gb")),
                mebibytes(row.at("original_mib").get<double>() * (1 << 20)),
                mebibytes(row.at("tensor_bytes"))});
   }
-  table.print(out);
+  out << table.text();
 }
 
 /// What `kdgat memory estimate` is asked.

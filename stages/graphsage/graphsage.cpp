@@ -185,6 +185,9 @@ json judge(const GraphsageOptions& options, const RatingData& data, model::SageN
   fit.use_graph(true);
   const Predictions test = fit.predict(data.test);
   add_prefixed(out, "test_", rating_errors(data.test.rating, test.rating, low, high));
+  // What a net that has learnt nothing would get.
+  const std::vector<float> mean(data.test.rating.size(), static_cast<float>(data.train_mean));
+  add_prefixed(out, "test_mean_", rating_errors(data.test.rating, mean, low, high));
   add_prefixed(out, "test_", ranking_of_pairs(data.test, test.rank, rule));
   add_prefixed(out, "test_",
                cold_metrics(data, test, options.cold_user_threshold, options.cold_item_threshold));
@@ -304,6 +307,7 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   metrics["epochs"] = fitted.epochs;
   metrics["best_epoch"] = fitted.best_epoch;
   metrics["steps"] = fitted.steps;
+  metrics["nodes"] = config.nodes();
   metrics["train_ratings"] = data.fit.size();
   metrics["val_ratings"] = data.val.size();
   metrics["test_ratings"] = data.test.size();
