@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
+#include <utility>
 #include <vector>
 
 #include "pipeline/json_lookup.h"
@@ -26,19 +26,53 @@ std::string bytes_text(double bytes) {
   return bytes > 0 ? format_bytes(static_cast<uint64_t>(bytes)) : "-";
 }
 
-/// Names of numbers that at least one trial has, of validation alone: what fits into a table.
+/// What people look at first.
+constexpr const char* kUsual[] = {"rmse",     "mae",  "ndcg",     "precision", "recall",
+                                  "hit_rate", "loss", "accuracy", "auc",       "f1"};
+
+/// Names of numbers of validation that trials have: the metric, then the usual ones, as many as
+/// fit.
 std::vector<std::string> shown_metrics(const json& trials, const std::string& metric) {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMost = 5;
   std::vector<std::string> out = {metric};
-  for (const json& trial : trials) {
-    for (const auto& [name, value] : trial.at("metrics").items()) {
-      const bool is_known = std::find(out.begin(), out.end(), name) != out.end();
-      if (!is_known && value.is_number() && name.rfind("val_", 0) == 0 && out.size() < kMost) {
-        out.push_back(name);
-      }
-    }
+  for (const char* usual : kUsual) {
+    const std::string name = std::string("val_") + usual;
+    const bool is_there = std::any_of(trials.begin(), trials.end(), [&](const json& trial) {
+      return below(below(trial, "metrics"), name).is_number();
+    });
+    if (is_there && name != metric && out.size() < kMost) out.push_back(name);
   }
   return out;
+}
+
+/// The name of the trial that is best by a number; "" if none has it.
+std::string best_by(const json& trials, const std::string& metric) {
+  std::string out;
+  double best = 0;
+  for (const json& trial : trials) {
+    const json value = below(below(trial, "metrics"), metric);
+    if (!value.is_number() || trial.contains("stopped_at")) continue;
+    const double cost = is_less_better(metric) ? value.get<double>() : -value.get<double>();
+    if (!out.empty() && cost >= best) continue;
+    best = cost;
+    out = word(trial, "name");
+  }
+  return out;
+}
+
+/// What test data say, a few to a line.
+std::string test_lines(const json& metrics) {
+  constexpr std::size_t kInRow = 4;
+  Table table;
+  std::vector<std::string> row;
+  for (const auto& [name, value] : metrics.items()) {
+    if (name.rfind("test", 0) != 0 || !value.is_number()) continue;
+    row.push_back("  " + name);
+    row.push_back(value.is_number_integer() ? value.dump() : text_of("%.4f", value.get<double>()));
+    if (row.size() == 2 * kInRow) table.add(std::exchange(row, {}));
+  }
+  if (!row.empty()) table.add(std::move(row));
+  return table.text();
 }
 
 }  // namespace
@@ -95,13 +129,15 @@ std::string best_lines(const json& record) {
   const std::string best = word(record, "best");
   for (const json& trial : record.at("trials")) {
     if (word(trial, "name") != best || best.empty()) continue;
-    out += "\nbest by " + word(record, "metric") + ": " + best;
-    std::string test;
-    for (const auto& [name, value] : trial.at("metrics").items()) {
-      if (name.rfind("test", 0) != 0 || !value.is_number()) continue;
-      test += "  " + name + " " + text_of("%.4f", value.get<double>());
+    out += "\nbest by " + word(record, "metric") + ": " + best + "\n";
+    std::string others;
+    for (const std::string& name : shown_metrics(record.at("trials"), word(record, "metric"))) {
+      const std::string other = best_by(record.at("trials"), name);
+      if (name != word(record, "metric") && !other.empty()) others += "  " + name + ": " + other;
     }
-    out += test.empty() ? "\n" : "\ntest data, once:" + test + "\n";
+    if (!others.empty()) out += "by others:" + others + "\n";
+    const std::string test = test_lines(trial.at("metrics"));
+    if (!test.empty()) out += "test data, once, of " + best + ":\n" + test;
   }
   double seconds = 0;
   int64_t ran = 0;

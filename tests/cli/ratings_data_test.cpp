@@ -23,8 +23,8 @@ TEST_CASE("ratings: synth, import, inspect and verify follow one another", "[cli
             .out == "files/u.data\nfiles/u.item\nfiles/u.user\n");
   const std::string imported = must_kdgat("data import files -o data", scratch.path()).out;
   CHECK_THAT(imported, Catch::Contains("ratings of 90 items by 60 users: train ") &&
-                           Catch::Contains("; written to data") &&
-                           Catch::Contains("150 nodes, ") && Catch::Contains("u.user"));
+                           Catch::Contains("; written to data") && Catch::Contains("150 nodes, ") &&
+                           Catch::Contains("u.user"));
   CHECK_THAT(must_kdgat("data import files -o data", scratch.path()).out,
              Catch::Contains("already in data"));
   const std::string table = must_kdgat("data inspect data", scratch.path()).out;

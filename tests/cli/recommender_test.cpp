@@ -11,8 +11,8 @@ using kdgat::test::CommandResult;
 using kdgat::test::kdgat_word;
 using kdgat::test::must_kdgat;
 using kdgat::test::newest_run;
-using kdgat::test::run_shell;
 using kdgat::test::run_kdgat;
+using kdgat::test::run_shell;
 using kdgat::test::ScratchFolder;
 using nlohmann::json;
 
@@ -57,9 +57,9 @@ TEST_CASE("memory estimate gives the published formula and beside it the truth",
           .out;
   CHECK_THAT(text, Catch::Contains("published formula  0.8 GB") &&
                        Catch::Contains("6.1 MiB of tensors") && Catch::Contains("Adam's moments"));
-  const CommandResult asked = run_shell(
-      "printf '128\\nmany\\n3\\n943\\n1682\\n' | " + kdgat_word() + " memory estimate --interactive",
-      scratch.path());
+  const CommandResult asked = run_shell("printf '128\\nmany\\n3\\n943\\n1682\\n' | " +
+                                            kdgat_word() + " memory estimate --interactive",
+                                        scratch.path());
   CHECK(asked.exit_code == 0);
   CHECK_THAT(asked.err, Catch::Contains("hidden_dim [64]: num_layers [2]: many is no whole number "
                                         "above 0\nnum_layers [2]: num_users [1000]: "));

@@ -44,7 +44,8 @@ TEST_CASE("texts are trained on from the command line, and all parts are judged"
   CHECK(metrics.at("memory").at("planned").at("identity, naive") > 0);
   CHECK(metrics.at("memory").at("peak_over_start_bytes") > 0);
   CHECK(std::filesystem::exists(run / "textgcn/model.safetensors"));
-  CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out, Catch::Contains("textgcn  kept"));
+  CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out,
+             Catch::Contains("textgcn  kept"));
 
   // What trains on logs or trees says so, and the other way round.
   const CommandResult other = run_kdgat("run autoencoder --data texts", scratch.path());
@@ -60,7 +61,8 @@ TEST_CASE("the plan of a text graph names what is never allocated", "[cli][textg
   must_kdgat("data synth -o texts --kind text --graphs 120 --nodes 60", scratch.path());
   const CommandResult plan = must_kdgat("plan textgcn --data texts", scratch.path());
   CHECK_THAT(plan.out + plan.err, Catch::Contains("identity features, naive: "));
-  const CommandResult none = run_kdgat("plan textgcn --data texts --memory-limit 1MiB", scratch.path());
+  const CommandResult none =
+      run_kdgat("plan textgcn --data texts --memory-limit 1MiB", scratch.path());
   CHECK(none.exit_code == 5);
 }
 
@@ -101,7 +103,8 @@ TEST_CASE("a key that published profiles do not have is refused with the nearest
   must_kdgat("data synth -o texts --kind text --graphs 120 --nodes 60", scratch.path());
   const auto refused = [&](const std::string& from, const std::string& to) {
     std::ofstream(scratch / "mine.json") << published(from, to);
-    const CommandResult result = run_kdgat("run --config mine.json --data texts -n", scratch.path());
+    const CommandResult result =
+        run_kdgat("run --config mine.json --data texts -n", scratch.path());
     CHECK(result.exit_code == 2);
     return result.err;
   };
@@ -116,6 +119,7 @@ TEST_CASE("a key that published profiles do not have is refused with the nearest
   CHECK_THAT(refused("\"gnn_encoding\"", "\"rnn_encoding\""),
              Catch::Contains("dataset.rnn_encoding is not supported"));
   CHECK_THAT(refused("[0.7, 0.2, 0.1]", "[1, 0.5, 0.5]"), Catch::Contains("add up to 2, not 1"));
-  CHECK_THAT(refused("\"shuffle\": true", "\"shuffle\": false"), Catch::Contains("dataset.shuffle"));
+  CHECK_THAT(refused("\"shuffle\": true", "\"shuffle\": false"),
+             Catch::Contains("dataset.shuffle"));
   CHECK_THAT(refused("text_gcn", "lstm"), Catch::Contains("lstm"));
 }

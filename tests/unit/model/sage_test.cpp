@@ -1,5 +1,5 @@
-// GraphSAGE: kernels against plain tensor operations and PyTorch Geometric, the written-out gradients
-// against automatic differentiation and finite differences, bytes against what is held.
+// GraphSAGE: kernels against plain tensor operations and PyTorch Geometric, the written-out
+// gradients against automatic differentiation and finite differences, bytes against what is held.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <torch/torch.h>
@@ -33,9 +33,8 @@ struct Bipartite {
     std::vector<std::set<int32_t>> rows(static_cast<std::size_t>(users + items));
     for (int64_t p = 0; p < pairs; ++p) {  // the last user and the last item are alone
       const auto u = static_cast<int32_t>(random.below(static_cast<uint64_t>(users - 1)));
-      const auto i =
-          static_cast<int32_t>(users + static_cast<int64_t>(random.below(
-                                           static_cast<uint64_t>(items - 1))));
+      const auto i = static_cast<int32_t>(
+          users + static_cast<int64_t>(random.below(static_cast<uint64_t>(items - 1))));
       rows[static_cast<std::size_t>(u)].insert(i);
       rows[static_cast<std::size_t>(i)].insert(u);
     }
@@ -116,9 +115,9 @@ at::Tensor reference_loss(const SageNet& net, const Bipartite& g, const Batch& b
   for (int64_t k = 0; k < c.layers; ++k) {
     const at::Tensor messages = h.index_select(0, source);
     const at::Tensor places = target.unsqueeze(1).expand_as(messages);
-    const at::Tensor m =
-        at::zeros_like(h).scatter_reduce(0, places, messages, c.aggregator == "max" ? "amax" : "mean",
-                                         /*include_self=*/false);
+    const at::Tensor m = at::zeros_like(h).scatter_reduce(0, places, messages,
+                                                          c.aggregator == "max" ? "amax" : "mean",
+                                                          /*include_self=*/false);
     const std::string name = "layers." + std::to_string(k);
     const at::Tensor& weight = p.at(name + ".weight");
     h = h + m.mm(weight.narrow(1, 0, c.hidden).t()) + p.at(name + ".bias") +
@@ -203,8 +202,8 @@ TEST_CASE("a mean layer equals PyTorch Geometric's SAGEConv", "[sage][golden]") 
     row_ptr[static_cast<std::size_t>(v + 1)] = static_cast<int32_t>(col.size());
   }
   const kernels::SageRows rows{row_ptr.data(), row_ptr.data() + 1, col.data(), nullptr, N};
-  const at::Tensor weight =
-      at::cat({tensor_of(*file, "weight.lin_l.weight"), tensor_of(*file, "weight.lin_r.weight")}, 1);
+  const at::Tensor weight = at::cat(
+      {tensor_of(*file, "weight.lin_l.weight"), tensor_of(*file, "weight.lin_r.weight")}, 1);
   at_every_isa([&] {
     const at::Tensor in = at::empty({N, 2 * C});
     in.narrow(1, C, C).copy_(x);
@@ -230,10 +229,10 @@ TEST_CASE("the net's gradients are those of automatic differentiation", "[sage]"
     bool scaled, biased, embedded;
     PairLoss loss;
   };
-  for (const Case& c : {Case{"max", 1, true, false, false, {}}, Case{"max", 2, true, true, false, {1, 0.3}},
-                        Case{"mean", 3, false, true, true, {0.7, 2.0}},
-                        Case{"max", 4, false, false, true, {0, 1}},
-                        Case{"mean", 2, true, false, false, {1, 0, true, 2.5, 4.5}}}) {
+  for (const Case& c :
+       {Case{"max", 1, true, false, false, {}}, Case{"max", 2, true, true, false, {1, 0.3}},
+        Case{"mean", 3, false, true, true, {0.7, 2.0}}, Case{"max", 4, false, false, true, {0, 1}},
+        Case{"mean", 2, true, false, false, {1, 0, true, 2.5, 4.5}}}) {
     INFO(c.aggregator << " " << c.layers);
     SageConfig config = config_of(g, 6, c.layers);
     config.aggregator = c.aggregator;
@@ -241,7 +240,8 @@ TEST_CASE("the net's gradients are those of automatic differentiation", "[sage]"
     config.bias_terms = c.biased;
     config.embeddings = c.embedded;
     SageNet net(config, g.graph(), 7, 3.4, at::kDouble);
-    if (c.biased) net.parameter("node.bias").normal_(0, 0.1, at::make_generator<at::CPUGeneratorImpl>(1));
+    if (c.biased)
+      net.parameter("node.bias").normal_(0, 0.1, at::make_generator<at::CPUGeneratorImpl>(1));
     std::map<std::string, at::Tensor> leaves;
     for (const SageParameter& p : net.parameters()) {
       leaves[p.name] = p.value.detach().clone().set_requires_grad(true);
@@ -296,8 +296,8 @@ TEST_CASE("rows of a batch are those of the whole graph", "[sage]") {
   const SageHead head(net, net.embed());
   double sum = 0;
   for (std::size_t p = 0; p < batch.user.size(); ++p) {
-    const double error = head.predict(batch.user[p], batch.item[p]).rating -
-                         static_cast<double>(batch.rating[p]);
+    const double error =
+        head.predict(batch.user[p], batch.item[p]).rating - static_cast<double>(batch.rating[p]);
     sum += error * error / 9;
   }
   CHECK(loss == Approx(sum).epsilon(1e-5));

@@ -1,13 +1,12 @@
 // The recommender: its data, metrics, training, and what a run leaves.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
-#include "graphsage/graphsage.h"
-
 #include <fstream>
 #include <thread>
 
 #include "graph/import.h"
 #include "graph/synth.h"
+#include "graphsage/graphsage.h"
 #include "graphsage/rating_fit.h"
 #include "graphsage/rating_metrics.h"
 #include "memory/meter.h"
