@@ -59,19 +59,17 @@ constexpr const char* kTuneHelp =
 
   kdgat tune profiles/graphsage.yaml --data ml-100k --mode architecture
   kdgat tune classifier --preset smoke "lr=[0.001,0.003]" "hidden=[16,32]"
-  kdgat tune my.yaml --mode random --samples 40 "lr=log(1e-4,1e-2)"
-    "dropout=uniform(0,0.5)" kdgat tune my.yaml-- mode asha
-    "lr=log(1e-4,1e-2)"
-    "hidden=int(16,128)" kdgat tune show RUN the table again kdgat tune show
-        RUN-- simulate 16GiB the same trials on a device of that size
+  kdgat tune my.yaml --mode random --samples 40 "lr=log(1e-4,1e-2)" "dropout=uniform(0,0.5)"
+  kdgat tune my.yaml --mode asha "lr=log(1e-4,1e-2)" "hidden=int(16,128)"
+  kdgat tune show RUN                                the table again
+  kdgat tune show RUN --simulate 16GiB               the same trials on a device of that size
 
-            usage
-    : kdgat tune[STEP][FILE.yaml | FILE.json][key = [ A, B, ... ]...][key = value...][options]
+usage: kdgat tune [STEP] [FILE.yaml | FILE.json] [key=[A,B,...] ...] [key=value ...] [options]
 
-      Every option of kdgat run,
-                      and : --mode M grid : every combination of the lists;
-random : --samples draws from lists and ranges;
-asha : the same, and at 1, 3, 9, ... epochs only the best third goes on; or a published sweep: example, architecture, loss, grid (without lists)
+Every option of kdgat run, and:
+  --mode M             grid: every combination of the lists; random: --samples draws from lists and
+                       ranges; asha: the same, and at 1, 3, 9, ... epochs only the best third goes
+                       on; or a published sweep: example, architecture, loss, grid (without lists)
   --samples N          trials of random and asha (default 20)
   --min-epochs N       first epoch at which asha compares (default 1)
   --eta N              asha lets the best 1/N go on (default 3)

@@ -165,6 +165,9 @@ std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures) 
     return std::any_of(figures.begin(), figures.end(),
                        [&](const Figure& figure) { return figure.step == step; });
   };
+  if (const std::string best = word(read_json(run.folder / kSweepFile), "best"); has(best)) {
+    return best;
+  }
   for (const char* stage : {"fusion", "classifier"}) {
     for (const StepRecord& step : run.steps) {
       if (step.stage == stage && has(step.step)) return step.step;

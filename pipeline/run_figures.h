@@ -29,8 +29,8 @@ std::string figure_name(const std::string& name);
 /// "0.941", "38,200"
 std::string figure_text(const std::string& name, double value);
 
-/// The step whose figures speak for a run: an evaluated fusion, else a classifier, else the last
-/// one with figures; "" if there is none.
+/// The step whose figures speak for a run: the best of a sweep, an evaluated fusion, else a
+/// classifier, else the last one with figures; "" if there is none.
 std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures);
 
 /// "F1 0.838  AUC 0.955  classifier, val"; "" if the run has no figures.

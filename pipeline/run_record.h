@@ -13,6 +13,9 @@
 
 namespace kdgat {
 
+/// In the folder of a run that is a sweep: its trials (see tune/sweep.h).
+inline constexpr const char* kSweepFile = "tune.json";
+
 /// One step as run.json has it.
 struct StepRecord {
   std::string step, stage;

@@ -13,7 +13,8 @@
 namespace kdgat {
 namespace {
 
-constexpr double kTop = 34, kHeight = 220, kBottom = 14, kSide = 46, kBetween = 110;
+constexpr double kTop = 34, kHeight = 220, kBottom = 14, kSide = 46, kBetween = 110,
+                 kLineHeight = 13;
 
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
@@ -67,14 +68,15 @@ class Scale {
     return kTop + kHeight * (1 - share);
   }
 
-  /// What is written beside the axis.
+  /// What is written beside the axis where there is room, both ends first.
   std::vector<std::string> ticks() const {
-    constexpr std::size_t kMost = 8;
-    if (!is_numeric_ || words_.size() <= kMost) return words_;
-    const auto [least, most] = std::minmax_element(
-        words_.begin(), words_.end(),
-        [](const auto& a, const auto& b) { return *number_in(a) < *number_in(b); });
-    return {*least, *most};
+    std::vector<std::string> out = words_;
+    if (!is_numeric_) return out;
+    std::sort(out.begin(), out.end(), [](const auto& one, const auto& other) {
+      return *number_in(one) < *number_in(other);
+    });
+    if (out.size() > 2) std::rotate(out.begin() + 1, out.end() - 1, out.end());
+    return out;
   }
 
   std::string label(const std::string& value) const {
@@ -129,10 +131,16 @@ std::string parallel_svg(const std::string& title, const std::vector<ParallelAxi
     out += R"(<path class="axis" d="M)" + x + " " + pixels(kTop) + "V" + pixels(kTop + kHeight);
     out += "\"/>\n<text x=\"" + x + R"(" y="18" text-anchor="middle">)" + escaped(axes[i].title);
     out += "</text>\n";
+    std::vector<double> taken;
     for (const std::string& tick : scales[i].ticks()) {
-      out += "<text class=\"muted\" x=\"" + pixels(x_of(i) + 5) + "\" y=\"" +
-             pixels(*scales[i].place(tick) + 4) + "\">" + escaped(scales[i].label(tick)) +
-             "</text>\n";
+      const double y = *scales[i].place(tick);
+      const bool is_free = std::all_of(taken.begin(), taken.end(), [y](double other) {
+        return std::abs(other - y) >= kLineHeight;
+      });
+      if (!is_free) continue;
+      taken.push_back(y);
+      out += "<text class=\"muted\" x=\"" + pixels(x_of(i) + 5) + "\" y=\"" + pixels(y + 4) +
+             "\">" + escaped(scales[i].label(tick)) + "</text>\n";
     }
   }
   return out + "</svg>\n";

@@ -6,6 +6,7 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/frozen_run.h"
 #include "pipeline/json_lookup.h"
+#include "pipeline/run_record.h"
 #include "pipeline/signals.h"
 #include "pipeline/step_run.h"
 #include "pipeline/tune/trial_process.h"
@@ -64,6 +65,7 @@ class SweepRun {
   int go() {
     for (std::size_t i = 0; i < record_.trials.size(); ++i) take_up(i);
     if (count("waiting") > 0) {
+      started_ = clock_();
       ask_plans();
       if (stop_code() == 0) run_trials();
     }
@@ -234,7 +236,6 @@ class SweepRun {
       admission.add(i, reservation_of(one));
     }
     admission_ = &admission;
-    const double started = clock_();
     status_.begin("tune");
     int told = 0;
     while (true) {
@@ -249,7 +250,7 @@ class SweepRun {
           kPollMilliseconds, [&](int64_t id, const json& event) { on_event(id, event); },
           [&](int64_t id, const TrialEnd& end) { on_end(id, end); });
       if (!is_alive) process_.reset();
-      record_.seconds = clock_() - started;
+      record_.seconds = clock_() - started_;
       show();
     }
   }
@@ -389,6 +390,7 @@ class SweepRun {
   std::map<int64_t, std::unique_ptr<StepRun>> running_;
   Admission* admission_ = nullptr;
   int64_t device_total_ = 0, device_context_ = 0;
+  double started_ = 0;
   int stop_ = 0;
 };
 

@@ -17,9 +17,6 @@
 
 namespace kdgat {
 
-/// Stands in the run's folder; rewritten whole after every change.
-inline constexpr const char* kSweepFile = "tune.json";
-
 struct SweepOptions {
   std::string mode;
   std::string metric;  ///< of validation, by which the best is chosen
@@ -75,13 +72,13 @@ class Rungs {
   std::map<int64_t, std::vector<double>> values_;
 };
 
-/// The sweep as tune.json keeps it.
+/// The sweep as kSweepFile keeps it, which is rewritten whole after every change.
 struct SweepRecord {
   SweepOptions options;
   std::vector<Trial> trials;
   std::vector<DeviceRoom> rooms;
   int64_t context = 0;  ///< bytes of the process beside trials
-  double seconds = 0;   ///< that trials ran, in the last process
+  double seconds = 0;   ///< from the first measurement to the last end, in the last process
   int threads = 1;      ///< of each trial
   int cores = 1;        ///< of the machine, for this process
 

@@ -62,7 +62,7 @@ std::string best_by(const json& trials, const std::string& metric) {
 
 /// What test data say, a few to a line.
 std::string test_lines(const json& metrics) {
-  constexpr std::size_t kInRow = 4;
+  constexpr std::size_t kInRow = 3;
   Table table;
   std::vector<std::string> row;
   for (const auto& [name, value] : metrics.items()) {

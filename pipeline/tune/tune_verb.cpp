@@ -12,6 +12,7 @@
 #include "pipeline/json_lookup.h"
 #include "pipeline/path_options.h"
 #include "pipeline/recorder.h"
+#include "pipeline/run_record.h"
 #include "pipeline/run_session.h"
 #include "pipeline/schema.h"
 #include "pipeline/signals.h"

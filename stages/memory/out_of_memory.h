@@ -6,13 +6,12 @@
 #include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "kdgat/error.h"
 #include "kdgat/stage.h"
-#include "memory/arena.h"
 #include "memory/meter.h"
+#include "memory/own_space.h"
 
 namespace kdgat::memory {
 
@@ -39,20 +38,18 @@ class OutOfMemory : public Error {
 };
 
 /// A stage whose run() turns out of memory, wherever it happens, into a report and exit 81 or 82;
-/// one of several in a process gets an arena of its own.
+/// one of several in a process gets a space of its own.
 template <class Stage>
 struct Guarded : Stage {
   using Options = typename Stage::Options;
 
   static nlohmann::json plan(const Options& options, const Request& request) {
-    std::optional<OwnArena> arena;
-    if (request.memory.own) arena.emplace();
+    const OwnSpace space(request);
     return Stage::plan(options, request);
   }
 
   static nlohmann::json run(const Options& options, const Request& request, Host& host) {
-    std::optional<OwnArena> arena;
-    if (request.memory.own) arena.emplace();
+    const OwnSpace space(request);
     try {
       return Stage::run(options, request, host);
     } catch (const std::exception& error) {

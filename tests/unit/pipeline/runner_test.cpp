@@ -308,7 +308,8 @@ TEST_CASE("a request says what memory a stage may use", "[runner]") {
                                                     {"device", "card"},
                                                     {"total", 1 << 20},
                                                     {"context", 1 << 10},
-                                                    {"measure", true}});
+                                                    {"measure", true},
+                                                    {"own", false}});
   CHECK(world.requests.at("a").at("inputs").at("graphs")[0].at("path").is_null());
 }
 
