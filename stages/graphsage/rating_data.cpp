@@ -96,7 +96,7 @@ void ReducedGraph::filter(int32_t node, std::span<const int32_t> without) {
   int32_t to = first;
   for (int32_t e = first; e < base_end_[at(node)]; ++e) {
     const int32_t other = base_col_[at(e)];
-    if (std::find(without.begin(), without.end(), other) == without.end()) col_[at(to++)] = other;
+    if (!std::binary_search(without.begin(), without.end(), other)) col_[at(to++)] = other;
   }
   end_[at(node)] = to;
   changed_.push_back(node);

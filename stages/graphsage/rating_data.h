@@ -52,7 +52,7 @@ class ReducedGraph {
   int64_t bytes() const;
 
  private:
-  void filter(int32_t node, std::span<const int32_t> without);
+  void filter(int32_t node, std::span<const int32_t> without);  ///< ascending
   void leave_out_of(std::span<const int32_t> node, std::span<const int32_t> other);
 
   graph::RatingStore store_;

@@ -75,14 +75,17 @@ void SageNet::make_parameters(uint64_t seed, double head_bias) {
   };
   const double of_features = F > 0 ? std::sqrt(6.0 / static_cast<double>(F + H)) : 0;
   const double of_hidden = 1 / std::sqrt(static_cast<double>(H));
+  // States grow from layer to layer, and with them first scores: less so with smaller steps.
+  const double of_layers =
+      config_.scaled_score ? of_hidden / static_cast<double>(config_.layers) : of_hidden;
   std::vector<Shape> shapes = {{"user.weight", {H, F}, of_features},
                                {"user.bias", {H}, 0},
                                {"item.weight", {H, F}, of_features},
                                {"item.bias", {H}, 0}};
   for (int64_t k = 0; k < config_.layers; ++k) {
     const std::string name = "layers." + std::to_string(k);
-    shapes.push_back({name + ".weight", {H, 2 * H}, of_hidden});  // [A | B]
-    shapes.push_back({name + ".bias", {H}, of_hidden});
+    shapes.push_back({name + ".weight", {H, 2 * H}, of_layers});  // [A | B]
+    shapes.push_back({name + ".bias", {H}, of_layers});
   }
   constexpr int64_t kUnits = kHeadUnits;
   shapes.push_back({"head.0.weight", {kUnits, 1}, 1});

@@ -36,7 +36,7 @@ struct SageConfig {
   int64_t hidden = 64, layers = 2;
   std::string aggregator = "max";  ///< or "mean"
   double dropout = 0.1;
-  bool scaled_score = true;
+  bool scaled_score = true;  ///< and first weights of layers over L
   bool bias_terms = false;  ///< b_user, b_item
   bool embeddings = false;  ///< a learned row of each node
   /// Pairs of a training batch at most, and the nodes that each of them names: 2, with a negative
