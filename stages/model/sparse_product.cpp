@@ -18,7 +18,9 @@ namespace kdgat::model {
 
 namespace {
 
-constexpr int64_t kBlockNonzeros = 1 << 16;
+constexpr int64_t kRunNonzeros = 1 << 16;
+constexpr int64_t kBlockColumns = 1 << 10;  // of 64 floats: an eighth of a cache of 2 MiB
+constexpr int64_t kLeastNonzeros = 16;      // of a row in a block on average, or blocks do not pay
 constexpr int64_t kPackRows = 1 << 11;
 
 /// Columns [first, first + count) of x, one row behind the other, and zeros up to `width` columns;
@@ -84,29 +86,42 @@ SparseProduct::Part SparseProduct::part_of(const SparseMatrix& matrix, const Nod
   const int32_t* row_ptr = matrix.row_ptr_N1.const_data_ptr<int32_t>();
   const int32_t* col = matrix.col_E.const_data_ptr<int32_t>();
   // Nodes of a kind stand together, so a span of columns leaves out most of those of no use.
-  const auto begin =
-      static_cast<int32_t>(std::find(columns.begin(), columns.end(), true) - columns.begin());
-  const auto end =
-      static_cast<int32_t>(columns.rend() - std::find(columns.rbegin(), columns.rend(), true));
+  const int64_t begin = std::find(columns.begin(), columns.end(), true) - columns.begin();
+  const int64_t end = columns.rend() - std::find(columns.rbegin(), columns.rend(), true);
+  std::vector<int64_t> ends;  // of blocks of columns
+  for (int64_t c = begin + kBlockColumns; c < end; c += kBlockColumns) ends.push_back(c);
+  ends.push_back(std::max(begin, end));
+
   Part part;
-  int64_t in_block = 0;
-  part.block.push_back(0);
+  part.full.bounds.resize(ends.size() + 1);
+  part.sparse.bounds.resize(2);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i]) continue;
-    const int32_t *from = col + row_ptr[i], *to = col + row_ptr[i + 1];
-    const int32_t* first = std::lower_bound(from, to, begin);
-    const int32_t* last = std::lower_bound(first, to, end);
-    part.row.push_back(static_cast<int32_t>(i));
-    part.first.push_back(static_cast<int32_t>(first - col));
-    part.last.push_back(static_cast<int32_t>(last - col));
-    part.nonzeros += last - first;
-    in_block += last - first;
-    if (in_block < kBlockNonzeros) continue;
-    part.block.push_back(static_cast<int64_t>(part.row.size()));
-    in_block = 0;
+    const int32_t* to = col + row_ptr[i + 1];
+    const auto place = [&](const int32_t* from, int64_t column) {
+      return std::lower_bound(from, to, column);
+    };
+    const int32_t* first = place(col + row_ptr[i], begin);
+    const int32_t* last = place(first, ends.back());
+    const int64_t nonzeros = last - first;
+    const bool is_full = nonzeros >= kLeastNonzeros * static_cast<int64_t>(ends.size());
+    Rows& own = is_full ? part.full : part.sparse;
+    own.row.push_back(static_cast<int32_t>(i));
+    own.bounds.front().push_back(static_cast<int32_t>(first - col));
+    for (std::size_t b = 1; b + 1 < own.bounds.size(); ++b) {
+      first = place(first, ends[b - 1]);
+      own.bounds[b].push_back(static_cast<int32_t>(first - col));
+    }
+    own.bounds.back().push_back(static_cast<int32_t>(last - col));
+    part.nonzeros += nonzeros;
+    if (own.run.empty() || own.in_run >= kRunNonzeros) {
+      own.run.push_back(static_cast<int64_t>(own.row.size()) - 1);
+      own.in_run = 0;
+    }
+    own.in_run += nonzeros;
   }
-  if (part.block.back() != static_cast<int64_t>(part.row.size())) {
-    part.block.push_back(static_cast<int64_t>(part.row.size()));
+  for (Rows* own : {&part.full, &part.sparse}) {
+    own->run.push_back(static_cast<int64_t>(own->row.size()));
   }
   return part;
 }
@@ -120,8 +135,7 @@ SparseProduct::SparseProduct(SparseMatrix matrix, const NodeMask& outputs, const
 at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
                                    const at::Tensor& x_NC) const {
   const int64_t nodes = x_NC.size(0), columns = x_NC.size(1);
-  const bool is_whole = static_cast<int64_t>(part.row.size()) == nodes;
-  const at::Tensor out = is_whole ? at::empty_like(x_NC) : at::zeros_like(x_NC);
+  const at::Tensor out = part.rows() == nodes ? at::empty_like(x_NC) : at::zeros_like(x_NC);
   AT_DISPATCH_FLOATING_TYPES(x_NC.scalar_type(), "sparse_product", [&] {
     const kernels::Table<scalar_t>& table = kernel_table<scalar_t>();
     // Panels of about one width: the last of 200 columns would be a narrow one.
@@ -139,19 +153,27 @@ at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
         pack_rows(x, columns, first, count, used, read, b * kPackRows,
                   std::min(nodes, (b + 1) * kPackRows), packed);
       });
-      const kernels::SparseArgs<scalar_t> args = {matrix_.col_E.const_data_ptr<int32_t>(),
-                                                  matrix_.value_E.const_data_ptr<scalar_t>(),
-                                                  part.row.data(),
-                                                  part.first.data(),
-                                                  part.last.data(),
-                                                  packed,
-                                                  used,
-                                                  out.data_ptr<scalar_t>() + first,
-                                                  columns,
-                                                  count};
-      for_blocks(static_cast<int64_t>(part.block.size()) - 1, part.nonzeros * used, [&](int64_t b) {
-        const auto at = static_cast<std::size_t>(b);
-        table.sparse_rows(args, part.block[at], part.block[at + 1]);
+      kernels::SparseArgs<scalar_t> args = {};
+      args.col = matrix_.col_E.const_data_ptr<int32_t>();
+      args.value = matrix_.value_E.const_data_ptr<scalar_t>();
+      args.panel = packed;
+      args.width = used;
+      args.out = out.data_ptr<scalar_t>() + first;
+      args.stride = columns;
+      args.columns = count;
+      const auto full = static_cast<int64_t>(part.full.run.size()) - 1;
+      const auto sparse = static_cast<int64_t>(part.sparse.run.size()) - 1;
+      for_blocks(full + sparse, part.nonzeros * used, [&](int64_t run) {
+        const Rows& rows = run < full ? part.full : part.sparse;
+        const auto at = static_cast<std::size_t>(run < full ? run : run - full);
+        kernels::SparseArgs<scalar_t> own = args;
+        own.row = rows.row.data();
+        for (std::size_t b = 0; b + 1 < rows.bounds.size(); ++b) {
+          own.first = rows.bounds[b].data();
+          own.last = rows.bounds[b + 1].data();
+          own.add = b > 0;
+          table.sparse_rows(own, rows.run[at], rows.run[at + 1]);
+        }
       });
     }
   });

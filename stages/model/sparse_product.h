@@ -33,8 +33,10 @@ using NodeMask = std::vector<bool>;
 NodeMask neighbours(const SparseMatrix& matrix, const NodeMask& nodes);
 
 /// Y = S X where only some rows of Y are wanted, and the gradient of some rows of X. The others are
-/// 0. The order of all sums is fixed by S alone, so that results do not depend on threads, on
-/// KDGAT_ISA but for fused multiply-adds, or on which rows are wanted.
+/// 0. Results do not depend on the number of threads.
+///
+/// X is read a panel at a time, some columns packed behind each other. Rows of S with many nonzeros
+/// read it block by block, so that what many rows read stays in the nearest caches.
 class SparseProduct {
  public:
   /// `outputs`: rows of Y that are wanted. `inputs`: rows of X whose gradient is wanted; of the
@@ -52,11 +54,19 @@ class SparseProduct {
   at::Tensor backward(const at::Tensor& grad_NC) const;
 
  private:
+  /// Rows that read the panel in the same blocks.
+  struct Rows {
+    std::vector<int32_t> row;
+    /// [blocks + 1] nonzeros of each row before each block, and the end.
+    std::vector<std::vector<int32_t>> bounds;
+    std::vector<int64_t> run;  ///< starts of runs of rows with about as many nonzeros, and the end
+    int64_t in_run = 0;
+  };
   /// Some rows of S, and of those the columns that may hold something.
   struct Part {
-    std::vector<int32_t> row, first, last;
-    std::vector<int64_t> block;  ///< starts of runs of about as many nonzeros, and the end
+    Rows full, sparse;  ///< with many nonzeros, and with few
     int64_t nonzeros = 0;
+    int64_t rows() const { return static_cast<int64_t>(full.row.size() + sparse.row.size()); }
   };
   static Part part_of(const SparseMatrix& matrix, const NodeMask& rows, const NodeMask& columns);
   at::Tensor multiply(const Part& part, const NodeMask* read, const at::Tensor& x_NC) const;

@@ -155,7 +155,9 @@ bool TextTrainer::is_over(const at::Tensor& sum) {
   if (!is_validated || options_.stop == "never") return false;
   bool is_over = false;
   if (by_best) {
-    is_over = epoch_ - best_epoch_ >= options_.patience;
+    // Not by accuracy: with use_bn it stands still at first, while running statistics catch up.
+    const auto least = std::min_element(val_losses_.begin(), val_losses_.end());
+    is_over = val_losses_.end() - 1 - least >= options_.patience;
   } else if (epoch_ > options_.patience) {
     const auto last = val_losses_.end() - 1;
     const double mean = std::accumulate(last - options_.patience, last, 0.0) /

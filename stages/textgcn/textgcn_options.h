@@ -26,12 +26,11 @@ struct TextGcnOptions : model::TextGcnForm {
             field("max_epochs", &O::max_epochs, "Largest number of epochs, of one step each.")
                 .alias("epochs")
                 .range(1, 1e6),
-            field(
-                "stop", &O::stop,
-                "mean_loss, as first published: the validation loss is above the mean of those "
-                "of the last `patience` epochs, and the last weights are kept; best: no better "
-                "validation accuracy for `patience` epochs, and the best weights are kept; never. "
-                "Without validation documents all are never.")
+            field("stop", &O::stop,
+                  "mean_loss, as first published: the validation loss is above the mean of those "
+                  "of the last `patience` epochs, and the last weights are kept; best: no lower "
+                  "validation loss for `patience` epochs, and the weights of the best validation "
+                  "accuracy are kept; never. Without validation documents all are never.")
                 .choices({"mean_loss", "best", "never"}),
             field("patience", &O::patience, "Epochs that `stop` looks back.").range(1, 1e6),
             field("checkpoint_seconds", &O::checkpoint_seconds,

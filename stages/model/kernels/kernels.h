@@ -116,6 +116,7 @@ struct SparseArgs {
   int64_t width;            ///< a multiple of sparse_lanes, at most sparse_width
   T* out;                   ///< row i: out + i * stride
   int64_t stride, columns;  ///< of `out`, columns <= width are written
+  bool add;                 ///< to what stands there
 };
 
 template <class T>
@@ -184,7 +185,7 @@ struct Table {
   /// Rows [begin, end).
   void (*smear)(const SmearArgs<T>&, int64_t begin, int64_t end);
 
-  /// out[row[r]] = sum of value * panel[col] for r in [begin, end).
+  /// out[row[r]] = sum of value * panel[col], or += it, for r in [begin, end).
   void (*sparse_rows)(const SparseArgs<T>&, int64_t begin, int64_t end);
   int64_t sparse_lanes, sparse_width;
 };

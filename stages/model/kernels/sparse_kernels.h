@@ -32,11 +32,14 @@ inline void sparse_rows_of(const SparseArgs<T>& a, int64_t begin, int64_t end) {
     T* out = a.out + a.row[r] * a.stride;
     for (int v = 0; v < kCount; ++v) {
       even[v] += odd[v];
+      T* to = out + v * S::kLanes;
       const int64_t left = a.columns - v * S::kLanes;
       if (left >= S::kLanes) {
-        S::at(out + v * S::kLanes) = even[v];
+        S::at(to) = a.add ? S::at(to) + even[v] : even[v];
       } else {
-        for (int64_t lane = 0; lane < left; ++lane) out[v * S::kLanes + lane] = even[v][lane];
+        for (int64_t lane = 0; lane < left; ++lane) {
+          to[lane] = a.add ? to[lane] + even[v][lane] : even[v][lane];
+        }
       }
     }
   }

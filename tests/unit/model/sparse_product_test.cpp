@@ -94,6 +94,20 @@ TEST_CASE("gradients of sparse products agree with finite differences", "[sparse
   });
 }
 
+TEST_CASE("rows with many nonzeros are read block by block, to the same sums", "[sparse]") {
+  // More nodes than a block has columns; words have many neighbours, documents few.
+  const test::SparseGraph g = test::sparse_graph(1100, 1200, 0.06, at::kFloat);
+  const NodeMask all = test::all_of(2300), some = test::span_of(2300, 5, 1700);
+  const at::Tensor x = torch::sin(torch::arange(2300 * 21, at::kFloat)).view({2300, 21});
+  const SparseProduct whole(g.matrix, all, all), part(g.matrix, some, some);
+  at_every_level([&] {
+    CHECK(torch::allclose(whole(x), g.dense_NN.mm(x), 1e-4, 1e-4));
+    const at::Tensor rows = test::column_of(some, at::kFloat);
+    CHECK(torch::allclose(part(x), rows * g.dense_NN.mm(x), 1e-4, 1e-4));
+    CHECK(torch::allclose(part.backward(x), rows * g.dense_NN.mm(rows * x), 1e-4, 1e-4));
+  });
+}
+
 TEST_CASE("sparse products do not depend on the number of threads", "[sparse]") {
   const test::SparseGraph g = test::sparse_graph(300, 500, 0.4, at::kFloat);
   const NodeMask all = test::all_of(800);

@@ -162,7 +162,9 @@ TEST_CASE("training stops by the mean of the validation losses before, as first 
   const json best = TextGcn::run(o, f.request("best"), f.fake.host);
   const int64_t epoch = best.at("metrics").at("best_epoch");
   CHECK(best.at("metrics").at("stopped_by") == "best");
-  CHECK(static_cast<int64_t>(f.fake.epochs.size()) == epoch + 3);
+  std::size_t least = 0;
+  for (std::size_t e = 0; e < epochs.size(); ++e) least = loss(e) < loss(least) ? e : least;
+  CHECK(epochs.size() == least + 1 + 3);
   CHECK(accuracy(best, "val") ==
         f.fake.epochs[static_cast<std::size_t>(epoch - 1)].at("val_accuracy"));
 }
