@@ -37,8 +37,8 @@ struct SageConfig {
   std::string aggregator = "max";  ///< or "mean"
   double dropout = 0.1;
   bool scaled_score = true;  ///< and first weights of layers over L
-  bool bias_terms = false;  ///< b_user, b_item
-  bool embeddings = false;  ///< a learned row of each node
+  bool bias_terms = false;   ///< b_user, b_item
+  bool embeddings = false;   ///< a learned row of each node
   /// Pairs of a training batch at most, and the nodes that each of them names: 2, with a negative
   /// item 3.
   int64_t batch = 512, nodes_a_pair = 2;

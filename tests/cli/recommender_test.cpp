@@ -1,5 +1,6 @@
 // A recommender from synthetic ratings to predictions, and its memory before there are any.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -29,6 +30,24 @@ TEST_CASE("the preset graphsage trains on synthetic ratings", "[cli][graphsage]"
   CHECK(metrics.dump().find("test_rmse") != std::string::npos);
   CHECK(std::filesystem::exists(step / "recommendations.csv"));
   CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out, Catch::Contains("kept"));
+}
+
+TEST_CASE("published keys of recommenders are known", "[cli][graphsage]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth -o files --kind ratings --graphs 40 --nodes 12", scratch.path());
+  std::ofstream(scratch / "config.json")
+      << R"({"hidden_dim": 8, "num_layers": 2, "dropout": 0.1, "learning_rate": 0.002,
+             "weight_decay": 1e-5, "batch_size": 64, "epochs": 1, "loss_type": "combined",
+             "mse_weight": 1.0, "bpr_weight": 0.1, "num_negatives": 1})";
+  must_kdgat("run graphsage --config config.json --data files", scratch.path());
+  const auto step = newest_run(scratch / "runs/files") / "graphsage";
+  const json options = json::parse(kdgat::test::read_text(step / "config.json"));
+  CHECK_THAT(options.dump(),
+             Catch::Contains("\"lr\":0.002") && Catch::Contains("\"loss\":\"combined\""));
+  const CommandResult refused =
+      run_kdgat("run graphsage --data files num_negatives=3", scratch.path());
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("one item that was not rated is drawn for each pair"));
 }
 
 TEST_CASE("memory estimate gives the published formula and beside it the truth",
