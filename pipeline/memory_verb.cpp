@@ -103,7 +103,8 @@ std::vector<std::string> sizes_as_flags(const std::vector<std::string>& words) {
     }
     const std::string value = word.substr(flag.size() + 1);
     std::replace(flag.begin(), flag.end(), '_', '-');
-    out.push_back("--" + flag + "=" + value);
+    flag.insert(0, "--").append("=").append(value);
+    out.push_back(std::move(flag));
   }
   return out;
 }

@@ -398,6 +398,7 @@ class RatingsReader {
     for (const double v : values) square += (v - mean) * (v - mean);
     const double deviation = std::sqrt(square / n);
     std::vector<float> out;
+    out.reserve(values.size());
     for (const double v : values) {
       out.push_back(deviation > 0 ? static_cast<float>((v - mean) / deviation) : 0.0F);
     }
