@@ -1,0 +1,179 @@
+# Tests, fuzzers and what scripts/bench measures. Included by the CMakeLists.txt of the project; paths
+# are from its folder.
+enable_testing()
+list(APPEND CMAKE_MODULE_PATH ${Catch2_DIR})
+include(Catch)
+add_library(kdgat_test_main STATIC tests/support/catch_main.cpp)
+target_compile_options(kdgat_test_main PRIVATE -O0)
+target_link_libraries(kdgat_test_main PUBLIC Catch2::Catch2)
+
+# kdgat_add_tests(name SOURCES ... LINK ...): an executable whose test cases are tests of ctest.
+function(kdgat_add_tests name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_definitions(${name} PRIVATE KDGAT_BINARY="${CMAKE_BINARY_DIR}/kdgat"
+                                             KDGAT_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  target_include_directories(${name} PRIVATE . tests)
+  target_compile_options(${name} PRIVATE -O1 -g0)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} kdgat_test_main)
+  catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: "
+                       PROPERTIES ENVIRONMENT "OMP_NUM_THREADS=1" TIMEOUT 900)
+endfunction()
+
+kdgat_add_tests(kdgat_graph_tests
+  SOURCES
+    tests/unit/graph/can_log_test.cpp
+    tests/unit/graph/dataset_files_test.cpp
+    tests/unit/graph/fuzz_can_log_test.cpp
+    tests/unit/graph/fuzz_neurons_test.cpp
+    tests/unit/graph/fuzz_safetensors_test.cpp
+    tests/unit/graph/fuzz_texts_test.cpp
+    tests/unit/graph/graph_store_test.cpp
+    tests/unit/graph/import_test.cpp
+    tests/unit/graph/line_reader_test.cpp
+    tests/unit/graph/log_windows_test.cpp
+    tests/unit/graph/pack_test.cpp
+    tests/unit/graph/paths_test.cpp
+    tests/unit/graph/ratings_test.cpp
+    tests/unit/graph/safetensors_test.cpp
+    tests/unit/graph/shape_test.cpp
+    tests/unit/graph/spatial_import_test.cpp
+    tests/unit/graph/spatial_store_test.cpp
+    tests/unit/graph/spatial_test.cpp
+    tests/unit/graph/split_test.cpp
+    tests/unit/graph/swc_test.cpp
+    tests/unit/graph/synth_test.cpp
+    tests/unit/graph/tar_test.cpp
+    tests/unit/graph/text_clean_test.cpp
+    tests/unit/graph/text_golden_test.cpp
+    tests/unit/graph/text_graph_test.cpp
+    tests/unit/graph/text_import_test.cpp
+    tests/unit/graph/text_store_test.cpp
+    tests/unit/graph/windows_test.cpp
+  LINK kdgat_graph ZLIB::ZLIB)
+
+kdgat_add_tests(kdgat_host_tests
+  SOURCES
+    tests/unit/pipeline/artifacts_test.cpp
+    tests/unit/pipeline/chart_svg_test.cpp
+    tests/unit/pipeline/cli_test.cpp
+    tests/unit/pipeline/data_test.cpp
+    tests/unit/pipeline/find_model_test.cpp
+    tests/unit/pipeline/job_failure_test.cpp
+    tests/unit/pipeline/job_script_test.cpp
+    tests/unit/pipeline/legacy_estimate_test.cpp
+    tests/unit/pipeline/machine_test.cpp
+    tests/unit/pipeline/memory_test.cpp
+    tests/unit/pipeline/memory_verb_test.cpp
+    tests/unit/pipeline/path_options_test.cpp
+    tests/unit/pipeline/plan_test.cpp
+    tests/unit/pipeline/plugin_host_test.cpp
+    tests/unit/pipeline/profile_test.cpp
+    tests/unit/pipeline/ranks_test.cpp
+    tests/unit/pipeline/report_test.cpp
+    tests/unit/pipeline/run_record_test.cpp
+    tests/unit/pipeline/run_test.cpp
+    tests/unit/pipeline/runner_test.cpp
+    tests/unit/pipeline/runs_verb_test.cpp
+    tests/unit/pipeline/schema_test.cpp
+    tests/unit/pipeline/status_test.cpp
+    tests/unit/pipeline/submit_test.cpp
+    tests/unit/pipeline/tune_test.cpp
+  LINK kdgat_core)
+add_dependencies(kdgat_host_tests kdgat_plugin_example)
+# Beside the others, as its HTTP library takes longer to load than most of their cases take to run.
+kdgat_add_tests(kdgat_records_tests
+  SOURCES
+    tests/unit/pipeline/mlflow_test.cpp
+    tests/unit/pipeline/recorder_test.cpp
+    tests/unit/pipeline/records_test.cpp
+  LINK kdgat_core httplib)
+add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
+
+set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/ratings_data_test.cpp
+                    tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
+if(KDGAT_ENGINE)
+  list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/memory_test.cpp
+       tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
+       tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
+       tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp)
+endif()
+kdgat_add_tests(kdgat_cli_tests SOURCES ${KDGAT_CLI_TESTS} LINK kdgat_graph)
+add_dependencies(kdgat_cli_tests kdgat_all)
+
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_engine_tests
+    SOURCES
+      tests/unit/memory/arena_test.cpp
+      tests/unit/memory/gpu_test.cpp
+      tests/unit/memory/meter_test.cpp
+      tests/unit/memory/plan_test.cpp
+      tests/unit/model/footprint_test.cpp
+      tests/unit/model/forms_test.cpp
+      tests/unit/model/full_precision_test.cpp
+      tests/unit/model/growth_test.cpp
+      tests/unit/model/kernels_test.cpp
+      tests/unit/model/model_test.cpp
+      tests/unit/model/sage_test.cpp
+      tests/unit/model/sgmp_test.cpp
+      tests/unit/objective/distillation_test.cpp
+      tests/unit/objective/graph_objective_test.cpp
+      tests/unit/objective/mixed_precision_test.cpp
+      tests/unit/objective/objective_test.cpp
+      tests/unit/objective/tree_objective_test.cpp
+      tests/unit/objective/tree_pairs_test.cpp
+      tests/unit/stages/curriculum_test.cpp
+      tests/unit/stages/distill_test.cpp
+      tests/unit/stages/fusion_test.cpp
+      tests/unit/stages/graphsage_test.cpp
+      tests/unit/stages/stages_test.cpp
+      tests/unit/stages/tree_stages_test.cpp
+      tests/unit/train/calibration_test.cpp
+      tests/unit/train/class_metrics_test.cpp
+      tests/unit/train/curriculum_sampler_test.cpp
+      tests/unit/train/memory_test.cpp
+      tests/unit/train/metrics_test.cpp
+      tests/unit/train/optimizer_test.cpp
+      tests/unit/train/precision_test.cpp
+      tests/unit/train/ranks_test.cpp
+      tests/unit/train/trainer_test.cpp
+    LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
+         kdgat_stage_finetune kdgat_stage_graphsage kdgat_stage_gtssl
+         kdgat_stage_evaluate kdgat_stage_fusion)
+endif()
+
+# Beside the engine's, which take minutes to link and build.
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_text_tests
+    SOURCES
+      tests/unit/model/sparse_product_test.cpp
+      tests/unit/model/text_gcn_test.cpp
+      tests/unit/stages/textgcn_test.cpp
+    LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier)
+endif()
+
+# Needs a cluster around it, and the machine to itself.
+if(KDGAT_ENGINE)
+  add_executable(kdgat_slurm_tests tests/slurm/slurm_test.cpp)
+  target_compile_definitions(kdgat_slurm_tests PRIVATE KDGAT_BINARY="${CMAKE_BINARY_DIR}/kdgat")
+  target_include_directories(kdgat_slurm_tests PRIVATE . tests)
+  target_compile_options(kdgat_slurm_tests PRIVATE -O1 -g0)
+  target_link_libraries(kdgat_slurm_tests PRIVATE kdgat_graph kdgat_test_main)
+  add_dependencies(kdgat_slurm_tests kdgat_all)
+  add_test(NAME kdgat_slurm_tests COMMAND tests/slurm/cluster $<TARGET_FILE:kdgat_slurm_tests>
+           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(kdgat_slurm_tests PROPERTIES LABELS slurm RUN_SERIAL TRUE SKIP_RETURN_CODE 77
+                       TIMEOUT 900)
+endif()
+
+add_executable(kdgat_bench tests/bench/graph_bench.cpp)
+target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
+if(KDGAT_ENGINE)
+  add_executable(kdgat_score_bench tests/bench/score_bench.cpp)
+  target_link_libraries(kdgat_score_bench PRIVATE kdgat_engine)
+  add_executable(kdgat_engine_bench tests/bench/engine_bench.cpp)
+  target_compile_options(kdgat_engine_bench PRIVATE -ffp-contract=fast)
+  target_link_libraries(kdgat_engine_bench PRIVATE kdgat_engine)
+  add_executable(kdgat_path_bench tests/bench/path_bench.cpp)
+  target_link_libraries(kdgat_path_bench PRIVATE kdgat_engine)
+endif()
