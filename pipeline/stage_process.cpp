@@ -16,8 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-/// How often a stage's memory is looked at: short peaks must not hide between two looks.
-constexpr int kPollMilliseconds = 10;
+/// How often a stage's memory is looked at: short peaks must not hide between two looks, and
+/// looking takes some 40 microseconds.
+constexpr int kPollMilliseconds = 20;
 constexpr int kLogLines = 5;
 constexpr int kHostMemory = static_cast<int>(ExitCode::kHostMemory);
 
