@@ -84,7 +84,6 @@ TextOutcome TextTrainer::run() {
     host_.progress("train", "epoch", epoch_, options_.max_epochs, {{"loss", train_loss_}});
     if (!checkpoint_.empty() && seconds_since(saved_) >= options_.checkpoint_seconds) save();
   }
-  writer_.finish();
   const bool keeps_best = !best_weights_.empty();
   if (keeps_best) copy(best_weights_, weights_);
   optimizer_.zero_grad();
@@ -190,14 +189,14 @@ train::NamedTensors TextTrainer::tensors() const {
 
 void TextTrainer::save() {
   const Clock::time_point start = Clock::now();
-  writer_.save(checkpoint_, tensors(),
-               {{"identity", identity_},
-                {"seed", seed_},
-                {"epoch", epoch_},
-                {"train_loss", train_loss_},
-                {"val_losses", val_losses_},
-                {"best_epoch", best_epoch_},
-                {"best", best_}});
+  train::save_checkpoint(checkpoint_, tensors(),
+                         {{"identity", identity_},
+                          {"seed", seed_},
+                          {"epoch", epoch_},
+                          {"train_loss", train_loss_},
+                          {"val_losses", val_losses_},
+                          {"best_epoch", best_epoch_},
+                          {"best", best_}});
   ++saves_;
   save_seconds_ += seconds_since(start);
   saved_ = Clock::now();
@@ -231,7 +230,6 @@ void TextTrainer::check_cancelled() {
   std::string what = "stopped after epoch " + std::to_string(epoch_);
   if (!checkpoint_.empty()) {
     save();
-    writer_.finish();
     what = "checkpoint after epoch " + std::to_string(epoch_);
   }
   throw Error(code, what);

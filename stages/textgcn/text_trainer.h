@@ -75,7 +75,6 @@ class TextTrainer {
 
   std::string stopped_by_ = "max_epochs";
   std::vector<double> seconds_;
-  train::CheckpointWriter writer_;
   int64_t saves_ = 0;
   double save_seconds_ = 0;
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();

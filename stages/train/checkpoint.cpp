@@ -69,9 +69,7 @@ void CheckpointWriter::save(const std::filesystem::path& path, const NamedTensor
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error)) throw;
     copies.clear();
-    AtomicFile file(path);  // no room for copies: the training waits
-    write(file, on_host(tensors, /*copy=*/false), state.dump());
-    return file.commit();
+    return save_checkpoint(path, tensors, state);  // no room for copies: the training waits
   }
   std::promise<void> copied;  // one that is dropped counts as kept
   copied_ = copied.get_future();
@@ -95,9 +93,10 @@ void CheckpointWriter::finish() {
 
 void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors,
                      const nlohmann::json& state) {
-  CheckpointWriter writer;
-  writer.save(path, tensors, state);
-  writer.finish();
+  std::filesystem::create_directories(path.parent_path());
+  AtomicFile file(path);
+  write(file, on_host(tensors, /*copy=*/false), state.dump());
+  file.commit();
 }
 
 std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path& path) {

@@ -34,7 +34,7 @@ class CheckpointWriter {
   std::future<void> copied_, last_;
 };
 
-/// Writes one and waits until it stands.
+/// Writes one from the tensors as they are, without copies, and waits until it stands.
 void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors,
                      const nlohmann::json& state);
 
