@@ -138,10 +138,12 @@ void check_store_options(const DataSpec& data, const fs::path& store, const json
     if ((of_split && !in_store) || !is_set(data.import, key) || !options.contains(key)) continue;
     const json& made = options.at(key);
     if (made == wanted || key == "format") continue;
-    problems.push_back({data.import.origin.at(key),
-                        key + ": " + wanted.dump() + " is asked for, but " + store.string() +
-                            " was made with " + made.dump(),
-                        "name the " + source + " instead of the store, or leave " + key + " out"});
+    std::string what = key;
+    what.append(": ").append(wanted.dump()).append(" is asked for, but ");
+    what.append(store.string()).append(" was made with ").append(made.dump());
+    std::string hint = "name the ";
+    hint.append(source).append(" instead of the store, or leave ").append(key).append(" out");
+    problems.push_back({data.import.origin.at(key), std::move(what), std::move(hint)});
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
 }

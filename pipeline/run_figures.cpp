@@ -165,7 +165,7 @@ std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures) 
     return std::any_of(figures.begin(), figures.end(),
                        [&](const Figure& figure) { return figure.step == step; });
   };
-  if (const std::string best = word(read_json(run.folder / kSweepFile), "best"); has(best)) {
+  if (std::string best = word(read_json(run.folder / kSweepFile), "best"); has(best)) {
     return best;
   }
   for (const char* stage : {"fusion", "classifier"}) {

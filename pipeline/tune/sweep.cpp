@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/frozen_run.h"
@@ -222,7 +223,7 @@ class SweepRun {
   }
 
   void run_trials() {
-    Admission admission(record_.rooms, record_.options.at_once);
+    Admission& admission = admission_.emplace(record_.rooms, record_.options.at_once);
     for (std::size_t i = 0; i < record_.trials.size(); ++i) {
       Trial& one = record_.trials[i];
       if (one.state != "waiting") continue;
@@ -235,7 +236,6 @@ class SweepRun {
       }
       admission.add(i, reservation_of(one));
     }
-    admission_ = &admission;
     status_.begin("tune");
     int told = 0;
     while (true) {
@@ -388,7 +388,7 @@ class SweepRun {
   Clock clock_;
   std::unique_ptr<TrialProcess> process_;
   std::map<int64_t, std::unique_ptr<StepRun>> running_;
-  Admission* admission_ = nullptr;
+  std::optional<Admission> admission_;
   int64_t device_total_ = 0, device_context_ = 0;
   double started_ = 0;
   int stop_ = 0;

@@ -133,11 +133,13 @@ std::string best_lines(const json& record) {
     std::string others;
     for (const std::string& name : shown_metrics(record.at("trials"), word(record, "metric"))) {
       const std::string other = best_by(record.at("trials"), name);
-      if (name != word(record, "metric") && !other.empty()) others += "  " + name + ": " + other;
+      if (name != word(record, "metric") && !other.empty()) {
+        others.append("  ").append(name).append(": ").append(other);
+      }
     }
     if (!others.empty()) out += "by others:" + others + "\n";
     const std::string test = test_lines(trial.at("metrics"));
-    if (!test.empty()) out += "test data, once, of " + best + ":\n" + test;
+    if (!test.empty()) out.append("test data, once, of ").append(best).append(":\n").append(test);
   }
   double seconds = 0;
   int64_t ran = 0;

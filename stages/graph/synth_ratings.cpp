@@ -89,7 +89,7 @@ void write_synthetic_ratings(const std::filesystem::path& folder, const SpatialS
                                    : static_cast<int64_t>(random.below(kOccupations));
     char line[96];
     std::snprintf(line, sizeof line, "%lld|%d|%c|occupation%02lld|00000\n",
-                  static_cast<long long>(user + 1), 18 + static_cast<int>(random.below(50)),
+                  static_cast<long long>(user) + 1, 18 + static_cast<int>(random.below(50)),
                   random.below(2) == 0 ? 'F' : 'M', static_cast<long long>(job));
     of_users += line;
   }
