@@ -267,6 +267,10 @@ void limit_memory(torch::Device device, const Request& request) {
 }
 
 torch::Device prepare(const TrainOptions& options, const Request& request) {
+  // Numbers below 1e-38 count as zero: a net that has learnt its data by heart is full of them, and
+  // on some processors each costs a hundred times as much as another. Of this thread and of those
+  // it begins.
+  at::globalContext().setFlushDenormal(true);
   at::set_num_threads(std::max(1, request.threads));
   at::globalContext().setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
   torch::manual_seed(static_cast<uint64_t>(request.seed));
