@@ -90,7 +90,8 @@ class Trials {
 
   void obey(const nlohmann::json& line) {
     if (line.contains("start")) start(line.at("start"), StageCall::from_json(line.at("call")));
-    if (line.contains("cancel")) codes_[line.at("cancel")]->store(line.at("code"));
+    const auto called = codes_.find(line.value("cancel", int64_t{-1}));
+    if (called != codes_.end()) called->second->store(line.at("code"));
   }
   void wait() {
     for (std::thread& thread : threads_) thread.join();
