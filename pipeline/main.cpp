@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "pipeline/cli.h"
+#include "pipeline/cli/cli.h"
 
 namespace {
 

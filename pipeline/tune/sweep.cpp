@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "kdgat/atomic_file.h"
-#include "pipeline/frozen_run.h"
-#include "pipeline/json_lookup.h"
-#include "pipeline/run_record.h"
-#include "pipeline/signals.h"
-#include "pipeline/step_run.h"
+#include "pipeline/execute/frozen_run.h"
+#include "pipeline/execute/step_run.h"
+#include "pipeline/run/run_record.h"
+#include "pipeline/show/json_lookup.h"
+#include "pipeline/system/signals.h"
 #include "pipeline/tune/trial_process.h"
 
 namespace kdgat {

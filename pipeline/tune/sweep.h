@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/runner.h"
+#include "pipeline/execute/runner.h"
 #include "pipeline/tune/admission.h"
 #include "pipeline/tune/space.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/json_lookup.h"
+#include "pipeline/show/json_lookup.h"
 #include "pipeline/tune/sweep.h"
 
 namespace kdgat {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/json_lookup.h"
-#include "pipeline/machine.h"
-#include "pipeline/status.h"
-#include "pipeline/table.h"
+#include "pipeline/show/json_lookup.h"
+#include "pipeline/show/status.h"
+#include "pipeline/show/table.h"
+#include "pipeline/system/machine.h"
 #include "pipeline/tune/sweep.h"
 
 namespace kdgat {

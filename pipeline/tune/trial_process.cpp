@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "pipeline/log.h"
+#include "pipeline/system/log.h"
 
 namespace kdgat {
 

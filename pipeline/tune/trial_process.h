@@ -13,8 +13,8 @@
 #include <set>
 #include <string>
 
-#include "pipeline/child.h"
-#include "pipeline/stage_process.h"
+#include "pipeline/execute/child.h"
+#include "pipeline/execute/stage_process.h"
 
 namespace kdgat {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/plan.h"
-#include "pipeline/status.h"
+#include "pipeline/run/plan.h"
+#include "pipeline/show/status.h"
 
 namespace kdgat::test {
 

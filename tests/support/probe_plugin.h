@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "pipeline/hash.h"
-#include "pipeline/plugin_catalog.h"
+#include "pipeline/plugin/plugin_catalog.h"
+#include "pipeline/system/hash.h"
 #include "support/command.h"
 
 namespace kdgat::test {

@@ -1,4 +1,4 @@
-#include "pipeline/artifacts.h"
+#include "pipeline/run/artifacts.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,10 +1,10 @@
-#include "pipeline/chart_svg.h"
+#include "pipeline/show/chart_svg.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "pipeline/markup.h"
+#include "pipeline/show/markup.h"
 #include "support/markup_check.h"
 
 using namespace kdgat;

@@ -1,11 +1,11 @@
-#include "pipeline/cli.h"
+#include "pipeline/cli/cli.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
 #include "kdgat/options.h"
-#include "pipeline/command_line.h"
-#include "pipeline/run_options.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/execute/run_options.h"
 #include "support/command.h"
 
 using namespace kdgat;

@@ -1,4 +1,4 @@
-#include "pipeline/data.h"
+#include "pipeline/data/data.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "pipeline/find_model.h"
+#include "pipeline/run/find_model.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

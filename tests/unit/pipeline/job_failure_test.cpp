@@ -1,9 +1,9 @@
 // Failure classes on what sacct and scontrol printed (slurm/*.txt) and what a journal said.
-#include "pipeline/job_failure.h"
+#include "pipeline/slurm/job_failure.h"
 
 #include <catch2/catch.hpp>
 
-#include "pipeline/job_retry.h"
+#include "pipeline/slurm/job_retry.h"
 #include "support/command.h"
 
 using namespace kdgat;

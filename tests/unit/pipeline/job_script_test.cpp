@@ -1,13 +1,13 @@
 // Site profiles, what a job asks for, and the batch script, run by bash with a kdgat and a scontrol
 // that are only pretended.
-#include "pipeline/job_script.h"
+#include "pipeline/slurm/job_script.h"
 
 #include <catch2/catch.hpp>
 
 #include "kdgat/atomic_file.h"
-#include "pipeline/artifacts.h"
-#include "pipeline/frozen_run.h"
-#include "pipeline/program.h"
+#include "pipeline/execute/frozen_run.h"
+#include "pipeline/run/artifacts.h"
+#include "pipeline/system/program.h"
 #include "support/command.h"
 
 using namespace kdgat;

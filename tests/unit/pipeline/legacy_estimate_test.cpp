@@ -1,4 +1,4 @@
-#include "pipeline/legacy_estimate.h"
+#include "pipeline/memory/legacy_estimate.h"
 
 #include <catch2/catch.hpp>
 

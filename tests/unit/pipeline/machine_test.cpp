@@ -1,4 +1,4 @@
-#include "pipeline/machine.h"
+#include "pipeline/system/machine.h"
 
 #include <unistd.h>
 

@@ -2,12 +2,12 @@
 #include <catch2/catch.hpp>
 
 #include "kdgat/atomic_file.h"
-#include "pipeline/cards.h"
-#include "pipeline/memory_report.h"
-#include "pipeline/memory_svg.h"
-#include "pipeline/memory_table.h"
-#include "pipeline/memory_trace.h"
-#include "pipeline/profile_keys.h"
+#include "pipeline/execute/memory_trace.h"
+#include "pipeline/memory/cards.h"
+#include "pipeline/memory/memory_report.h"
+#include "pipeline/memory/memory_svg.h"
+#include "pipeline/memory/memory_table.h"
+#include "pipeline/profile/profile_keys.h"
 #include "support/command.h"
 #include "support/log_text.h"
 

@@ -1,5 +1,5 @@
 // What reaches MLflow, once and whole, from a server that is there, one that is not, and a folder.
-#include "pipeline/mlflow.h"
+#include "pipeline/records/mlflow.h"
 
 #include <unistd.h>
 
@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "pipeline/http.h"
-#include "pipeline/mlflow_sync.h"
-#include "pipeline/recorder.h"
+#include "pipeline/records/http.h"
+#include "pipeline/records/mlflow_sync.h"
+#include "pipeline/records/recorder.h"
 #include "support/command.h"
 #include "support/fake_mlflow.h"
 #include "support/recorded_run.h"

@@ -1,4 +1,4 @@
-#include "pipeline/path_options.h"
+#include "pipeline/profile/path_options.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "pipeline/plan.h"
+#include "pipeline/run/plan.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "pipeline/plugin_host.h"
+#include "pipeline/plugin/plugin_host.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

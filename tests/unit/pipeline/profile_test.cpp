@@ -1,4 +1,4 @@
-#include "pipeline/profile.h"
+#include "pipeline/profile/profile.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "pipeline/ranks.h"
+#include "pipeline/execute/ranks.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,11 +1,11 @@
 // Numbers out of journals under their published names, and the files made of them.
-#include "pipeline/records.h"
+#include "pipeline/records/records.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "pipeline/event_file.h"
-#include "pipeline/record_files.h"
+#include "pipeline/records/event_file.h"
+#include "pipeline/records/record_files.h"
 #include "support/command.h"
 #include "support/recorded_run.h"
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "pipeline/report_html.h"
+#include "pipeline/report/report_html.h"
 #include "support/command.h"
 #include "support/fake_run.h"
 #include "support/markup_check.h"

@@ -1,4 +1,4 @@
-#include "pipeline/run_record.h"
+#include "pipeline/run/run_record.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "pipeline/artifacts.h"
-#include "pipeline/run_figures.h"
+#include "pipeline/run/artifacts.h"
+#include "pipeline/run/run_figures.h"
 #include "support/command.h"
 #include "support/fake_run.h"
 

@@ -1,10 +1,10 @@
-#include "pipeline/runner.h"
+#include "pipeline/execute/runner.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
 
 #include "kdgat/atomic_file.h"
-#include "pipeline/signals.h"
+#include "pipeline/system/signals.h"
 #include "support/fake_plan.h"
 #include "support/probe_plugin.h"
 

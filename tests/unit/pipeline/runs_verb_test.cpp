@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "pipeline/artifacts.h"
-#include "pipeline/cli.h"
+#include "pipeline/cli/cli.h"
+#include "pipeline/run/artifacts.h"
 #include "support/command.h"
 #include "support/fake_run.h"
 

@@ -1,4 +1,4 @@
-#include "pipeline/schema.h"
+#include "pipeline/plugin/schema.h"
 
 #include <catch2/catch.hpp>
 

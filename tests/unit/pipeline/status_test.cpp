@@ -1,4 +1,4 @@
-#include "pipeline/status.h"
+#include "pipeline/show/status.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "pipeline/table.h"
+#include "pipeline/show/table.h"
 
 using namespace kdgat;
 using Catch::Contains;

@@ -1,0 +1,160 @@
+#include "pipeline/execute/run_options.h"
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/profile/profile_keys.h"
+#include "pipeline/system/program.h"
+
+extern char** environ;
+
+namespace kdgat {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+bool is_file_name(const std::string& word) {
+  const std::string end = fs::path(word).extension().string();
+  return end == ".yaml" || end == ".yml" || end == ".json";
+}
+
+/// The options of the host, of the data section and of every stage.
+class OptionSchemas {
+ public:
+  explicit OptionSchemas(const PluginCatalog& catalog) : catalog_(catalog), data_(data_schemas()) {}
+
+  /// The schema of the option a key names; one that says nothing for a key that resolve_profile
+  /// answers for without a schema.
+  const json* find(const std::string& key) const {
+    const std::string last = key.substr(key.rfind('.') + 1);  // npos + 1 = 0
+    if (const json* found = find_declared(key, last)) return found;
+    static const json any = json::object();
+    if (key == "data.path" || published_key(key) != nullptr) return &any;
+    for (const auto& [name, plugin] : catalog_.all()) {
+      for (const json& refused : plugin.refused) {
+        if (refused.value("name", "") == last) return &any;
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<std::string> keys() const {
+    std::vector<std::string> keys;
+    const auto add = [&](const json& schema, const std::string& prefix) {
+      for (const std::string& name : option_names(schema)) keys.push_back(prefix + name);
+    };
+    add(host_schema(), "");
+    add(data_.import, "data.");
+    add(data_.synth, "data.synth.");
+    for (const auto& [name, plugin] : catalog_.all()) add(plugin.options, "");
+    for (const auto& [name, plugin] : catalog_.all()) add(plugin.options, name + ".");
+    return keys;
+  }
+
+ private:
+  /// Whatever step or stage stands before the dot.
+  const json* find_declared(const std::string& key, const std::string& last) const {
+    const auto in = [&](const json& schema) -> const json* {
+      const std::string own = own_option_name(schema, last);
+      return own.empty() ? nullptr : &option_schema(schema, own);
+    };
+    if (key.rfind("data.synth.", 0) == 0) return in(data_.synth);
+    if (key.rfind("data.", 0) == 0) return in(data_.import);
+    if (key == last) {
+      if (const json* found = in(host_schema())) return found;
+    }
+    for (const auto& [name, plugin] : catalog_.all()) {
+      if (const json* found = in(plugin.options)) return found;
+    }
+    return nullptr;
+  }
+
+  const PluginCatalog& catalog_;
+  const SectionSchemas data_;
+};
+
+}  // namespace
+
+RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
+                             const RunFlags& extras) {
+  RunOptions options;
+  ProfileRequest& profile = options.profile;
+  profile.environment = option_environment();
+  profile.preset_folders = default_preset_folders();
+
+  const OptionSchemas schemas(context.catalog);
+  CommandLine line(context, extras.called);
+  const auto set = [&](const std::string& key, const std::string& value) {
+    profile.overrides.push_back({key, value, line.place()});
+  };
+  const auto read_config = [&](const std::string& file) {
+    if (profile.config) {
+      return line.problem("a second profile file " + file, "layer presets instead: --preset A,B");
+    }
+    profile.config = file;
+  };
+  line.value("--preset", [&](const std::string& names) {
+    std::istringstream list(names);
+    for (std::string name; std::getline(list, name, ',');) {
+      if (!name.empty()) profile.presets.push_back(name);
+    }
+  });
+  line.value("--config", read_config);
+  line.value("--data", profile.data);
+  line.value("--from", options.plan.from);
+  line.value("--until", options.plan.until);
+  line.flag("--force", options.plan.force);
+  line.flag("-n,--dry-run", options.dry_run);
+  line.flag("--explain", options.explain);
+  line.flag("--in-process", options.in_process);
+  if (extras.declare) extras.declare(line, options);
+  line.options({[&](const std::string& key) { return schemas.find(key); },
+                [&] { return schemas.keys(); }, set});
+  line.words([&](const std::string& word) {
+    if (const size_t equal = word.find('='); equal != std::string::npos && equal > 0) {
+      set(word.substr(0, equal), word.substr(equal + 1));
+    } else if (is_file_name(word)) {
+      read_config(word);
+    } else if (profile.stage.empty()) {
+      profile.stage = word;
+    } else {
+      line.problem("cannot run both " + profile.stage + " and " + word,
+                   "name one stage, or a profile with several; options are key=value");
+    }
+  });
+  profile.problems = line.read(arguments);
+  options.plan.only = profile.stage;
+  return options;
+}
+
+std::string typed_line(const Context& context, const std::string& called,
+                       const std::vector<std::string>& words) {
+  std::vector<std::string> all = words;
+  for (const fs::path& folder : context.plugin_folders) {
+    all.insert(all.end(), {"--plugin-dir", folder.string()});
+  }
+  return called + (all.empty() ? "" : " ") + shell_line(all);
+}
+
+std::map<std::string, std::string> option_environment() {
+  // What the program and its tests read themselves.
+  static const std::set<std::string> own = {"KDGAT_PLUGIN_PATH", "KDGAT_ISA",       "KDGAT_SHARED",
+                                            "KDGAT_BINARY",      "KDGAT_BUILD_DIR", "KDGAT_PYTHON",
+                                            "KDGAT_PROGRESS"};
+  std::map<std::string, std::string> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const size_t equal = text.find('=');
+    const std::string name = text.substr(0, equal);
+    if (name.rfind("KDGAT_", 0) == 0 && own.count(name) == 0) found[name] = text.substr(equal + 1);
+  }
+  return found;
+}
+
+}  // namespace kdgat

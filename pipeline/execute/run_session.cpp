@@ -1,0 +1,169 @@
+#include "pipeline/execute/run_session.h"
+
+#include <algorithm>
+#include <set>
+
+#include "pipeline/plugin/plugin_host.h"
+#include "pipeline/profile/path_options.h"
+#include "pipeline/system/signals.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+bool reads_data(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlannedStep& step) {
+    return std::find(step.needs.begin(), step.needs.end(), "data") != step.needs.end();
+  });
+}
+
+std::vector<const PluginDescription*> plugins_of(const Plan& plan, const PluginCatalog& catalog) {
+  std::vector<const PluginDescription*> plugins;
+  std::set<std::string> seen;
+  for (const PlannedStep& step : plan.steps) {
+    if (seen.insert(step.spec.stage).second) plugins.push_back(catalog.find(step.spec.stage));
+  }
+  return plugins;
+}
+
+/// "cpu" or "cuda[:N]" for what the profile asks, as far as can be told without LibTorch.
+std::string choose_device(const std::string& wanted,
+                          const std::vector<const PluginDescription*>& plugins,
+                          const Machine& machine, bool runs_elsewhere) {
+  const bool is_cuda_build = std::any_of(plugins.begin(), plugins.end(), [](const auto* plugin) {
+    return plugin->runtime.find("cuda") != std::string::npos;
+  });
+  const bool has_driver = runs_elsewhere || machine.has_nvidia_driver();
+  if (wanted == "auto") return is_cuda_build && has_driver ? "cuda" : "cpu";
+  if (wanted.rfind("cuda", 0) == 0) {
+    const std::string hint = "use --device cpu; see kdgat doctor";
+    if (!has_driver) {
+      throw Error(ExitCode::kUsage, "device " + wanted + ": this machine has no NVIDIA driver",
+                  hint);
+    }
+    if (!is_cuda_build) {
+      throw Error(ExitCode::kUsage,
+                  "device " + wanted + ": the stages are built for a CPU LibTorch", hint);
+    }
+  }
+  return wanted;
+}
+
+}  // namespace
+
+RunSession::RunSession(Context& of, const std::vector<std::string>& words, const RunFlags& extras)
+    : RunSession(of, parse_run_options(of, words, extras), extras.runs_elsewhere) {}
+
+RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
+    : context(of), options(std::move(read)) {
+  profile = resolve_profile(options.profile, context.catalog, data_schemas());
+  options.plan.only = profile.only;
+  resolve_path_options(profile);
+  dataset_root = profile.root / profile.dataset;
+  const Plan sketch = make_plan(profile, context.catalog, kUnknownData, {}, options.plan);
+  const std::vector<const PluginDescription*> plugins = plugins_of(sketch, context.catalog);
+  check_compatible(plugins);
+  needs_data = reads_data(sketch);
+  device = choose_device(profile.device, plugins, machine, runs_elsewhere);
+  threads = profile.threads > 0 ? profile.threads : std::max(1, machine.threads() / profile.nproc);
+  for (const PlannedStep& step : sketch.steps) names_.push_back(step.spec.name);
+}
+
+std::vector<std::string> RunSession::step_names() const { return names_; }
+
+Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
+  const std::string fingerprint = data ? data->fingerprint : needs_data ? kUnknownData : "none";
+  return make_plan(profile, context.catalog, fingerprint, find_past_steps(dataset_root),
+                   options.plan);
+}
+
+std::optional<PreparedData> RunSession::find_data() const {
+  if (!needs_data) return std::nullopt;
+  return find_prepared(data_folder(profile.data, dataset_root));
+}
+
+std::optional<PreparedData> RunSession::import(Status& status) const {
+  if (!needs_data) return std::nullopt;
+  const Clock clock = steady_clock();
+  const double started = clock();
+  status.begin("data");
+  const std::string phase = profile.data.synthetic ? "synthesis" : "import";
+  PreparedData data;
+  try {
+    data = prepare_data(
+        profile.data, data_folder(profile.data, dataset_root),
+        [&](int64_t done, int64_t total) {
+          status.progress({"data", phase, "bytes", done, total, json::object(), 0});
+        },
+        [] { return pending_signal() != 0; });
+  } catch (const Error& e) {
+    if (pending_signal() == 0 || e.code() != ExitCode::kInterrupted) throw;
+    throw Error(static_cast<ExitCode>(pending_signal()), e.diagnostics());
+  }
+  status.end({"data", "done", data.summary, clock() - started, 0});
+  for (const Diagnostic& d : data.warnings) status.message("warning", d.text());
+  return data;
+}
+
+void RunSession::check_libraries(const Plan& plan) const {
+  std::vector<Diagnostic> problems;
+  std::set<std::string> seen;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.action == Action::kKeep || !seen.insert(step.spec.stage).second) continue;
+    try {
+      check_library(*context.catalog.find(step.spec.stage));
+    } catch (const Error& e) {
+      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+    }
+  }
+  if (!problems.empty()) throw Error(ExitCode::kPlugin, std::move(problems));
+}
+
+ProcessSettings RunSession::process() const {
+  ProcessSettings process;
+  process.threads = threads;
+  process.allocator = profile.allocator;
+  process.machine = machine;
+  return process;
+}
+
+RunnerInput RunSession::input(const Plan& plan, const std::optional<PreparedData>& data) const {
+  MemoryRequest memory;
+  memory.limit = static_cast<int64_t>(profile.memory_limit);
+  return {plan, context.catalog, device, threads, profile.seed, data, memory};
+}
+
+uint64_t RunSession::memory_limit() const {
+  return profile.memory_limit > 0 ? profile.memory_limit : machine.memory_for_runs();
+}
+
+std::map<std::string, json> ask_stages(
+    const RunnerInput& input, const ProcessSettings& process,
+    const std::function<void(const PlannedStep& step, const StageAnswer& answer)>& on_answer) {
+  std::map<std::string, Made> made;
+  std::map<std::string, json> facts;
+  std::set<std::string> failed;
+  for (const PlannedStep& step : input.plan.steps) {
+    const auto lost = std::find_if(step.needs.begin(), step.needs.end(),
+                                   [&](const std::string& need) { return failed.contains(need); });
+    if (lost != step.needs.end()) {
+      failed.insert(step.spec.name);
+      continue;
+    }
+    const StageCall call{"plan", *input.catalog.find(step.spec.stage),
+                         make_request(input, step, made, ""), step.spec.allocator};
+    const StageAnswer answer = plan_in_child(call, process);
+    on_answer(step, answer);
+    if (answer.code != 0) {
+      failed.insert(step.spec.name);
+      continue;
+    }
+    facts[step.spec.name] = answer.result;
+    made[step.spec.name] =
+        step.kept ? Made{step.kept->folder, step.kept->facts} : Made{"", answer.result};
+  }
+  return facts;
+}
+
+}  // namespace kdgat

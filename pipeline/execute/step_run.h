@@ -1,0 +1,46 @@
+// One step while its stage runs: its folder, journal and log, what its stage says, and at the end
+// what it leaves. Decides nothing: who runs the steps is the runner (one after another) or the
+// sweep (several at once).
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "pipeline/execute/runner.h"
+
+namespace kdgat {
+
+class StepRun {
+ public:
+  /// Records the step as running, and makes its folder or takes up the one of an earlier attempt.
+  /// All are borrowed. `made`: see make_request().
+  StepRun(const RunnerInput& input, const PlannedStep& step, Run& run,
+          const std::map<std::string, Made>& made, Status& status);
+
+  const StageCall& call() const { return call_; }
+  StepFolder& folder() { return folder_; }
+  /// Progress is shown, all else goes into the journal.
+  void on_event(const nlohmann::json& event, uint64_t memory);
+  /// Writes what came of it: memory.json, and of a step that is done metrics.json and its marker.
+  void finish(const StepOutcome& outcome);
+
+  static Progress read_progress(const std::string& step, const nlohmann::json& event,
+                                uint64_t memory);
+
+ private:
+  void remember_epoch(const nlohmann::json& event);
+  void remember_plan(const nlohmann::json& event);
+
+  const PlannedStep& step_;
+  const PluginDescription& plugin_;
+  Status& status_;
+  StageCall call_;
+  StepFolder folder_;
+  StepLog log_;
+  Machine machine_;
+  int64_t index_ = 0;         ///< the last epoch
+  nlohmann::json announced_;  ///< plan of the memory, as the stage told it
+};
+
+}  // namespace kdgat

@@ -1,0 +1,31 @@
+// The words by which a plan of memory is asked for: a card, a size, measured or not. Shared by
+// `kdgat plan` and `kdgat memory estimate`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kdgat/stage.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/memory/cards.h"
+#include "pipeline/profile/profile.h"
+
+namespace kdgat {
+
+class MemoryOptions {
+ public:
+  /// --gpu and --static.
+  void declare(CommandLine& line);
+  /// --device: a size is a card; any other word is the profile's device.
+  void declare_device(CommandLine& line, ProfileRequest& profile);
+  /// Puts what was said into a request.
+  void apply(MemoryRequest& request) const;
+
+ private:
+  void set(CommandLine& line, const Card& card);
+
+  std::optional<Card> card_;
+  bool is_static_ = false;
+};
+
+}  // namespace kdgat

@@ -1,0 +1,150 @@
+#include "pipeline/memory/memory_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include "kdgat/error.h"
+#include "pipeline/show/json_lookup.h"
+#include "pipeline/show/table.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+json read_object(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return in ? json::parse(in, nullptr, false) : json();
+}
+
+/// What one event of the journal says of memory, `at` seconds after the start.
+void add_event(const json& event, double at, StepMemory& step) {
+  if (word(event, "event") != "metrics") return;
+  const json values = event.value("values", json());
+  if (word(event, "what") == "memory") {
+    const std::string kind = word(values, "event");
+    if (!kind.empty() && kind != "plan") step.events.emplace_back(at, kind);
+  } else if (word(event, "what") == "epoch" && values.is_object()) {
+    const json memory = values.value("memory", json());
+    const auto add = [&](MemorySeries& to, const char* peak, const char* now) {
+      const double bytes = number(memory, peak, number(memory, now));
+      if (bytes >= 0) to.emplace_back(at, bytes);
+    };
+    add(step.tensors, "peak_allocated", "allocated");
+    add(step.reserved, "peak_reserved", "reserved");
+  }
+}
+
+void read_journal(const fs::path& file, StepMemory& step) {
+  std::ifstream in(file);
+  double started = -1;
+  for (std::string line; std::getline(in, line);) {
+    const json event = json::parse(line, nullptr, false);
+    const double now = number(event, "unix");
+    if (now < 0) continue;
+    if (word(event, "event") == "start") {
+      started = now;
+      step.tensors.clear();
+      step.reserved.clear();
+      step.events.clear();
+    } else if (started >= 0) {
+      step.seconds = now - started;
+      add_event(event, step.seconds, step);
+    }
+  }
+}
+
+void read_timeline(const json& timeline, StepMemory& step) {
+  const json none = json::array();
+  const json seconds = timeline.is_object() ? timeline.value("seconds", none) : none;
+  const json bytes = timeline.is_object() ? timeline.value("bytes", none) : none;
+  for (std::size_t i = 0; i < std::min(seconds.size(), bytes.size()); ++i) {
+    if (!seconds[i].is_number() || !bytes[i].is_number()) continue;
+    step.resident.emplace_back(seconds[i].get<double>(), bytes[i].get<double>());
+  }
+  if (!step.resident.empty()) step.seconds = std::max(step.seconds, step.resident.back().first);
+}
+
+/// How far the plan was from the truth, in percent of the truth; null where one is unknown.
+json error_percent(const StepMemory& step) {
+  const double planned = step.planned_peak(), actual = step.actual_peak();
+  if (planned < 0 || actual <= 0) return {};
+  return 100 * (planned - actual) / actual;
+}
+
+std::string decimal(const char* format, double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+/// In MiB; nothing for what was not measured.
+std::string mib_cell(double bytes) { return bytes < 0 ? "" : decimal("%.1f", bytes / (1 << 20)); }
+
+std::string count_cell(double count) { return count < 0 ? "" : decimal("%.0f", count); }
+
+}  // namespace
+
+double StepMemory::planned_peak() const { return number(planned, "predicted"); }
+double StepMemory::actual_peak() const { return number(actual, "peak_tensor_bytes"); }
+
+std::vector<StepMemory> read_run_memory(const fs::path& run) {
+  const json document = read_object(run / "run.json");
+  if (!document.is_object()) {
+    throw Error(ExitCode::kData, (run / "run.json").string() + ": not a JSON object");
+  }
+  std::vector<StepMemory> out;
+  for (const json& state : document.value("steps", json::array())) {
+    StepMemory step;
+    step.step = word(state, "step");
+    const std::string kept = word(state, "folder");
+    const fs::path folder = kept.empty() ? run / step.step : fs::path(kept);
+    const json record = read_object(folder / "memory.json");
+    if (!record.is_object()) continue;
+    step.planned = record.value("planned", json());
+    step.actual = record.value("actual", json());
+    read_journal(folder / "journal.jsonl", step);
+    read_timeline(record.value("timeline", json()), step);
+    out.push_back(std::move(step));
+  }
+  return out;
+}
+
+json memory_report_json(const std::vector<StepMemory>& steps) {
+  json out = json::array();
+  for (const StepMemory& step : steps) {
+    out.push_back({{"step", step.step},
+                   {"planned", step.planned},
+                   {"actual", step.actual},
+                   {"error_percent", error_percent(step)}});
+  }
+  return out;
+}
+
+std::vector<std::vector<std::string>> memory_report_rows(const std::vector<StepMemory>& steps) {
+  std::vector<std::vector<std::string>> rows = {{"MiB", "planned", "measured", "error %",
+                                                 "reserved", "context", "process", "given back",
+                                                 "times", "splits"}};
+  for (const StepMemory& step : steps) {
+    const json error = error_percent(step);
+    const auto measured = [&](const char* key) { return number(step.actual, key); };
+    rows.push_back({step.step, mib_cell(step.planned_peak()), mib_cell(step.actual_peak()),
+                    error.is_null() ? "" : decimal("%+.1f", error.get<double>()),
+                    mib_cell(measured("peak_reserved_bytes")), mib_cell(measured("context_bytes")),
+                    mib_cell(measured("peak_anonymous_bytes")),
+                    mib_cell(measured("released_bytes")), count_cell(measured("releases")),
+                    count_cell(measured("splits"))});
+  }
+  return rows;
+}
+
+std::string memory_report_text(const std::vector<StepMemory>& steps) {
+  Table table;
+  for (auto& row : memory_report_rows(steps)) table.add(std::move(row));
+  return table.text();
+}
+
+}  // namespace kdgat

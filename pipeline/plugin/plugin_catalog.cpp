@@ -1,0 +1,105 @@
+#include "pipeline/plugin/plugin_catalog.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "kdgat/stage_abi.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<PortDescription> read_ports(const nlohmann::json& list) {
+  std::vector<PortDescription> ports;
+  for (const nlohmann::json& item : list) {
+    ports.push_back({item.at("name"), item.at("kind"), item.value("required", true),
+                     item.value("many", false)});
+  }
+  return ports;
+}
+
+PluginDescription read_description(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot be read");
+  const nlohmann::json json = nlohmann::json::parse(in);
+  PluginDescription plugin;
+  plugin.name = json.at("name");
+  plugin.library = path.parent_path() / json.at("library").get<std::string>();
+  plugin.description = path;
+  plugin.abi_major = json.at("abi").at("major");
+  plugin.abi_minor = json.at("abi").at("minor");
+  plugin.version = json.at("version");
+  plugin.summary = json.value("summary", "");
+  plugin.runtime = json.value("runtime", "none");
+  plugin.library_hash = json.at("library_hash");
+  plugin.inputs = read_ports(json.at("inputs"));
+  plugin.outputs = read_ports(json.at("outputs"));
+  plugin.options = json.at("options");
+  for (const nlohmann::json& option :
+       plugin.options.value("properties", nlohmann::json::object())) {
+    if (!option.is_object()) throw std::runtime_error("an option is no object");
+  }
+  plugin.refused = json.value("refused", nlohmann::json::array());
+  plugin.trains_in_ranks = json.value("trains_in_ranks", false);
+  return plugin;
+}
+
+}  // namespace
+
+PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders) {
+  PluginCatalog catalog;
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    std::vector<fs::path> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+      const std::string file = entry.path().filename().string();
+      if (file.starts_with("kdgat_") && file.ends_with(".json")) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    for (const fs::path& path : found) {
+      const std::string name = path.stem().string().substr(6);
+      if (catalog.plugins_.contains(name) || catalog.problems_.contains(name)) continue;
+      try {
+        PluginDescription plugin = read_description(path);
+        if (plugin.name != name) throw std::runtime_error("describes \"" + plugin.name + "\"");
+        catalog.add(std::move(plugin));
+      } catch (const std::exception& e) {
+        catalog.problems_[name] = {path.string(),
+                                   std::string("bad plugin description: ") + e.what(),
+                                   "write it again: kdgat describe-plugin kdgat_" + name + ".so"};
+      }
+    }
+  }
+  return catalog;
+}
+
+std::vector<fs::path> PluginCatalog::search_path(const std::vector<fs::path>& first) {
+  std::vector<fs::path> folders = first;
+  if (const char* listed = std::getenv("KDGAT_PLUGIN_PATH")) {
+    std::stringstream stream(listed);
+    for (std::string part; std::getline(stream, part, ':');) {
+      if (!part.empty()) folders.emplace_back(part);
+    }
+  }
+  std::error_code ignored;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
+  if (!executable.empty()) folders.push_back(executable.parent_path() / "plugins");
+  const char* data_home = std::getenv("XDG_DATA_HOME");
+  const char* home = std::getenv("HOME");
+  if (data_home != nullptr && *data_home != '\0') {
+    folders.push_back(fs::path(data_home) / "kdgat/plugins");
+  } else if (home != nullptr && *home != '\0') {
+    folders.push_back(fs::path(home) / ".local/share/kdgat/plugins");
+  }
+  return folders;
+}
+
+const PluginDescription* PluginCatalog::find(const std::string& name) const {
+  const auto found = plugins_.find(name);
+  return found == plugins_.end() ? nullptr : &found->second;
+}
+
+}  // namespace kdgat

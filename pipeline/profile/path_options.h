@@ -1,0 +1,15 @@
+// Options whose names end in _path: what they name is an input of the step, like a file another
+// step made.
+#pragma once
+
+#include "pipeline/profile/profile.h"
+
+namespace kdgat {
+
+/// Makes each such value of every step absolute (relative ones lie in the working directory of the
+/// command) and puts the hash of its content into StepSpec::contents: of a file, of the
+/// model.safetensors in a folder, or of those in the step folders of a run. Throws Error(kUsage)
+/// with every one that names nothing.
+void resolve_path_options(Profile& profile);
+
+}  // namespace kdgat

@@ -1,0 +1,280 @@
+#include "pipeline/profile/profile_keys.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "pipeline/records/mlflow.h"
+#include "pipeline/system/machine.h"
+
+namespace kdgat {
+
+using nlohmann::json;
+
+namespace {
+
+Diagnostic check_device(const std::string& name) {
+  const bool numbered = name.rfind("cuda:", 0) == 0 && name.size() > 5 &&
+                        name.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (name == "auto" || name == "cpu" || name == "cuda" || numbered) return {};
+  return {"", "\"" + name + "\" is no device", "one of auto, cpu, cuda, cuda:N"};
+}
+
+Diagnostic check_memory_limit(const std::string& text) {
+  constexpr uint64_t kLeast = uint64_t{1} << 20;  // what is less was meant in another unit
+  try {
+    const uint64_t bytes = parse_bytes(text);
+    if (bytes == 0 || bytes >= kLeast) return {};
+    return {"", text + " is less than 1 MiB", "a size has a unit: 4GiB, 512MiB"};
+  } catch (const Error& e) {
+    return e.diagnostics().front();
+  }
+}
+
+/// One setting of PYTORCH_CUDA_ALLOC_CONF; LibTorch itself ends a stage at one it does not know.
+struct AllocatorSetting {
+  std::vector<std::string> words;  ///< its two values; empty: a number of at least `least`
+  double least = 0;
+};
+
+const std::map<std::string, AllocatorSetting>& allocator_settings() {
+  static const std::vector<std::string> truth = {"True", "False"};
+  static const std::map<std::string, AllocatorSetting> settings = {
+      {"backend", {{"native", "cudaMallocAsync"}}},
+      {"expandable_segments", {truth}},
+      {"garbage_collection_threshold", {{}, 0}},
+      {"max_non_split_rounding_mb", {{}, 1}},
+      {"max_split_size_mb", {{}, 21}},
+      {"pinned_use_background_threads", {truth}},
+      {"pinned_use_cuda_host_register", {truth}},
+      {"release_lock_on_cudamalloc", {truth}},
+      {"roundup_power2_divisions", {{}, 1}}};
+  return settings;
+}
+
+Diagnostic check_allocator(const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto& [name, setting] : allocator_settings()) names.push_back(name);
+  std::istringstream list(text);
+  for (std::string item; std::getline(list, item, ',');) {
+    const std::size_t colon = item.find(':');
+    const std::string name = item.substr(0, colon);
+    const auto found = allocator_settings().find(name);
+    if (found == allocator_settings().end()) {
+      const std::string near = nearest(name, names);
+      return {"", "\"" + name + "\" is no setting of the allocator",
+              near.empty() ? "e.g. expandable_segments:True,max_split_size_mb:128"
+                           : "did you mean " + near + "?"};
+    }
+    const std::string value = colon == std::string::npos ? "" : item.substr(colon + 1);
+    const AllocatorSetting& setting = found->second;
+    std::string wrong = name;
+    wrong.append(": \"").append(value).append("\" is ");
+    if (!setting.words.empty()) {
+      const auto& words = setting.words;
+      if (std::find(words.begin(), words.end(), value) != words.end()) continue;
+      return {"", wrong.append("not ").append(words[0]).append(" or ").append(words[1]), ""};
+    }
+    char* end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0' || !(number >= setting.least) || !std::isfinite(number)) {
+      return {"", wrong.append("no number of at least ").append(value_text(setting.least)), ""};
+    }
+  }
+  return {};
+}
+
+Diagnostic check_mlflow_uri(const std::string& uri) {
+  try {
+    mlflow_kind(uri);
+    return {};
+  } catch (const Error& e) {
+    return e.diagnostics().front();
+  }
+}
+
+}  // namespace
+
+Diagnostic check_host_value(const std::string& key, const Value& value) {
+  static const json text = {{"type", "string"}};
+  const Checked checked = check_value(text, value);
+  if (!checked.problem.empty()) return {};  // its schema says so
+  const std::string word = checked.value;
+  if (key == "device") return check_device(word);
+  if (key == "memory_limit") return check_memory_limit(word);
+  if (key == "allocator") return check_allocator(word);
+  if (key == "mlflow_uri" && !word.empty() && word != "none") return check_mlflow_uri(word);
+  if (key == "root" && word.empty()) return {"", "\"\" names no folder", "the default is runs"};
+  if (key == "dataset" && (word == "." || word == ".." || word.find('/') != std::string::npos)) {
+    return {"", "\"" + word + "\" cannot name a folder below root", ""};
+  }
+  return {};
+}
+
+const json& host_schema() {
+  static const json schema = {
+      {"type", "object"},
+      {"properties",
+       {{"dataset",
+         {{"type", "string"},
+          {"default", "default"},
+          {"description", "Name of the data set: the folder of its runs below root."}}},
+        {"device",
+         {{"type", "string"},
+          {"default", "auto"},
+          {"description", "auto, cpu, cuda or cuda:N."},
+          {"x-runtime", true}}},
+        {"threads",
+         {{"type", "integer"},
+          {"minimum", 0},
+          {"maximum", 4096},
+          {"default", 0},
+          {"description", "Threads of a stage; 0 = as many as this process may use."},
+          {"x-runtime", true}}},
+        {"nproc",
+         {{"type", "integer"},
+          {"minimum", 1},
+          {"maximum", 1024},
+          {"default", 1},
+          {"description",
+           "Processes on this machine that train a stage together; each has `threads` threads and "
+           "its share of the memory. The steps are those of one process."},
+          {"x-runtime", true}}},
+        {"memory_limit",
+         {{"type", "string"},
+          {"default", "0"},
+          {"description",
+           "Memory a stage may use in all, e.g. 4GiB; 0 = what the device has. Batches are planned "
+           "to fit it."}}},
+        {"allocator",
+         {{"type", "string"},
+          {"default", "expandable_segments:True"},
+          {"description",
+           "Settings of LibTorch's CUDA allocator, as PYTORCH_CUDA_ALLOC_CONF takes them; that "
+           "variable, where set, is stronger."},
+          {"x-runtime", true}}},
+        {"records",
+         {{"type", "array"},
+          {"items", {{"type", "string"}, {"enum", {"csv", "tensorboard"}}}},
+          {"default", {"csv", "tensorboard"}},
+          {"description",
+           "Files made of each step's journal: metrics.csv, and TensorBoard's event files; [] = "
+           "none."},
+          {"x-runtime", true}}},
+        {"mlflow_uri",
+         {{"type", "string"},
+          {"default", ""},
+          {"description",
+           "Where metrics go to MLflow: http://HOST:PORT of a server, or a folder (mlruns); empty "
+           "= "
+           "MLFLOW_TRACKING_URI, none = nowhere. What cannot be sent waits for kdgat sync."},
+          {"x-runtime", true}}},
+        {"mlflow_experiment",
+         {{"type", "string"},
+          {"default", "kd-gat-pipeline"},
+          {"description",
+           "Experiment of MLflow; MLFLOW_EXPERIMENT_NAME stands in for the default."},
+          {"x-runtime", true}}},
+        {"seed",
+         {{"type", "integer"},
+          {"minimum", 0},
+          {"default", 42},
+          {"description", "Seed of every stage (the split has its own: data.seed)."}}},
+        {"root",
+         {{"type", "string"},
+          {"default", "runs"},
+          {"description", "Folder that holds all runs."},
+          {"x-aliases", {"experiment_root"}},
+          {"x-runtime", true}}}}}};
+  return schema;
+}
+
+const PublishedKey* published_key(const std::string& name) {
+  static const std::vector<PublishedKey> keys = {
+      {"num_workers", {}, "no effect: batches are gathered from the mapping, there are no workers"},
+      {"mp_start_method", {}, "no effect: there are no data-loader processes"},
+      {"model_size", {}, "only a label: the presets teacher and student set the sizes"},
+      {"modality", {"automotive"}, "only CAN traffic of cars (automotive) can be read"},
+      {"run_test", {true}, "tests belong to the step evaluate: leave that step out instead"},
+      {"log_teacher_student_comparison", {}, ""},
+      {"training_step_interval", {}, "no effect: gpu_training_steps are the steps of an episode"},
+      {"run_name", {}, "no effect: a run is named by its time"},
+      {"dataset.shuffle", {true}, "documents are always drawn by data.seed"},
+      {"gnn_encoding.x_type", {"identity"}, "words and documents have no features but themselves"},
+      {"gnn_encoding.embedding_dim", {}, "no effect: the identity has no width of its own"},
+      {"gnn_encoding.preset", {}, "no effect: the keys beside it say all"},
+      {"common_params.batch_size", {}, "no effect: a step is of the whole graph"},
+      {"common_params.log_batch_every_n", {}, "no effect: every epoch is reported"},
+  };
+  for (const PublishedKey& key : keys) {
+    if (key.name == name) return &key;
+  }
+  return nullptr;
+}
+
+namespace {
+
+const std::map<std::string, std::string>& text_paths() {
+  static const std::map<std::string, std::string> paths = {
+      {"experiment_name", "mlflow_experiment"},
+      {"run_name", "run_name"},
+      {"dataset.name", "dataset"},
+      {"dataset.tvt_split", "data.tvt_split"},
+      {"dataset.shuffle", "dataset.shuffle"},
+      {"dataset.random_seed", "data.seed"},
+      {"dataset.max_len", "data.max_len"},
+      {"dataset.train_subsample", "data.train_subsample"},
+      {"dataset.vocab_size", "data.vocab_size"},
+      {"dataset.preprocess.remove_stopwords", "data.remove_stopwords"},
+      {"dataset.preprocess.remove_rare_words", "data.remove_rare_words"},
+      {"dataset.preprocess.vocab_size", "data.vocab_size"},
+      {"dataset.gnn_encoding.x_type", "gnn_encoding.x_type"},
+      {"dataset.gnn_encoding.window_size", "data.word_window"},
+      {"dataset.gnn_encoding.embedding_dim", "gnn_encoding.embedding_dim"},
+      {"dataset.gnn_encoding.preset", "gnn_encoding.preset"},
+      {"model_config.model_type", "options.textgcn.model"},
+      {"model_config.common_params.epochs", "options.textgcn.max_epochs"},
+      {"model_config.common_params.batch_size", "common_params.batch_size"},
+      {"model_config.common_params.seed", "seed"},
+      {"model_config.common_params.device", "device"},
+      {"model_config.common_params.log_batch_every_n", "common_params.log_batch_every_n"},
+  };
+  return paths;
+}
+
+}  // namespace
+
+std::string published_path(const std::string& path) {
+  static const std::string model = "model_config.model_specific_params.";
+  if (path.rfind(model, 0) == 0 && path.find('.', model.size()) == std::string::npos) {
+    return "options.textgcn." + path.substr(model.size());
+  }
+  const auto found = text_paths().find(path);
+  return found == text_paths().end() ? "" : found->second;
+}
+
+std::vector<std::string> published_paths() {
+  std::vector<std::string> out;
+  for (const auto& [path, key] : text_paths()) out.push_back(path);
+  return out;
+}
+
+const std::vector<std::pair<std::string, json>>& published_text_defaults() {
+  static const std::vector<std::pair<std::string, json>> defaults = {
+      {"data.format", "text"},          {"data.cleaning", "seed"},
+      {"data.remove_stopwords", false}, {"data.remove_rare_words", 0},
+      {"options.textgcn.bias", true},   {"options.textgcn.use_bn", true},
+      {"options.textgcn.stop", "best"}};
+  return defaults;
+}
+
+std::string published_stage(const std::string& name) {
+  static const std::map<std::string, std::string> stages = {{"normal", "classifier"},
+                                                            {"evaluation", "evaluate"}};
+  const auto found = stages.find(name);
+  return found == stages.end() ? "" : found->second;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,210 @@
+#include "pipeline/profile/profile_layers.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "pipeline/profile/profile_keys.h"
+
+namespace kdgat {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_profile_file(const fs::path& file) {
+  const std::string end = file.extension().string();
+  return end == ".yaml" || end == ".yml" || end == ".json";
+}
+
+/// The file a preset's name stands for; empty if there is none.
+fs::path preset_file(const std::string& name, const std::vector<fs::path>& folders) {
+  if (name.empty()) return {};
+  if (is_profile_file(name)) return fs::is_regular_file(name) ? fs::path(name) : fs::path();
+  for (const fs::path& folder : folders) {
+    for (const char* end : {".yaml", ".yml", ".json"}) {
+      fs::path file = folder / (name + end);
+      if (fs::is_regular_file(file)) return file;
+    }
+  }
+  return {};
+}
+
+/// Adds layers below others, each file once on the way down.
+class Gatherer {
+ public:
+  Gatherer(const std::vector<fs::path>& folders, std::vector<Diagnostic>& problems)
+      : folders_(folders), problems_(problems) {}
+
+  void add_preset(const std::string& name, const std::string& origin) {
+    const fs::path file = preset_file(name, folders_);
+    if (!file.empty()) return add_file(file, origin);
+    const std::vector<std::string> known = preset_names(folders_);
+    std::string hint;
+    if (const std::string near = nearest(name, known); !near.empty()) {
+      hint = "did you mean " + near + "?";
+    } else if (!known.empty()) {
+      hint = "presets:";
+      for (const std::string& preset : known) hint += " " + preset;
+    }
+    problems_.push_back(located(origin, "unknown preset " + name, hint));
+  }
+
+  void add_file(const fs::path& file, const std::string& origin) {
+    const fs::path identity = fs::weakly_canonical(file);
+    if (std::find(open_.begin(), open_.end(), identity) != open_.end()) {
+      problems_.push_back(
+          located(origin, "preset " + file.stem().string() + " includes itself", ""));
+      return;
+    }
+    open_.push_back(identity);
+    Layer layer = read_layer(file, problems_);
+    for (const std::string& preset : layer.presets) {
+      add_preset(beside(file, preset), layer.presets_where);
+    }
+    for (const StepDeclaration& step : layer.steps) add_step_presets(file, step);
+    open_.pop_back();
+    layers.push_back(std::move(layer));
+  }
+
+  std::vector<Layer> layers;
+
+ private:
+  static std::string beside(const fs::path& file, const std::string& preset) {
+    const fs::path path = file.parent_path() / preset;
+    return is_profile_file(path) && fs::exists(path) ? path.string() : preset;
+  }
+
+  /// What the presets of one step say about its stage, as a layer that sets this step alone.
+  void add_step_presets(const fs::path& file, const StepDeclaration& step) {
+    const std::string stage = plain_name(step.stage.empty() ? step.name : step.stage);
+    Gatherer inner(folders_, problems_);
+    inner.open_ = open_;
+    for (const std::string& preset : step.presets) {
+      inner.add_preset(beside(file, preset), step.presets_where);
+    }
+    for (Layer& layer : inner.layers) {
+      std::erase_if(layer.assignments, [&](const Assignment& a) {
+        return (a.scope != Scope::kStage && a.scope != Scope::kStep) ||
+               plain_name(a.target) != stage;
+      });
+      for (Assignment& a : layer.assignments) {
+        a.scope = Scope::kStep;
+        a.target = step.name;
+      }
+      layer.steps.clear();
+      layers.push_back(std::move(layer));
+    }
+  }
+
+  const std::vector<fs::path>& folders_;
+  std::vector<Diagnostic>& problems_;
+  std::vector<fs::path> open_;
+};
+
+/// KDGAT_CLASSIFIER__LR as a key: classifier.lr.
+std::string environment_key(std::string name) {
+  name.erase(0, std::string("KDGAT_").size());
+  std::transform(name.begin(), name.end(), name.begin(), ::tolower);
+  for (size_t at; (at = name.find("__")) != std::string::npos;) name.replace(at, 2, ".");
+  return name == "data" ? "data.path" : name;
+}
+
+}  // namespace
+
+Diagnostic located(const std::string& origin, const std::string& message, const std::string& hint) {
+  const size_t colon = origin.rfind(':');
+  const bool is_line = colon != std::string::npos && colon + 1 < origin.size() &&
+                       std::isdigit(static_cast<unsigned char>(origin[colon + 1]));
+  if (is_line) return {origin, message, hint};
+  return {"", origin.empty() ? message : message + " (" + origin + ")", hint};
+}
+
+std::string plain_name(const std::string& name) {
+  std::string plain = name;
+  for (char& c : plain) {
+    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return plain;
+}
+
+Assignment assignment_of(const std::string& key, Value value, std::string origin) {
+  const auto make = [&](Scope scope, std::string target, std::string last) {
+    return Assignment{scope, std::move(target), std::move(last), std::move(value),
+                      std::move(origin)};
+  };
+  const size_t dot = key.find('.');
+  if (dot == std::string::npos) {
+    const std::string host = own_option_name(host_schema(), key);
+    return host.empty() ? make(Scope::kAll, "", key) : make(Scope::kHost, "", host);
+  }
+  std::string first = key.substr(0, dot), rest = key.substr(dot + 1);
+  const size_t second = rest.find('.');
+  if (first == "data" && rest.rfind("synth.", 0) == 0) {
+    return make(Scope::kSynth, "data.synth", rest.substr(second + 1));
+  }
+  if (first == "data") return make(Scope::kData, first, rest);
+  if ((first == "options" || first == "stages") && second != std::string::npos) {
+    return make(first == "options" ? Scope::kStage : Scope::kStep, rest.substr(0, second),
+                rest.substr(second + 1));
+  }
+  return make(Scope::kNamed, std::move(first), std::move(rest));
+}
+
+std::vector<std::string> preset_names(const std::vector<fs::path>& folders) {
+  std::set<std::string> names;
+  for (const fs::path& folder : folders) {
+    std::error_code missing;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, missing)) {
+      if (!is_profile_file(entry.path())) continue;
+      const fs::path name = entry.path().lexically_relative(folder).replace_extension();
+      if (*name.begin() != "slurm" || !name.has_parent_path()) names.insert(name.string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<Layer> gather_layers(const ProfileRequest& request, std::vector<Diagnostic>& problems) {
+  Gatherer gatherer(request.preset_folders, problems);
+  for (const std::string& preset : request.presets) gatherer.add_preset(preset, "command line");
+  if (request.config) gatherer.add_file(*request.config, "command line");
+  std::vector<Layer> layers = std::move(gatherer.layers);
+
+  const auto add = [&](Layer& layer, const std::string& key, const std::string& text,
+                       const std::string& origin) {
+    try {
+      layer.assignments.push_back(assignment_of(key, parse_value(text), origin));
+    } catch (const Error& e) {
+      problems.push_back(located(origin, key + ": " + e.what(), ""));
+    }
+  };
+  Layer environment{"environment", LayerKind::kEnvironment, {}, {}, {}, ""};
+  for (const auto& [name, text] : request.environment) {
+    add(environment, environment_key(name), text, name);
+  }
+  layers.push_back(std::move(environment));
+
+  // Each word of the command line is a layer of its own: the later one wins.
+  const auto add_word = [&](const std::string& key, const std::string& text,
+                            const std::string& origin) {
+    Layer word{"command line", LayerKind::kCommandLine, {}, {}, {}, ""};
+    add(word, key, text, origin);
+    layers.push_back(std::move(word));
+  };
+  for (const auto& o : request.overrides) add_word(o.key, o.value, o.origin);
+  if (!request.data.empty()) add_word("data.path", request.data, "command line, --data");
+  return layers;
+}
+
+std::vector<fs::path> default_preset_folders() {
+  std::error_code unreadable;
+  const fs::path here = fs::read_symlink("/proc/self/exe", unreadable).parent_path();
+  std::vector<fs::path> folders;
+  for (const fs::path& folder :
+       {here / "profiles", here / "../../profiles", here / "../share/kdgat/profiles"}) {
+    if (fs::is_directory(folder)) folders.push_back(folder.lexically_normal());
+  }
+  return folders;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,500 @@
+// Layers to Profile: which steps there are, what every option of theirs is, and every problem
+// found.
+#include <algorithm>
+#include <set>
+
+#include "pipeline/profile/profile.h"
+#include "pipeline/profile/profile_keys.h"
+#include "pipeline/profile/profile_layers.h"
+#include "pipeline/system/machine.h"
+
+namespace kdgat {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kAllocator = "allocator";
+
+Settings defaults_of(const json& schema) {
+  Settings settings;
+  const auto properties = schema.find("properties");
+  if (properties == schema.end()) return settings;
+  for (const auto& [name, option] : properties->items()) {
+    settings.values[name] = option.value("default", json());
+    settings.origin[name] = "default";
+  }
+  return settings;
+}
+
+const json* find_refused(const json& list, const std::string& key) {
+  for (const json& refused : list) {
+    if (refused.value("name", "") == key) return &refused;
+  }
+  return nullptr;
+}
+
+/// A published key that is accepted at any value, with a note that it has no effect.
+bool has_only_note(const std::string& key) {
+  const PublishedKey* published = published_key(key);
+  return published != nullptr && published->neutral.empty() && !published->reason.empty();
+}
+
+bool is_neutral(const json& neutral, const Value& value) {
+  return std::any_of(neutral.begin(), neutral.end(), [&](const json& allowed) {
+    return allowed == value.value ||
+           (allowed.is_string() && !value.text.empty() && allowed == json(value.text));
+  });
+}
+
+class Resolver {
+ public:
+  Resolver(const ProfileRequest& request, const PluginCatalog& catalog,
+           const SectionSchemas& schemas)
+      : request_(request), catalog_(catalog), schemas_(schemas), problems_(request.problems) {}
+
+  Profile resolve() {
+    layers_ = gather_layers(request_, problems_);
+    for (const Layer& layer : layers_) {
+      if (layer.kind == LayerKind::kFile) profile_.name = layer.name;
+    }
+    collect_steps();
+    choose_step();
+    for (Layer& layer : layers_) name_targets(layer);
+    set_host();
+    set_data();
+    for (StepSpec& step : profile_.steps) set_step(step);
+    for (const Layer& layer : layers_) {
+      for (const Assignment& a : layer.assignments) account(layer, a);
+    }
+    finish();
+    return std::move(profile_);
+  }
+
+ private:
+  void problem(const Assignment& a, const std::string& message, const std::string& hint) {
+    if (reported_.insert(&a).second) problems_.push_back(located(a.origin, message, hint));
+  }
+  void note(const Assignment& a, const std::string& message) {
+    profile_.notes.push_back(located(a.origin, message, ""));
+  }
+
+  // ---- steps
+
+  StepSpec* find_step(const std::string& name) {
+    for (StepSpec& step : profile_.steps) {
+      if (step.name == name || plain_name(step.name) == plain_name(name)) return &step;
+    }
+    return nullptr;
+  }
+
+  void collect_steps() {
+    for (const Layer& layer : layers_) {
+      for (const StepDeclaration& declared : layer.steps) {
+        StepSpec* step = find_step(declared.name);
+        if (step == nullptr) {
+          check_step_name(declared);
+          step = &profile_.steps.emplace_back();
+          step->name = step->stage = declared.name;
+          step->where = declared.where;
+        }
+        if (!declared.stage.empty()) step->stage = declared.stage;
+        if (declared.needs) step->needs = *declared.needs;
+      }
+    }
+  }
+
+  void check_step_name(const StepDeclaration& step) {
+    const bool good = std::all_of(step.name.begin(), step.name.end(), [](unsigned char c) {
+      return std::isalnum(c) || c == ' ' || c == '_' || c == '-';
+    });
+    if (!good || step.name.empty() || step.name == "data") {
+      problems_.push_back(located(step.where, "\"" + step.name + "\" cannot name a step",
+                                  "use letters, digits, blanks, - and _"));
+    }
+  }
+
+  /// `run STAGE`: the step of that name, the only step of that stage, or a new step.
+  void choose_step() {
+    const std::string& wanted = request_.stage;
+    if (!wanted.empty()) {
+      std::vector<std::string> of_stage;
+      for (const StepSpec& step : profile_.steps) {
+        if (step.stage == wanted) of_stage.push_back(step.name);
+      }
+      if (const StepSpec* step = find_step(wanted)) {
+        profile_.only = step->name;
+      } else if (of_stage.size() > 1) {
+        std::string names;
+        for (const std::string& name : of_stage) names += (names.empty() ? "" : ", ") + name;
+        problems_.push_back({"", "several steps run the stage " + wanted, "name one: " + names});
+      } else if (of_stage.size() == 1) {
+        profile_.only = of_stage.front();
+      } else {
+        profile_.only = wanted;
+        profile_.steps.push_back({wanted, wanted, {}, {}, "command line"});
+      }
+    }
+    for (const StepSpec& step : profile_.steps) {
+      if (catalog_.find(step.stage) == nullptr) unknown_stage(step.stage, step.where);
+    }
+    if (profile_.steps.empty() && problems_.empty()) {
+      const bool nothing = request_.presets.empty() && !request_.config;
+      problems_.push_back(
+          {"",
+           nothing ? "nothing to run: no preset, profile or stage is named"
+                   : "nothing to run: " + profile_.name + " has no stages",
+           nothing
+               ? "try kdgat run --preset smoke; see kdgat run --help"
+               : "name one, e.g. kdgat run autoencoder --preset student; see kdgat plugins list"});
+    }
+  }
+
+  void unknown_stage(const std::string& stage, const std::string& origin) {
+    const auto broken = catalog_.problems().find(stage);
+    if (broken != catalog_.problems().end()) {
+      broken_plugin_ = true;
+      problems_.push_back(broken->second);
+      return;
+    }
+    std::vector<std::string> known;
+    for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);
+    std::string hint = published_stage(stage);
+    if (!hint.empty()) {
+      hint = "the published stage " + stage + " is " + hint + " here";
+    } else if (const std::vector<std::string> presets = preset_names(request_.preset_folders);
+               std::find(presets.begin(), presets.end(), stage) != presets.end()) {
+      hint = stage + " is a preset: kdgat run --preset " + stage;
+    } else if (const std::string near = nearest(stage, known); !near.empty()) {
+      hint = "did you mean " + near + "?";
+    } else if (known.empty()) {
+      hint = "no stage plugins were found; see kdgat doctor";
+    } else {
+      hint = "stages:";
+      for (const std::string& name : known) hint += " " + name;
+      hint += "; a step of another name says which with stage:";
+    }
+    problems_.push_back(located(origin, "unknown stage " + stage, hint));
+  }
+
+  /// What the command line calls X.key: the step X, else the stage X.
+  void name_targets(Layer& layer) {
+    for (Assignment& a : layer.assignments) {
+      if (a.scope == Scope::kStep || a.scope == Scope::kNamed) {
+        if (const StepSpec* step = find_step(a.target)) {
+          a.scope = Scope::kStep;
+          a.target = step->name;
+          continue;
+        }
+      }
+      if (a.scope != Scope::kNamed && a.scope != Scope::kStage) continue;
+      const std::string as_written = a.target;
+      for (const auto& [name, plugin] : catalog_.all()) {
+        if (plain_name(name) == plain_name(as_written)) {
+          a.scope = Scope::kStage;
+          a.target = name;
+        }
+      }
+    }
+  }
+
+  // ---- values
+
+  /// Sets one option; reports what is wrong. `label` names the option in messages.
+  void set(Settings& settings, const json& schema, const std::string& own, const Assignment& a,
+           const std::string& label, const std::string& see) {
+    const Checked checked = check_value(option_schema(schema, own), a.value);
+    if (checked.problem.empty()) {
+      settings.values[own] = checked.value;
+      settings.origin[own] = a.origin;
+      return;
+    }
+    const json& option = option_schema(schema, own);
+    std::string hint = option.contains("default")
+                           ? "the default is " + value_text(option["default"])
+                           : std::string();
+    if (!see.empty()) hint += (hint.empty() ? "see " : "; see ") + see;
+    problem(a, label + ": " + checked.problem, hint);
+  }
+
+  void set_host_value(Settings& host, const Assignment& a, const std::string& of_step) {
+    const Diagnostic refused = check_host_value(a.key, a.value);
+    if (refused.message.empty()) {
+      set(host, host_schema(), a.key, a, of_step + a.key, "");
+    } else {
+      problem(a, of_step + a.key + ": " + refused.message, refused.hint);
+    }
+  }
+
+  void set_host() {
+    Settings host = defaults_of(host_schema());
+    for (const Layer& layer : layers_) {
+      for (const Assignment& a : layer.assignments) {
+        if (a.scope == Scope::kHost) set_host_value(host, a, "");
+      }
+    }
+    profile_.dataset = host.values["dataset"];
+    profile_.device = host.values["device"];
+    profile_.threads = host.values["threads"];
+    profile_.nproc = host.values["nproc"];
+    profile_.memory_limit = parse_bytes(host.values["memory_limit"]);
+    profile_.allocator = host.values["allocator"];
+    profile_.records = host.values["records"].get<std::vector<std::string>>();
+    profile_.mlflow_uri = host.values["mlflow_uri"];
+    profile_.mlflow_experiment = host.values["mlflow_experiment"];
+    profile_.seed = host.values["seed"];
+    profile_.root = host.values["root"].get<std::string>();
+    profile_.origin = std::move(host.origin);
+  }
+
+  void set_data() {
+    DataSpec& data = profile_.data;
+    data.import = defaults_of(schemas_.import);
+    data.synth = defaults_of(schemas_.synth);
+    bool was_synthetic = false;
+    for (const Layer& layer : layers_) {
+      for (const Assignment& a : layer.assignments) {
+        if (a.scope == Scope::kSynth) {
+          // A path of the command line stands, whatever options of synthetic input it also sets.
+          if (data.path.empty() || layer.kind == LayerKind::kFile) {
+            if (!data.synthetic) data.where = a.origin;
+            data.synthetic = was_synthetic = true;
+            data.path.clear();
+          } else {
+            note(a, "data.synth." + a.key + " has no effect: data.path is set");
+          }
+          if (!a.key.empty()) set_section(data.synth, schemas_.synth, a, "data.synth");
+        } else if (a.scope == Scope::kData && a.key == "path") {
+          const Checked path = check_value({{"type", "string"}}, a.value);
+          if (!path.problem.empty() || path.value == "") {
+            problem(a, "data.path has no value", "");
+            continue;
+          }
+          data.path = path.value;
+          data.synthetic = false;
+          data.where = profile_.origin["data.path"] = a.origin;
+          if (layer.kind != LayerKind::kFile) name_dataset(data.path, was_synthetic);
+        } else if (a.scope == Scope::kData) {
+          set_section(data.import, schemas_.import, a, "data");
+        }
+      }
+    }
+  }
+
+  void set_section(Settings& settings, const json& schema, const Assignment& a,
+                   const std::string& section) {
+    const std::string own = own_option_name(schema, a.key);
+    const std::string see = "kdgat data import --help";
+    if (!own.empty()) return set(settings, schema, own, a, section + "." + a.key, see);
+    const std::string near = nearest(a.key, option_names(schema));
+    problem(a, "unknown option " + section + "." + a.key,
+            near.empty() ? "see " + see : "did you mean " + section + "." + near + "? see " + see);
+  }
+
+  /// Input named on the command line is another data set than a synthetic or unnamed one.
+  void name_dataset(const std::string& path, bool was_synthetic) {
+    const std::string origin = profile_.origin["dataset"];
+    const bool said = origin.rfind("command line", 0) == 0 || origin.rfind("KDGAT_", 0) == 0;
+    if (said || (origin != "default" && !was_synthetic)) return;
+    fs::path name = fs::path(path).lexically_normal();
+    if (!name.has_filename()) name = name.parent_path();
+    std::string stem = name.filename().string();
+    stem = stem.substr(0, stem.find('.', 1));
+    const bool nameless = stem.empty() || stem == "-" || stem == "." || stem == ".." || stem == "/";
+    profile_.dataset = nameless ? "default" : stem;
+    profile_.origin["dataset"] = "the name of the data";
+  }
+
+  void set_step(StepSpec& step) {
+    const PluginDescription* plugin = catalog_.find(step.stage);
+    if (plugin == nullptr) return;
+    step.options = defaults_of(plugin->options);
+    for (const Layer& layer : layers_) {
+      for (const Scope scope : {Scope::kAll, Scope::kStage, Scope::kStep}) {
+        for (const Assignment& a : layer.assignments) {
+          if (a.scope != scope) continue;
+          if (scope == Scope::kStage && a.target != step.stage) continue;
+          if (scope == Scope::kStep && a.target != step.name) continue;
+          if (a.key == kAllocator && scope != Scope::kAll) {
+            set_allocator(step, a);
+          } else {
+            set_option(step.options, *plugin, step.name, a);
+          }
+        }
+      }
+    }
+    check_refused(*plugin, step.name);
+  }
+
+  /// The one key of the host that a step may have of its own.
+  void set_allocator(StepSpec& step, const Assignment& a) {
+    used_.insert(&a);
+    Settings host = defaults_of(host_schema());
+    set_host_value(host, a, step.name + ".");
+    step.allocator = host.values[kAllocator];
+    step.allocator_origin = a.origin;
+  }
+
+  /// A later layer may take back what a published file asks for: only the last value counts.
+  void check_refused(const PluginDescription& plugin, const std::string& label) {
+    for (const auto& [key, a] : std::exchange(refused_, {})) {
+      const json& refused = *find_refused(plugin.refused, key);
+      const json neutral = refused.value("neutral", json::array());
+      std::string name = label;
+      name += "." + key;
+      if (!is_neutral(neutral, a->value)) {
+        problem(*a, name + ": " + value_text(a->value.value) + " is not supported",
+                refused.value("reason", ""));
+      } else if (neutral.size() > 1) {  // several values, none of which does anything
+        note(*a, name + " has no effect: " + refused.value("reason", ""));
+      }
+    }
+  }
+
+  void set_option(Settings& settings, const PluginDescription& plugin, const std::string& label,
+                  const Assignment& a) {
+    const std::string own = own_option_name(plugin.options, a.key);
+    if (!own.empty()) {
+      used_.insert(&a);
+      set(settings, plugin.options, own, a, label + "." + a.key,
+          "kdgat plugins show " + plugin.name);
+    } else if (a.scope == Scope::kAll && has_only_note(a.key)) {
+      return;  // account_flat says so once
+    } else if (find_refused(plugin.refused, a.key) != nullptr) {
+      used_.insert(&a);
+      refused_[a.key] = &a;
+    } else if (a.scope != Scope::kAll) {
+      used_.insert(&a);
+      const std::string near = nearest(a.key, option_names(plugin.options));
+      const std::string see = "see kdgat config schema " + plugin.name;
+      problem(a, "unknown option " + label + "." + a.key,
+              near.empty() ? see : "did you mean " + near + "? " + see);
+    }
+  }
+
+  // ---- accounting: no key is left without an answer
+
+  void account(const Layer& layer, const Assignment& a) {
+    if (used_.count(&a) != 0) return;
+    if (a.scope == Scope::kAll) {
+      account_flat(layer, a);
+    } else if (a.scope == Scope::kStage) {
+      const PluginDescription* plugin = catalog_.find(a.target);
+      if (plugin == nullptr) return unknown_target(a);
+      if (a.key == kAllocator) {
+        StepSpec unused{a.target, a.target, {}, {}, a.origin};
+        set_allocator(unused, a);
+      } else {
+        Settings unused = defaults_of(plugin->options);
+        set_option(unused, *plugin, a.target, a);
+        check_refused(*plugin, a.target);
+      }
+      if (layer.kind == LayerKind::kCommandLine) {
+        note(a, a.target + "." + a.key + " has no effect: no step runs " + a.target);
+      }
+    } else if (a.scope == Scope::kNamed ||
+               (a.scope == Scope::kStep && find_step(a.target) == nullptr)) {
+      unknown_target(a);
+    }
+  }
+
+  void account_flat(const Layer& layer, const Assignment& a) {
+    if (has_only_note(a.key)) return note(a, a.key + ": " + published_key(a.key)->reason);
+    std::string others;
+    for (const auto& [name, plugin] : catalog_.all()) {
+      if (!own_option_name(plugin.options, a.key).empty() ||
+          find_refused(plugin.refused, a.key) != nullptr) {
+        others += (others.empty() ? "" : ", ") + name;
+      }
+    }
+    if (!others.empty()) {
+      if (layer.kind == LayerKind::kCommandLine) {
+        note(a, a.key + " has no effect: it is an option of " + others + ", which does not run");
+      }
+      return;
+    }
+    if (const PublishedKey* published = published_key(a.key)) {
+      if (!published->neutral.empty() && !is_neutral(published->neutral, a.value)) {
+        problem(a, a.key + ": " + value_text(a.value.value) + " is not supported",
+                published->reason);
+      }
+      return;
+    }
+    unknown_option(a);
+  }
+
+  void unknown_option(const Assignment& a) {
+    const std::string message = "unknown option " + a.key;
+    for (const auto& [section, schema] :
+         {std::pair{"data.", &schemas_.import}, std::pair{"data.synth.", &schemas_.synth}}) {
+      if (!own_option_name(*schema, a.key).empty()) {
+        return problem(a, message, std::string("did you mean ") + section + a.key + "?");
+      }
+    }
+    std::vector<std::string> candidates;
+    for (const StepSpec& step : profile_.steps) {
+      if (const PluginDescription* plugin = catalog_.find(step.stage)) {
+        for (const std::string& name : option_names(plugin->options)) candidates.push_back(name);
+      }
+    }
+    for (const std::string& name : option_names(host_schema())) candidates.push_back(name);
+    for (const char* section : {"data", "preset", "options", "stages"}) {
+      candidates.push_back(section);
+    }
+    const std::string near = nearest(a.key, candidates);
+    std::string see;
+    for (const StepSpec& step : profile_.steps) {
+      const PluginDescription* plugin = catalog_.find(step.stage);
+      if (plugin == nullptr || !see.empty()) continue;
+      if (near.empty() || !own_option_name(plugin->options, near).empty()) {
+        see = "see kdgat config schema " + plugin->name;
+      }
+    }
+    std::string hint = near.empty() ? "" : "did you mean " + near + "?";
+    if (!see.empty()) hint += (hint.empty() ? "" : " ") + see;
+    problem(a, message, hint);
+  }
+
+  void unknown_target(const Assignment& a) {
+    if (catalog_.problems().contains(a.target)) return;  // its own problem is reported if it runs
+    std::vector<std::string> known = {"data", "data.synth"};
+    for (const StepSpec& step : profile_.steps) known.push_back(step.name);
+    for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);
+    const std::string near = nearest(a.target, known);
+    std::string hint;
+    for (const std::string& name : known) hint += (hint.empty() ? "known: " : ", ") + name;
+    problem(a, "unknown stage " + a.target + " in " + a.target + "." + a.key,
+            near.empty() ? hint : "did you mean " + near + "." + a.key + "?");
+  }
+
+  void finish() {
+    if (problems_.empty()) return;
+    std::vector<Diagnostic> distinct;
+    std::set<std::string> seen;
+    for (Diagnostic& d : problems_) {
+      if (seen.insert(d.text()).second) distinct.push_back(std::move(d));
+    }
+    const bool plugin_only = broken_plugin_ && distinct.size() == 1;
+    throw Error(plugin_only ? ExitCode::kPlugin : ExitCode::kUsage, std::move(distinct));
+  }
+
+  const ProfileRequest& request_;
+  const PluginCatalog& catalog_;
+  const SectionSchemas& schemas_;
+  std::vector<Diagnostic> problems_;
+  std::vector<Layer> layers_;
+  Profile profile_;
+  std::set<const Assignment*> used_, reported_;
+  std::map<std::string, const Assignment*> refused_;  ///< of the step at hand, by key
+  bool broken_plugin_ = false;
+};
+
+}  // namespace
+
+Profile resolve_profile(const ProfileRequest& request, const PluginCatalog& catalog,
+                        const SectionSchemas& schemas) {
+  return Resolver(request, catalog, schemas).resolve();
+}
+
+}  // namespace kdgat

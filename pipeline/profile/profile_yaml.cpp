@@ -1,0 +1,308 @@
+// The only file that includes yaml-cpp: profile files and values of the command line.
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "pipeline/profile/profile_keys.h"
+#include "pipeline/profile/profile_layers.h"
+
+namespace kdgat {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// A tab outside quotes, where yaml-cpp wants blanks although JSON allows it.
+void blanks_for_tabs(std::string& text) {
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      quoted = !quoted;
+    } else if (!quoted && text[i] == '\t') {
+      text[i] = ' ';
+    }
+  }
+}
+
+/// As a person would name the file: relative when it lies below the current folder.
+std::string shown_path(const fs::path& file) {
+  std::error_code ignored;
+  const fs::path relative = fs::proximate(file, ignored);
+  return ignored || relative.empty() || *relative.begin() == ".." ? file.string()
+                                                                  : relative.string();
+}
+
+/// What nlohmann says without its "[json.exception...] parse error at line 3, column 5:".
+std::string json_message(const std::string& what) {
+  const size_t column = what.find("column ");
+  const size_t colon = column == std::string::npos ? std::string::npos : what.find(": ", column);
+  return colon == std::string::npos ? what : what.substr(colon + 2);
+}
+
+/// How much lists may hold: aliases make a few lines stand for more than fits in memory, or for a
+/// list within itself.
+struct ListLimits {
+  int depth = 8;
+  int items = 100'000;
+};
+
+Value value_of(const YAML::Node& node, ListLimits& limits) {
+  if (node.IsNull()) return {nullptr, "", {}};
+  if (node.IsSequence()) {
+    if (limits.depth == 0) throw YAML::Exception(node.Mark(), "lists nest too deeply");
+    --limits.depth;
+    Value list{json::array(), "", {}};
+    for (const YAML::Node& item : node) {
+      if (--limits.items < 0) throw YAML::Exception(node.Mark(), "a list is too long");
+      list.items.push_back(value_of(item, limits));
+      list.value.push_back(list.items.back().value);
+    }
+    ++limits.depth;
+    return list;
+  }
+  if (node.IsMap()) return {json::object(), "", {}};
+  const std::string &tag = node.Tag(), &text = node.Scalar();
+  if (tag == "!" || tag == "tag:yaml.org,2002:str") return {text, "", {}};
+  return plain_scalar(text);
+}
+
+Value value_of(const YAML::Node& node) {
+  ListLimits limits;
+  return value_of(node, limits);
+}
+
+/// What yaml-cpp says, clearer where it names a symptom.
+Diagnostic yaml_problem(const std::string& file, const YAML::Exception& e,
+                        const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i <= e.mark.line && std::getline(lines, line); ++i) continue;
+  const size_t first = line.find_first_not_of(' ');
+  const bool has_tab = first != std::string::npos && line[first] == '\t';
+  const bool is_deep = dynamic_cast<const YAML::DeepRecursion*>(&e) != nullptr;
+  return {file + ":" + std::to_string(e.mark.line + 1),
+          "not valid YAML: " + (is_deep ? "nested too deeply" : e.msg),
+          has_tab ? "indent with blanks; YAML allows no tabs there" : ""};
+}
+
+/// Walks one document and fills a layer. `where` is always the line of the key.
+class Reader {
+ public:
+  Reader(std::string file, std::vector<Diagnostic>& problems)
+      : file_(std::move(file)), problems_(problems) {}
+
+  void read(const YAML::Node& document) {
+    each(document, "a profile", file_ + ":1", [&](const auto& key, const auto& node, auto& where) {
+      if (key == "preset") {
+        layer_.presets = words(key, node, where);
+        layer_.presets_where = where;
+      } else if (key == "data") {
+        read_data(node, where);
+      } else if (key == "options") {
+        each(node, key, where, [&](const auto& stage, const auto& options, auto& place) {
+          assign_all(Scope::kStage, stage, options, place);
+        });
+      } else if (key == "stages") {
+        each(node, key, where, [&](const auto& step, const auto& body, auto& place) {
+          read_step(step, body, place);
+        });
+      } else if (key == "model_config") {
+        read_published_model(node, where);
+      } else if (key == "dataset" && node.IsMap()) {
+        read_published(key, node, where);
+      } else if (key == "experiment_name") {
+        set_published(key, node, where);
+      } else if (node.IsMap()) {
+        problem(where, "unknown section " + key,
+                "settings of a stage stand below options:, steps below stages:");
+      } else {
+        layer_.assignments.push_back(assignment_of(key, value_of(node), where));
+      }
+    });
+  }
+
+  Layer take() { return std::move(layer_); }
+
+ private:
+  void problem(const std::string& where, std::string message, std::string hint = "") {
+    problems_.push_back({where, std::move(message), std::move(hint)});
+  }
+
+  /// Calls visit(key, value, where) for each entry of a map; null is an empty map.
+  template <class Visit>
+  void each(const YAML::Node& map, const std::string& what, const std::string& map_where,
+            const Visit& visit) {
+    if (map.IsNull()) return;
+    if (!map.IsMap()) return problem(map_where, what + " must be a map (name: value)");
+    std::set<std::string> seen;
+    for (const auto& entry : map) {
+      const std::string where = file_ + ":" + std::to_string(entry.first.Mark().line + 1);
+      if (!entry.first.IsScalar()) {
+        problem(where, "a key must be a text");
+      } else if (const std::string key = entry.first.Scalar(); !seen.insert(key).second) {
+        problem(where, key + " is set twice");
+      } else {
+        visit(key, entry.second, where);
+      }
+    }
+  }
+
+  std::vector<std::string> words(const std::string& key, const YAML::Node& node,
+                                 const std::string& where) {
+    if (node.IsNull()) return {};
+    if (node.IsScalar()) return {node.Scalar()};
+    std::vector<std::string> out;
+    for (const YAML::Node& item : node) {
+      if (node.IsSequence() && item.IsScalar()) out.push_back(item.Scalar());
+    }
+    if (out.size() != node.size()) problem(where, key + " must be a name or a list of names");
+    return out;
+  }
+
+  void assign(Scope scope, const std::string& target, const std::string& key,
+              const YAML::Node& node, const std::string& where) {
+    if (node.IsMap()) return problem(where, target + "." + key + " must be a value, not a map");
+    layer_.assignments.push_back({scope, target, key, value_of(node), where});
+  }
+
+  void assign_all(Scope scope, const std::string& target, const YAML::Node& options,
+                  const std::string& where) {
+    each(options, target, where, [&](const auto& key, const auto& node, auto& place) {
+      assign(scope, target, key, node, place);
+    });
+  }
+
+  void read_data(const YAML::Node& node, const std::string& where) {
+    if (node.IsScalar()) return assign(Scope::kData, "data", "path", node, where);
+    if (node.IsMap() && node["path"] && node["synth"]) {
+      problem(where, "data has both path and synth: one input at a time");
+    }
+    each(node, "data", where, [&](const auto& key, const auto& value, auto& place) {
+      if (key == "synth") {
+        layer_.assignments.push_back({Scope::kSynth, "data.synth", "", {}, place});
+        assign_all(Scope::kSynth, "data.synth", value, place);
+      } else {
+        assign(Scope::kData, "data", key, value, place);
+      }
+    });
+  }
+
+  // ---- published profiles of texts: sections within sections
+
+  void read_published_model(const YAML::Node& node, const std::string& where) {
+    std::vector<Assignment> defaults;
+    for (const auto& [key, value] : published_text_defaults()) {
+      defaults.push_back(assignment_of(key, {value, "", {}}, where));
+    }
+    // Before all the file says.
+    layer_.assignments.insert(layer_.assignments.begin(), defaults.begin(), defaults.end());
+    layer_.steps.push_back({"textgcn", "", std::nullopt, where, {}, ""});
+    read_published("model_config", node, where);
+  }
+
+  void read_published(const std::string& section, const YAML::Node& node,
+                      const std::string& where) {
+    each(node, section, where, [&](const auto& key, const auto& value, auto& place) {
+      const std::string path = section + "." + key;
+      if (path == "dataset.rnn_encoding") {
+        problem(place, path + " is not supported", "there are no recurrent models; gnn_encoding");
+      } else if (value.IsMap()) {
+        read_published(path, value, place);
+      } else {
+        set_published(path, value, place);
+      }
+    });
+  }
+
+  void set_published(const std::string& path, const YAML::Node& node, const std::string& where) {
+    const std::string key = published_path(path);
+    if (key.empty()) {
+      const std::string near = nearest(path, published_paths());
+      return problem(where, "unknown option " + path,
+                     near.empty() ? "" : "did you mean " + near + "?");
+    }
+    if (node.IsNull()) return;  // as if it were not there
+    if (key.find('.') != std::string::npos && published_key(key) != nullptr) {
+      layer_.assignments.push_back({Scope::kAll, "", key, value_of(node), where});
+    } else {
+      layer_.assignments.push_back(assignment_of(key, value_of(node), where));
+    }
+  }
+
+  void read_step(const std::string& name, const YAML::Node& body, const std::string& where) {
+    StepDeclaration step{name, "", std::nullopt, where, {}, ""};
+    each(body, "stages." + name, where, [&](const auto& key, const auto& node, auto& place) {
+      if (key == "stage" && node.IsScalar()) {
+        step.stage = node.Scalar();
+      } else if (key == "needs") {
+        step.needs = words(key, node, place);
+      } else if (key == "preset") {
+        step.presets = words(key, node, place);
+        step.presets_where = place;
+      } else {
+        assign(Scope::kStep, name, key, node, place);
+      }
+    });
+    layer_.steps.push_back(std::move(step));
+  }
+
+  std::string file_;
+  std::vector<Diagnostic>& problems_;
+  Layer layer_;
+};
+
+}  // namespace
+
+Value parse_value(const std::string& text) {
+  if (text.empty() || (text.front() != '[' && text.front() != '"' && text.front() != '\'')) {
+    return plain_scalar(text);
+  }
+  try {
+    return value_of(YAML::Load(text));
+  } catch (const YAML::Exception& e) {
+    throw Error(ExitCode::kUsage, text + " is not a value: " + e.msg);
+  }
+}
+
+Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream content;
+  if (!fs::is_regular_file(file) || !in) {
+    const char* why = fs::exists(file) ? "cannot be read" : "no such file";
+    problems.push_back({file.string(), why, ""});
+    return {};
+  }
+  content << in.rdbuf();
+  std::string text = content.str();
+  Reader reader(shown_path(file), problems);
+  try {
+    if (file.extension() == ".json") {
+      [[maybe_unused]] const json strict = json::parse(text);  // for its messages; marks come below
+      blanks_for_tabs(text);
+    }
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      problems.push_back({shown_path(file), "holds more than one YAML document", ""});
+    }
+    if (!documents.empty()) reader.read(documents.front());
+  } catch (const json::parse_error& e) {
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + std::min(e.byte, text.size()), '\n');
+    problems.push_back({shown_path(file) + ":" + std::to_string(line),
+                        "not valid JSON: " + json_message(e.what()), ""});
+  } catch (const YAML::Exception& e) {
+    problems.push_back(yaml_problem(shown_path(file), e, text));
+  }
+  Layer layer = reader.take();
+  layer.name = file.stem().string();
+  return layer;
+}
+
+}  // namespace kdgat

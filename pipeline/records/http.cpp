@@ -1,0 +1,65 @@
+#include "pipeline/records/http.h"
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/system/subprocess.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+class HttpProcess {
+ public:
+  explicit HttpProcess(double seconds) : seconds_(seconds) {}
+
+  HttpResponse request(const HttpRequest& request) {
+    const json line = {{"method", request.method},
+                       {"url", request.url},
+                       {"headers", request.headers},
+                       {"body", request.body},
+                       {"seconds", seconds_}};
+    // A little more than the process allows itself, so that it can say what went wrong.
+    const Deadline until = deadline_in(seconds_ + 1);
+    try {
+      if (!process_) {
+        process_ = std::make_unique<Subprocess>(
+            std::vector<std::string>{beside_executable("kdgat_http").string()});
+      }
+      const std::string text =
+          line.dump(-1, ' ', false, json::error_handler_t::replace).append("\n");
+      if (!process_->write(text, until)) return failed();
+      const auto answer = process_->read_line(until);
+      if (!answer) return failed();
+      const json read = json::parse(*answer, nullptr, false);
+      return {read.value("status", 0), read.value("body", ""), read.value("error", "")};
+    } catch (const json::exception&) {
+      return failed();
+    } catch (const Error& e) {
+      return {0, "", e.what()};
+    }
+  }
+
+ private:
+  HttpResponse failed() {
+    process_.reset();
+    std::array<char, 32> seconds{};
+    std::snprintf(seconds.data(), seconds.size(), "%.3g", seconds_);
+    return {0, "", std::string("no answer within ") + seconds.data() + " s"};
+  }
+
+  double seconds_;
+  std::unique_ptr<Subprocess> process_;
+};
+
+}  // namespace
+
+Http http_process(double seconds) {
+  return [process = std::make_shared<HttpProcess>(seconds)](const HttpRequest& request) {
+    return process->request(request);
+  };
+}
+
+}  // namespace kdgat

@@ -1,0 +1,204 @@
+// What several runs are, differ in and come to, side by side.
+#include <algorithm>
+#include <cmath>
+
+#include "pipeline/report/report_sections.h"
+#include "pipeline/run/plan.h"
+#include "pipeline/show/markup.h"
+#include "pipeline/show/status.h"
+
+namespace kdgat {
+namespace {
+
+std::string letter_markup(std::size_t run) {
+  return element("a", element("span", letter(run), "class=\"letter\""),
+                 "href=\"#" + letter(run) + "\"");
+}
+
+std::vector<std::string> with_letters(std::vector<std::string> columns, std::size_t runs) {
+  for (std::size_t i = 0; i < runs; ++i) columns.push_back(letter_markup(i));
+  return columns;
+}
+
+std::string runs_table(const std::vector<ReportRun>& runs) {
+  MarkupTable table;
+  table.columns = {"", "run", "profile", "data set", "", "started", "time", "steps", "figures"};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunRecord& r = runs[i].record;
+    table.rows.push_back({letter_markup(i),
+                          element("code", escaped(short_run(r.id)), "class=\"nowrap\""),
+                          escaped(r.profile), escaped(r.dataset), badge(r.state),
+                          time_text(r.started), r.seconds() < 0 ? "" : format_seconds(r.seconds()),
+                          escaped(r.progress()), escaped(headline(r))});
+  }
+  return table.html();
+}
+
+std::string differences_markup(const std::vector<ReportRun>& runs) {
+  std::vector<RunRecord> records;
+  records.reserve(runs.size());
+  for (const ReportRun& run : runs) records.push_back(run.record);
+  MarkupTable table;
+  table.columns = with_letters({"step", "what"}, runs.size());
+  std::string before;
+  for (const Difference& one : differences(records)) {
+    std::vector<std::string> cells{one.step == before ? "" : escaped(one.step), escaped(one.name)};
+    before = one.step;
+    for (const std::string& value : one.values) {
+      cells.push_back(value.empty() ? "–" : escaped(value));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table.rows.empty() ? element("p", "Nothing: same options, data, device and versions.")
+                            : table.html();
+}
+
+/// 1: more is better, -1: less is better, 0: neither.
+int direction(const std::string& name) {
+  if (name.ends_with("loss") || name.ends_with("mae") || name.ends_with("rmse")) return -1;
+  for (const char* end : {"accuracy", "precision", "recall", "f1", "auc", "per_second"}) {
+    if (name.ends_with(end)) return 1;
+  }
+  return 0;
+}
+
+/// The best value in bold where runs differ.
+std::vector<std::string> figure_cells(const FigureRow& row) {
+  const int sign = direction(row.name);
+  double best = -1e300, worst = 1e300;
+  for (const auto& value : row.values) {
+    if (!value) continue;
+    best = std::max(best, sign * *value);
+    worst = std::min(worst, sign * *value);
+  }
+  std::vector<std::string> cells;
+  for (const auto& value : row.values) {
+    if (!value) {
+      cells.emplace_back();
+      continue;
+    }
+    const std::string text = figure_text(row.name, *value);
+    const bool is_best = sign != 0 && best > worst && sign * *value == best;
+    cells.push_back(is_best ? element("b", text) : text);
+  }
+  return cells;
+}
+
+std::string figures_table(const std::vector<FigureRow>& rows, std::size_t runs) {
+  MarkupTable table;
+  table.columns = with_letters({"step", "part", "figure"}, runs);
+  std::string before;
+  for (const FigureRow& row : rows) {
+    const std::string place = row.step + "/" + row.part;
+    std::vector<std::string> cells(2);
+    if (place != before) cells = {breakable(row.step), breakable(row.part)};
+    before = place;
+    cells.push_back(figure_name(row.name));
+    for (std::string& cell : figure_cells(row)) cells.push_back(std::move(cell));
+    table.rows.push_back(std::move(cells));
+  }
+  return table.html();
+}
+
+/// Those that differ; the others on request.
+std::string figures_markup(const std::vector<ReportRun>& runs) {
+  std::vector<std::vector<Figure>> all;
+  all.reserve(runs.size());
+  for (const ReportRun& run : runs) all.push_back(run.figures);
+  std::vector<FigureRow> rows = side_by_side(all);
+  const auto equal = std::stable_partition(rows.begin(), rows.end(),
+                                           [](const FigureRow& row) { return !row.is_equal(); });
+  const std::vector<FigureRow> same(equal, rows.end());
+  rows.erase(equal, rows.end());
+  const std::string title = std::to_string(same.size()) +
+                            (same.size() == 1 ? " figure is" : " figures are") + " the same";
+  return figures_table(rows, runs.size()) + details(title, figures_table(same, runs.size()));
+}
+
+/// One series of the steps of a name, a line for each run that has it.
+Chart overlay(const std::vector<ReportRun>& runs, const std::string& step,
+              const std::string& name) {
+  Chart chart;
+  chart.title = step + ": " + figure_name(name);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const ReportStep& one : runs[i].steps) {
+      const auto series = one.journal.series.find(name);
+      if (one.record.step != step || series == one.journal.series.end()) continue;
+      chart.x = {.title = one.journal.unit, .ticks = Axis::Ticks::kWhole};
+      chart.lines.push_back({letter(i), series->second, static_cast<int>(i)});
+    }
+  }
+  if (name.ends_with("loss")) {
+    chart.y.scale = Axis::Scale::kByValues;
+  } else {
+    chart.y.to = 1;
+  }
+  return chart;
+}
+
+/// Of the steps whose curves are not the same.
+std::string overlays(const std::vector<ReportRun>& runs) {
+  std::vector<std::string> steps;
+  for (const ReportRun& run : runs) {
+    for (const ReportStep& step : run.steps) {
+      if (std::find(steps.begin(), steps.end(), step.record.step) == steps.end()) {
+        steps.push_back(step.record.step);
+      }
+    }
+  }
+  std::string out;
+  for (const std::string& step : steps) {
+    for (const char* name : {"train_loss", "val_loss", "val_auc", "val_f1"}) {
+      const Chart chart = overlay(runs, step, name);
+      const bool differ = std::any_of(
+          chart.lines.begin(), chart.lines.end(),
+          [&](const ChartLine& line) { return line.points != chart.lines.front().points; });
+      if (differ) out += figure(chart);
+    }
+  }
+  return grid(out);
+}
+
+/// Of each part, the model that speaks for each run.
+std::string detection_overlays(const std::vector<ReportRun>& runs) {
+  std::vector<std::string> parts;
+  std::vector<std::vector<Detection>> all;
+  for (const ReportRun& run : runs) {
+    all.push_back(detections(run));
+    for (const Detection& d : all.back()) {
+      if (std::find(parts.begin(), parts.end(), d.part) == parts.end()) parts.push_back(d.part);
+    }
+  }
+  std::string out;
+  for (const std::string& part : parts) {
+    std::vector<Detection> shown;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::string model = spokesman(runs[i].record, runs[i].figures);
+      Detection none;  // keeps the colours of the runs
+      const auto found = std::find_if(all[i].begin(), all[i].end(), [&](const Detection& d) {
+        return d.part == part && d.model == model;
+      });
+      shown.push_back(found == all[i].end() ? none : *found);
+      names.push_back(letter(i) + ", " + model);
+    }
+    out += detection_figures(part, shown, names);
+  }
+  return grid(out);
+}
+
+}  // namespace
+
+std::string letter(std::size_t run) {
+  constexpr std::size_t kLetters = 26;
+  const std::string last(1, static_cast<char>('A' + run % kLetters));
+  return run < kLetters ? last : letter(run / kLetters - 1) + last;
+}
+
+std::string compare_sections(const std::vector<ReportRun>& runs) {
+  return runs_table(runs) + section("differences", "What differs", differences_markup(runs)) +
+         section("figures", "Figures side by side", figures_markup(runs)) +
+         section("curves", "Curves", overlays(runs) + detection_overlays(runs));
+}
+
+}  // namespace kdgat

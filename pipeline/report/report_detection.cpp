@@ -1,0 +1,211 @@
+// How models decide: curves over all thresholds, counts at the one in use, confusion of classes.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "pipeline/data/data.h"
+#include "pipeline/report/report_sections.h"
+#include "pipeline/show/json_lookup.h"
+#include "pipeline/show/markup.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+std::string decimal(const char* format, double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+/// "142 (78.9 %)" of `all`
+std::string share_text(double some, double all) {
+  return grouped(std::llround(some)) +
+         (all > 0 ? " (" + decimal("%.1f", 100 * some / all) + " %)" : "");
+}
+
+std::string number_text(const json& core, const char* name) {
+  const json value = below(core, name);
+  return value.is_number() ? decimal("%.3f", value.get<double>()) : "";
+}
+
+/// Where the threshold in use stands on both pictures.
+struct Working {
+  double recall = 0, false_alarms = 0, precision = 0;
+};
+
+Working working_point(const json& counts) {
+  const double tp = number(counts, "tp", 0), fp = number(counts, "fp", 0);
+  const double fn = number(counts, "fn", 0), tn = number(counts, "tn", 0);
+  return {tp / std::max(1.0, tp + fn), fp / std::max(1.0, fp + tn), tp / std::max(1.0, tp + fp)};
+}
+
+std::vector<std::string> count_cells(const json& counts) {
+  if (!counts.is_object()) return {"", "", "", ""};
+  const double tp = number(counts, "tp", 0), fp = number(counts, "fp", 0);
+  const double fn = number(counts, "fn", 0), tn = number(counts, "tn", 0);
+  return {share_text(tp, tp + fn), grouped(std::llround(fn)), share_text(fp, fp + tn),
+          grouped(std::llround(tn))};
+}
+
+/// Precision, recall and F1 of counts.
+std::vector<std::string> rate_cells(const json& counts) {
+  const Working at = working_point(counts);
+  const double sum = at.precision + at.recall;
+  return {decimal("%.3f", at.precision), decimal("%.3f", at.recall),
+          decimal("%.3f", sum > 0 ? 2 * at.precision * at.recall / sum : 0)};
+}
+
+std::string decisions_table(const std::vector<Detection>& part) {
+  MarkupTable table;
+  table.columns = {"model",        "threshold",     "from",      "attacks found", "missed",
+                   "false alarms", "benign passed", "precision", "recall",        "F1",
+                   "AUC"};
+  const auto add = [&](std::vector<std::string> cells, const std::vector<std::string>& more) {
+    cells.insert(cells.end(), more.begin(), more.end());
+    return cells;
+  };
+  for (const Detection& d : part) {
+    const json threshold = below(d.core, "threshold");
+    std::vector<std::string> cells{
+        escaped(d.model), threshold.is_number() ? decimal("%.4g", threshold.get<double>()) : "",
+        escaped(word(d.core, "threshold_from"))};
+    cells = add(std::move(cells), count_cells(d.counts));
+    for (const char* name : {"precision", "recall", "f1", "auc"}) {
+      cells.push_back(number_text(d.core, name));
+    }
+    table.rows.push_back(std::move(cells));
+    if (!d.calibrated.is_object()) continue;
+    cells = add({escaped(d.model), "", "start of each file"}, count_cells(d.calibrated));
+    cells = add(std::move(cells), rate_cells(d.calibrated));
+    cells.emplace_back();
+    table.rows.push_back(std::move(cells));
+  }
+  return table.html();
+}
+
+/// Names of the classes that a step's labels count; "" where they have none.
+std::vector<std::string> class_names(const ReportStep& step, std::size_t classes) {
+  std::vector<std::string> out;
+  const json graphs = below(below(step.files.config, "inputs"), "graphs");
+  if (graphs.is_array() && !graphs.empty()) {
+    const json names = below(below(below(graphs.front(), "facts"), "spatial"), "classes");
+    for (const json& name : names) {
+      if (name.is_string()) out.push_back(name);
+    }
+  }
+  for (std::size_t i = out.size(); i < classes; ++i) out.push_back(std::to_string(i));
+  return out;
+}
+
+/// True classes down, predicted ones across; the darker, the larger the share of the true class.
+std::string confusion_table(const std::string& part, const json& confusion,
+                            const std::vector<std::string>& names) {
+  std::string head = element("th", "true class", "scope=\"col\""), body;
+  for (std::size_t i = 0; i < confusion.size(); ++i) {
+    head += element("th", escaped(names.at(i)), "scope=\"col\" class=\"n\"");
+  }
+  for (std::size_t i = 0; i < confusion.size(); ++i) {
+    double all = 0;
+    for (const json& count : confusion[i]) all += count.is_number() ? count.get<double>() : 0;
+    std::string line = element("th", escaped(names.at(i)), "scope=\"row\"");
+    for (const json& count : confusion[i]) {
+      const double some = count.is_number() ? count.get<double>() : 0;
+      const double share = all > 0 ? some / all : 0;
+      line += element(
+          "td", grouped(std::llround(some)),
+          "class=\"n\" style=\"background:rgba(11,102,176," + decimal("%.2f", 0.5 * share) + ")\"");
+    }
+    body += element("tr", line);
+  }
+  return "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\">" +
+         element("caption", escaped(part) + ": predicted classes across") +
+         element("thead", element("tr", head)) + element("tbody", body) + "</table></div>\n";
+}
+
+std::string confusions(const ReportStep& step) {
+  const json parts = below(step.files.metrics, "parts");
+  std::string tables;
+  for (const auto& [part, metrics] : parts.items()) {
+    const json confusion = below(metrics, "confusion");
+    if (!confusion.is_array() || confusion.empty()) continue;
+    tables += confusion_table(part, confusion, class_names(step, confusion.size()));
+  }
+  return tables.empty()
+             ? ""
+             : element("h3", escaped(step.record.step)) + element("div", tables, "class=\"cells\"");
+}
+
+}  // namespace
+
+std::string detection_figures(const std::string& part, const std::vector<Detection>& shown,
+                              const std::vector<std::string>& names) {
+  Chart roc, precision;
+  roc.title = "ROC, " + part;
+  roc.x = {.title = "false alarms among benign windows", .from = 0, .to = 1};
+  roc.y = {.title = "attacks found", .from = 0, .to = 1};
+  precision.title = "Precision and recall, " + part;
+  precision.x = {.title = "recall: attacks found", .from = 0, .to = 1};
+  precision.y = {.title = "precision", .from = 0, .to = 1};
+  roc.height = precision.height = 330;
+  double base = 0;  // precision of calling everything an attack
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Detection& d = shown[i];
+    if (d.attacks() <= 0 || d.benign() <= 0) continue;
+    const int colour = static_cast<int>(i);
+    const bool is_dashed = colour >= kColours;
+    ChartLine up{names.at(i), {}, colour, is_dashed}, along{names.at(i), {}, colour, is_dashed};
+    for (std::size_t k = 0; k < d.tp.size(); ++k) {
+      up.points.emplace_back(d.fp[k] / d.benign(), d.tp[k] / d.attacks());
+      if (k > 0) along.points.emplace_back(d.tp[k] / d.attacks(), d.tp[k] / (d.tp[k] + d.fp[k]));
+    }
+    roc.lines.push_back(std::move(up));
+    precision.lines.push_back(std::move(along));
+    base = std::max(base, d.attacks() / (d.attacks() + d.benign()));
+    if (!d.counts.is_object()) continue;
+    const Working at = working_point(d.counts);
+    const std::string words =
+        names.at(i) + " at its threshold " + decimal("%.4g", number(d.core, "threshold", 0)) +
+        ": recall " + decimal("%.3f", at.recall) + ", precision " + decimal("%.3f", at.precision) +
+        ", false alarms " + decimal("%.4f", at.false_alarms);
+    roc.marks.push_back({at.false_alarms, at.recall, colour, words});
+    precision.marks.push_back({at.recall, at.precision, colour, words});
+  }
+  if (roc.lines.empty()) return "";
+  roc.lines.push_back({"", {{0, 0}, {1, 1}}, kGrey, true});
+  precision.lines.push_back({"", {{0, base}, {1, base}}, kGrey, true});
+  return figure(roc, "the dots are the thresholds in use") +
+         figure(precision, "dashed: calling everything an attack");
+}
+
+std::string detection_section(const ReportRun& run, const std::string&) {
+  std::string out;
+  const std::vector<Detection> all = detections(run);
+  bool is_recorded = all.empty();
+  for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+    while (end < all.size() && all[end].part == all[first].part) ++end;
+    const std::vector<Detection> part(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                      all.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<std::string> names;
+    for (const Detection& d : part) {
+      names.push_back(d.model);
+      is_recorded = is_recorded || d.counts.is_object();
+    }
+    out += element("h3", escaped(part.front().part)) + decisions_table(part) +
+           grid(detection_figures(part.front().part, part, names));
+  }
+  if (!is_recorded) {
+    out =
+        element("p",
+                "This run recorded neither curves nor counts: it was evaluated by an older kdgat. "
+                "Running its evaluate step again adds them.",
+                "class=\"muted\"") +
+        out;
+  }
+  for (const ReportStep& step : run.steps) out += confusions(step);
+  return out;
+}
+
+}  // namespace kdgat

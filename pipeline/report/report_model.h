@@ -1,0 +1,48 @@
+// What a report shows of a run: everything its folder and those of its kept steps hold, read once.
+// Makes no markup.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "pipeline/memory/memory_report.h"
+#include "pipeline/run/run_figures.h"
+#include "pipeline/run/run_record.h"
+
+namespace kdgat {
+
+struct ReportStep {
+  StepRecord record;
+  StepFiles files;
+  StepJournal journal;
+};
+
+struct ReportRun {
+  RunRecord record;
+  std::vector<ReportStep> steps;
+  std::vector<StepMemory> memory;
+  std::vector<Figure> figures;
+  std::vector<nlohmann::json> data;  ///< inspect_data() of each data folder that was read
+  std::vector<std::string> missing;  ///< data folders that are gone or cannot be read
+};
+
+/// Throws Error(kData) if run.json cannot be read.
+ReportRun read_report(const std::filesystem::path& run_folder);
+
+/// Counts of a detector's decisions on one part, and the points of its curves.
+struct Detection {
+  std::string model, part;
+  nlohmann::json core;         ///< published metrics of the part: threshold, f1, auc, ...
+  nlohmann::json counts;       ///< {"tp","fp","tn","fn"}; null in runs that did not record them
+  nlohmann::json calibrated;   ///< the same by the files' own thresholds; null where there are none
+  std::vector<double> tp, fp;  ///< at falling thresholds, from (0, 0) on; empty if not recorded
+  double attacks() const { return tp.empty() ? 0 : tp.back(); }
+  double benign() const { return fp.empty() ? 0 : fp.back(); }
+};
+
+/// Of every step that evaluated models: validation first, the models of a part in the order in
+/// which they were trained.
+std::vector<Detection> detections(const ReportRun& run);
+
+}  // namespace kdgat

@@ -1,0 +1,506 @@
+#include "pipeline/run/artifacts.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "kdgat/atomic_file.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kRunFile = "run.json";
+constexpr const char* kStepFile = "step.json";
+constexpr const char* kJournalFile = "journal.jsonl";
+
+std::string text_of(const json& content) {
+  return content.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+/// nullopt if the file is absent or no JSON object: it is treated as not there.
+std::optional<json> read_json(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  json content = json::parse(in, nullptr, false);
+  if (!content.is_object()) return std::nullopt;
+  return content;
+}
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, int reason) {
+  throw Error(ExitCode::kData, what + " " + path.string() + ": " + std::strerror(reason));
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail("cannot create folder", path, error.value());
+}
+
+bool is_temporary(const fs::path& path) {
+  return path.filename().string().find(".tmp.") != std::string::npos;
+}
+
+/// What killed writers left; only for who holds the run's lock.
+void remove_temporaries(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    if (is_temporary(entry.path())) leftovers.push_back(entry.path());
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
+}
+
+/// Size by name of what a step leaves to others; the host's own bookkeeping, records made of it and
+/// what serves only to continue are left out.
+json list_outputs(const fs::path& folder) {
+  static const std::set<std::string> kOwn{"journal.jsonl", "log.txt",     "request.json",
+                                          "config.json",   "memory.json", "step.json",
+                                          "metrics.csv",   "lock"};
+  json files = json::object();
+  for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator();
+       ++at) {
+    const fs::path name = at->path().lexically_relative(folder);
+    if (name == "checkpoint" || name == "tensorboard") at.disable_recursion_pending();
+    if (!at->is_regular_file() || kOwn.contains(name.string()) || is_temporary(name)) continue;
+    files[name.string()] = at->file_size();
+  }
+  return files;
+}
+
+/// The first recorded output that is gone or has another size; "" if all stand.
+std::string first_missing(const fs::path& folder, const json& files) {
+  for (const auto& [name, size] : files.items()) {
+    struct stat found {};
+    if (::stat((folder / name).c_str(), &found) != 0 ||
+        size != static_cast<uint64_t>(found.st_size)) {
+      return (folder / name).string();
+    }
+  }
+  return "";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Locks a file, made if it is not there; an empty one if another holds it and `how` has LOCK_NB.
+OwnedFd lock_file(const fs::path& path, int how) {
+  OwnedFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (fd.get() < 0) fail("cannot open", path, errno);
+  while (::flock(fd.get(), how) != 0) {
+    if (errno == EWOULDBLOCK) return OwnedFd();
+    if (errno != EINTR) fail("cannot lock", path, errno);
+  }
+  return fd;
+}
+
+/// Takes the lock of a run or step if it is free, and leaves the name of its owner in the file.
+OwnedFd try_lock(const fs::path& folder) {
+  OwnedFd fd = lock_file(folder / "lock", LOCK_EX | LOCK_NB);
+  if (fd.get() < 0) return fd;
+  const std::string owner = host_name() + " " + std::to_string(::getpid()) + "\n";
+  // Only a hint to other processes: a full disk must not stop the run here.
+  if (::ftruncate(fd.get(), 0) != 0 || ::pwrite(fd.get(), owner.data(), owner.size(), 0) < 0) {
+    return fd;
+  }
+  return fd;
+}
+
+std::string owner_of(const fs::path& folder) {
+  std::ifstream in(folder / "lock");
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+/// Whether the process that took the lock is gone, so that only its last stage still holds it.
+bool is_orphaned(const fs::path& folder) {
+  std::ifstream in(folder / "lock");
+  std::string host;
+  pid_t pid = 0;
+  if (!(in >> host >> pid) || host != host_name() || pid <= 0) return false;
+  return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/// The same, waiting for the last stage of a process that died.
+OwnedFd lock_after_orphan(const fs::path& folder) {
+  constexpr int kTries = 150;
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  OwnedFd lock = try_lock(folder);
+  for (int i = 0; i < kTries && lock.get() < 0 && is_orphaned(folder); ++i) {
+    std::this_thread::sleep_for(kPause);
+    lock = try_lock(folder);
+  }
+  return lock;
+}
+
+std::vector<fs::path> run_folders(const fs::path& dataset_root) {
+  std::error_code ignored;
+  std::vector<fs::path> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(dataset_root, ignored)) {
+    if (fs::exists(entry.path() / kRunFile, ignored)) folders.push_back(entry.path());
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  return folders;
+}
+
+json step_states(const Plan& plan) {
+  json steps = json::array();
+  for (const PlannedStep& step : plan.steps) {
+    json state = {{"step", step.spec.name},
+                  {"stage", step.spec.stage},
+                  {"fingerprint", step.fingerprint},
+                  {"status", step.action == Action::kKeep ? "kept" : "pending"},
+                  {"reason", step.reason}};
+    if (step.kept) {
+      state["run"] = step.kept->run;
+      state["folder"] = step.kept->folder.string();
+    }
+    steps.push_back(std::move(state));
+  }
+  return steps;
+}
+
+PastStep past_step(const std::string& run, const fs::path& folder, const json& record) {
+  PastStep past;
+  past.run = run;
+  past.step = record.at("step");
+  past.stage = record.at("stage");
+  past.fingerprint = record.at("fingerprint");
+  past.ingredients = record.at("ingredients");
+  past.folder = folder;
+  past.facts = record.at("facts");
+  past.finished = record.at("finished");
+  past.library_hash = record.at("library_hash");
+  past.missing = first_missing(folder, record.at("files"));
+  return past;
+}
+
+/// How a run stands whose steps are jobs: 0 if all are done, the code of one that failed, -1 if
+/// there is none and some wait. `last`: what ended just now.
+int code_of_steps(const json& document, int last) {
+  bool is_complete = true;
+  int failed = -1;
+  for (const json& state : document.at("steps")) {
+    const std::string status = state.value("status", "");
+    is_complete = is_complete && (status == "done" || status == "kept");
+    if (failed < 0 && status == "failed") failed = state.value("exit_code", 1);
+  }
+  const bool is_stopped = last == static_cast<int>(ExitCode::kTerminated) ||
+                          last == static_cast<int>(ExitCode::kInterrupted) ||
+                          last == static_cast<int>(ExitCode::kUsage);
+  return is_complete ? 0 : failed >= 0 ? failed : is_stopped ? last : -1;
+}
+
+bool is_unfinished(const json& document, const Plan& plan) {
+  return document.contains("plan") && document.at("plan") == plan.fingerprint &&
+         !document.contains("submitted") &&
+         (!document.contains("exit_code") || document.at("exit_code") != 0);
+}
+
+}  // namespace
+
+OwnedFd open_file(const fs::path& path, int flags) {
+  OwnedFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (fd.get() < 0) {
+    throw Error(ExitCode::kData, "cannot open " + path.string() + ": " + std::strerror(errno));
+  }
+  return fd;
+}
+
+OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void OwnedFd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+std::string make_run_id(int64_t milliseconds) {
+  constexpr const char* kDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  constexpr int kTimeDigits = 10, kRandomDigits = 16;
+  std::array<unsigned char, kRandomDigits> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    throw Error(ExitCode::kStageFailed, "the system gives no random numbers");
+  }
+  std::string id(kTimeDigits, '0');
+  for (int i = kTimeDigits - 1; i >= 0; --i, milliseconds >>= 5) id[i] = kDigits[milliseconds & 31];
+  for (const unsigned char byte : random) id += kDigits[byte & 31];
+  return id;
+}
+
+std::string iso_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+double unix_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) /
+         1000;
+}
+
+StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(folder)) {
+  make_folder(path_);
+  std::error_code ignored;
+  fs::remove(path_ / kStepFile, ignored);
+  remove_temporaries(path_);
+  write("config.json", config);
+  const fs::path journal = path_ / kJournalFile;
+  journal_ = OwnedFd(::open(journal.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (journal_.get() < 0) fail("cannot open", journal, errno);
+  // A killed writer may have left half a line: the next one must not be glued to it.
+  const off_t size = ::lseek(journal_.get(), 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && ::pread(journal_.get(), &last, 1, size - 1) == 1 && last != '\n' &&
+      ::write(journal_.get(), "\n", 1) != 1) {
+    fail("cannot write", journal, errno);
+  }
+}
+
+void StepFolder::journal(json event) {
+  event["time"] = iso_now();
+  event["unix"] = unix_now();
+  const std::string line = event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  std::size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t wrote = ::write(journal_.get(), line.data() + done, line.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) fail("cannot write", path_ / kJournalFile, errno);
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+void StepFolder::write(const std::string& file, const json& content) {
+  write_file(path_ / file, text_of(content));
+}
+
+void StepFolder::finish(const PlannedStep& step, const std::string& library_hash,
+                        const json& result) {
+  write(kStepFile, {{"step", step.spec.name},
+                    {"stage", step.spec.stage},
+                    {"fingerprint", step.fingerprint},
+                    {"ingredients", step.ingredients},
+                    {"facts", result.value("facts", json::object())},
+                    {"library_hash", library_hash},
+                    {"finished", iso_now()},
+                    {"files", list_outputs(path_)},
+                    {"result", result}});
+}
+
+Run::Run(fs::path folder, OwnedFd lock, json document)
+    : id_(folder.filename().string()),
+      folder_(std::move(folder)),
+      lock_(std::move(lock)),
+      document_(std::move(document)) {}
+
+Run Run::create(const fs::path& dataset_root, const std::string& profile, const Plan& plan) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::string id =
+      make_run_id(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  const fs::path folder = dataset_root / id;
+  make_folder(folder);
+  OwnedFd lock = try_lock(folder);
+  Run run(folder, std::move(lock),
+          {{"id", id},
+           {"profile", profile},
+           {"plan", plan.fingerprint},
+           {"kdgat", KDGAT_VERSION},
+           {"host", host_name()},
+           {"started", iso_now()},
+           {"steps", step_states(plan)}});
+  run.change([](json&) {});
+  return run;
+}
+
+Run Run::join(const fs::path& folder, const std::string& step) {
+  auto document = read_json(folder / kRunFile);
+  if (!document || !document->contains("submitted")) {
+    throw Error(ExitCode::kData, folder.string() + ": not the folder of a submitted run",
+                "kdgat submit makes one");
+  }
+  OwnedFd together = lock_file(folder / "lock", LOCK_SH | LOCK_NB);
+  if (together.get() < 0) {
+    throw Error(ExitCode::kStageFailed,
+                "another process has run " + folder.string() + " to itself: " + owner_of(folder));
+  }
+  OwnedFd lock;
+  if (!step.empty()) {
+    make_folder(folder / step);
+    lock = lock_after_orphan(folder / step);
+    if (lock.get() < 0) {
+      throw Error(ExitCode::kStageFailed,
+                  step + ": another process works on this step: " + owner_of(folder / step),
+                  "kdgat jobs shows the jobs of a run, kdgat cancel ends them");
+    }
+  }
+  Run run(folder, std::move(lock), std::move(*document));
+  run.run_lock_ = std::move(together);
+  run.is_shared_ = true;
+  return run;
+}
+
+std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
+  for (const fs::path& folder : run_folders(dataset_root)) {
+    const auto seen = read_json(folder / kRunFile);
+    if (!seen || !is_unfinished(*seen, plan)) continue;
+    OwnedFd lock = lock_after_orphan(folder);
+    if (lock.get() < 0) {
+      busy = folder.filename().string();
+      continue;
+    }
+    // Its owner may have ended it while the lock was waited for.
+    auto document = read_json(folder / kRunFile);
+    if (!document || !is_unfinished(*document, plan)) continue;
+    remove_temporaries(folder);
+    Run run(folder, std::move(lock), std::move(*document));
+    run.change([](json& d) {
+      d.erase("exit_code");
+      d.erase("finished");
+    });
+    return run;
+  }
+  return std::nullopt;
+}
+
+void Run::record_plan(const Plan& plan) {
+  change([&](json& document) {
+    document["steps"] = step_states(plan);
+    for (json& state : document["steps"]) {
+      if (state.value("run", "") == id_) state["status"] = "done";
+    }
+  });
+}
+
+void Run::record_step(const std::string& step, const std::string& status, const json& more) {
+  change([&](json& document) {
+    for (json& state : document["steps"]) {
+      if (state.at("step") != step) continue;
+      state["status"] = status;
+      if (status != "failed") {
+        state.erase("error");
+        state.erase("exit_code");
+      }
+      state.update(more);
+    }
+  });
+}
+
+void Run::set_records(json targets, double cpu_seconds) {
+  change([&](json& document) {
+    document["records"] = std::move(targets);
+    if (cpu_seconds > 0) document["records"]["cpu_seconds"] = cpu_seconds;
+  });
+}
+
+void Run::finish(int exit_code) {
+  change([&](json& document) {
+    const int code = is_shared_ ? code_of_steps(document, exit_code) : exit_code;
+    document.erase("exit_code");
+    document.erase("finished");
+    if (code < 0) return;
+    document["finished"] = iso_now();
+    document["exit_code"] = code;
+  });
+}
+
+void Run::describe(const json& more) {
+  change([&](json& document) { document.update(more); });
+}
+
+void Run::mark_submitted() {
+  change([](json& document) { document["submitted"] = true; });
+}
+
+void Run::change(const std::function<void(json& document)>& apply) {
+  OwnedFd turn;
+  if (is_shared_) {
+    turn = lock_file(folder_ / "run.lock", LOCK_EX);
+    if (auto now = read_json(folder_ / kRunFile)) document_ = std::move(*now);
+  }
+  apply(document_);
+  write_file(folder_ / kRunFile, text_of(document_));
+}
+
+std::optional<PastStep> find_past_step(const std::string& run, const fs::path& step_folder) {
+  const auto record = read_json(step_folder / kStepFile);
+  if (!record) return std::nullopt;
+  try {
+    return past_step(run, step_folder, *record);
+  } catch (const json::exception&) {
+    return std::nullopt;  // not written by this program: no such step
+  }
+}
+
+std::vector<PastStep> find_past_steps(const fs::path& dataset_root) {
+  std::vector<PastStep> steps;
+  for (const fs::path& folder : run_folders(dataset_root)) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+      auto past = find_past_step(folder.filename().string(), entry.path());
+      if (past) steps.push_back(std::move(*past));
+    }
+  }
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const PastStep& a, const PastStep& b) { return a.finished > b.finished; });
+  return steps;
+}
+
+bool is_worked_on(const fs::path& run_folder) {
+  // Shared, and only for a moment: who wants to work on the run must not find it taken by a reader.
+  const OwnedFd fd(::open((run_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+void remove_run(const fs::path& run_folder) {
+  const OwnedFd lock = try_lock(run_folder);
+  if (lock.get() < 0) {
+    throw Error(ExitCode::kUsage, run_folder.string() + ": a process works on this run",
+                "end it first; the file lock in the folder names its machine and process");
+  }
+  const fs::path bin = run_folder.parent_path() / ".removing";
+  const fs::path gone = bin / run_folder.filename();
+  std::error_code error, ignored;
+  fs::create_directories(bin, error);
+  if (!error) fs::rename(run_folder, gone, error);
+  if (!error) fs::remove_all(gone, error);
+  fs::remove(bin, ignored);  // unless another run is being removed
+  if (error) fail("cannot remove", run_folder, error.value());
+}
+
+json read_result(const fs::path& step_folder) {
+  const auto record = read_json(step_folder / kStepFile);
+  return record ? record->value("result", json::object()) : json::object();
+}
+
+}  // namespace kdgat

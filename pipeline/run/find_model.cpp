@@ -1,0 +1,156 @@
+#include "pipeline/run/find_model.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "kdgat/error.h"
+#include "pipeline/run/plan.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kModelFile = "model.safetensors";
+
+struct Found {
+  std::string step, stage;
+  fs::path path;
+};
+
+/// "01M7…TE", or with three dots.
+bool is_short_form(const std::string& name, const std::string& id) {
+  std::string typed = name;
+  if (const std::size_t at = typed.find("..."); at != std::string::npos) typed.replace(at, 3, "…");
+  return short_run(id) == typed;
+}
+
+/// Folders of runs whose id is, begins with, or is shown as `name`.
+std::vector<fs::path> runs_named(const std::string& name, const fs::path& root) {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  for (const auto& dataset : fs::directory_iterator(root, ignored)) {
+    for (const auto& run : fs::directory_iterator(dataset.path(), ignored)) {
+      const std::string id = run.path().filename().string();
+      if (!fs::exists(run.path() / "run.json", ignored)) continue;
+      if (id.rfind(name, 0) == 0 || is_short_form(name, id)) out.push_back(run.path());
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// The run whose id has most of `name` at its beginning, the newest of several, as it is shown; ""
+/// if there is none that begins like it.
+std::string nearest_run(const std::string& name, const fs::path& root) {
+  std::string best;
+  std::size_t most = 2;  // "01" begins every id
+  for (const fs::path& run : runs_named("", root)) {
+    const std::string id = run.filename().string();
+    const auto differ = std::mismatch(name.begin(), name.end(), id.begin(), id.end()).first;
+    const auto same = static_cast<std::size_t>(differ - name.begin());
+    const bool is_newer = same == most && !best.empty() && id > best;
+    if (same <= most && !is_newer) continue;
+    most = same;
+    best = id;
+  }
+  return best.empty() ? "" : short_run(best);
+}
+
+/// The one run that `name` means. `sought` says what else it might have been.
+fs::path only_run_named(const std::string& name, const fs::path& root, const std::string& sought) {
+  const std::vector<fs::path> found = runs_named(name, root);
+  if (found.size() > 1) {
+    throw Error(ExitCode::kUsage,
+                std::to_string(found.size()) + " runs in " + root.string() + " begin with " + name,
+                "give more of the id, or the folder");
+  }
+  if (found.empty()) {
+    const std::string near = nearest_run(name, root);
+    throw Error(ExitCode::kData, "no " + sought + " is called " + name,
+                (near.empty() ? "" : "did you mean " + near + "? ") + "runs were looked for in " +
+                    root.string() + "; --root DIR names another place");
+  }
+  return found.front();
+}
+
+std::vector<Found> models_of(const fs::path& run) {
+  std::ifstream in(run / "run.json", std::ios::binary);
+  const json document = json::parse(in, nullptr, false);
+  std::vector<Found> out;
+  if (!document.is_object()) {
+    throw Error(ExitCode::kData, (run / "run.json").string() + ": not a JSON object");
+  }
+  for (const json& step : document.value("steps", json::array())) {
+    const std::string name = step.value("step", "");
+    // A kept step stands in the run that made it.
+    const fs::path folder =
+        step.contains("folder") ? fs::path(step.value("folder", "")) : run / name;
+    if (fs::exists(folder / kModelFile)) {
+      out.push_back({name, step.value("stage", ""), folder / kModelFile});
+    }
+  }
+  return out;
+}
+
+std::string listed(const std::vector<Found>& models) {
+  std::string out;
+  for (const Found& model : models) out += (out.empty() ? "" : ", ") + model.step;
+  return out;
+}
+
+fs::path choose(const fs::path& run, const std::vector<Found>& models, const std::string& step) {
+  if (models.empty()) {
+    throw Error(ExitCode::kData, run.string() + ": the run has no model",
+                "a step that trains leaves one when it is done");
+  }
+  if (!step.empty()) {
+    for (const Found& model : models) {
+      if (model.step == step) return model.path;
+    }
+    throw Error(ExitCode::kUsage, run.string() + " has no model of a step " + step,
+                "there are: " + listed(models));
+  }
+  for (const char* stage : {"fusion", "classifier", ""}) {
+    std::vector<Found> of_stage;
+    for (const Found& model : models) {
+      if (model.stage == stage || *stage == '\0') of_stage.push_back(model);
+    }
+    if (of_stage.size() == 1) return of_stage.front().path;
+    if (of_stage.size() > 1) break;
+  }
+  throw Error(ExitCode::kUsage, run.string() + " has several models: " + listed(models),
+              "--model STEP chooses one");
+}
+
+}  // namespace
+
+fs::path find_model(const std::string& run, const std::string& step, const fs::path& root) {
+  std::error_code ignored;
+  const fs::path path = run;
+  const auto chosen_by_path = [&](const fs::path& file) {
+    if (step.empty()) return file;
+    throw Error(ExitCode::kUsage, "--model chooses a step of a run, and " + run + " is one model");
+  };
+  if (fs::is_regular_file(path, ignored)) return chosen_by_path(path);
+  if (fs::exists(path / "run.json", ignored)) return choose(path, models_of(path), step);
+  if (fs::exists(path / kModelFile, ignored)) return chosen_by_path(path / kModelFile);
+  if (fs::is_directory(path, ignored)) {
+    throw Error(ExitCode::kData, run + ": neither a run nor the folder of a model");
+  }
+  const fs::path found = only_run_named(run, root, "run, folder or model file");
+  return choose(found, models_of(found), step);
+}
+
+fs::path find_run(const std::string& name, const fs::path& root) {
+  std::error_code ignored;
+  if (fs::exists(fs::path(name) / "run.json", ignored)) return name;
+  if (fs::is_directory(name, ignored))
+    throw Error(ExitCode::kData, name + ": not the folder of a run");
+  return only_run_named(name, root, "run or folder");
+}
+
+}  // namespace kdgat

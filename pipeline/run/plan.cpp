@@ -1,0 +1,445 @@
+#include "pipeline/run/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "pipeline/system/hash.h"
+#include "pipeline/system/machine.h"
+
+namespace kdgat {
+namespace {
+
+constexpr const char* kData = "data";
+
+std::string join(const std::vector<std::string>& words, const std::string& between) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
+  return out;
+}
+
+bool makes(const PluginDescription& plugin, const std::string& kind) {
+  return std::any_of(plugin.outputs.begin(), plugin.outputs.end(),
+                     [&](const PortDescription& port) { return port.kind == kind; });
+}
+
+std::string sentence(const PluginDescription& plugin, const PortDescription& port) {
+  return "input \"" + port.name + "\" of " + plugin.name + " (kind " + port.kind + ")";
+}
+
+/// Finds what each step reads; collects every problem before it gives up.
+class Wiring {
+ public:
+  Wiring(const Profile& profile, const PluginCatalog& catalog) {
+    for (const StepSpec& spec : profile.steps) {
+      const PluginDescription* plugin = catalog.find(spec.stage);
+      if (plugin == nullptr) missing_plugin(spec, catalog);
+      check_name(spec);
+      plugins_.push_back(plugin);
+      steps_.emplace_back().spec = spec;
+    }
+    stop_if(ExitCode::kPlugin);
+    for (std::size_t i = 0; i < steps_.size(); ++i) wire(i);
+    stop_if(ExitCode::kUsage);
+  }
+
+  std::vector<PlannedStep>& steps() { return steps_; }
+  const PluginDescription& plugin(std::size_t i) const { return *plugins_[i]; }
+
+  std::optional<std::size_t> find(const std::string& name) const {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (steps_[i].spec.name == name) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// Indices in an order where needs come first, file order where free. Throws on a cycle.
+  std::vector<std::size_t> order() const {
+    std::vector<std::size_t> order;
+    std::vector<bool> placed(steps_.size());
+    while (order.size() < steps_.size()) {
+      std::size_t next = 0;
+      while (next < steps_.size() && (placed[next] || !is_ready(next, placed))) ++next;
+      if (next == steps_.size()) fail_cycle(placed);
+      placed[next] = true;
+      order.push_back(next);
+    }
+    return order;
+  }
+
+ private:
+  void missing_plugin(const StepSpec& spec, const PluginCatalog& catalog) {
+    const auto broken = catalog.problems().find(spec.stage);
+    if (broken != catalog.problems().end()) {
+      problems_.push_back(broken->second);
+      return;
+    }
+    std::vector<std::string> known;
+    for (const auto& [name, plugin] : catalog.all()) known.push_back(name);
+    problems_.push_back({spec.where, "no plugin for stage " + spec.stage,
+                         known.empty() ? "no plugin was found; see kdgat plugins list"
+                                       : "there are " + join(known, ", ")});
+  }
+
+  void check_name(const StepSpec& spec) {
+    if (spec.name.empty() || spec.name == kData || spec.name.front() == '.' ||
+        spec.name.find('/') != std::string::npos) {
+      problems_.push_back({spec.where, "\"" + spec.name + "\" cannot name a step",
+                           "a step's name is also its folder; \"data\" is taken"});
+    }
+  }
+
+  void wire(std::size_t i) {
+    PlannedStep& step = steps_[i];
+    const StepSpec& spec = step.spec;
+    for (const std::string& need : spec.needs) {
+      if (need == spec.name) {
+        problems_.push_back({spec.where, spec.name + ": needs itself", ""});
+      } else if (need != kData && !find(need)) {
+        problems_.push_back({spec.where, spec.name + ": needs " + need + ", which is no step",
+                             "there are " + step_names()});
+      }
+    }
+    step.needs = spec.needs;
+    for (const PortDescription& port : plugins_[i]->inputs) {
+      std::vector<std::string> producers = candidates(i, port);
+      if (!port.many && producers.size() > 1) {
+        problems_.push_back({spec.where,
+                             sentence(*plugins_[i], port) + " takes one step, but " +
+                                 join(producers, " and ") + " make it",
+                             "name one under needs: of " + spec.name});
+      }
+      if (port.required && producers.empty()) {
+        problems_.push_back({spec.where,
+                             sentence(*plugins_[i], port) + " is made by no step" +
+                                 (spec.needs.empty() ? " before it" : " it needs"),
+                             ""});
+      }
+      for (const std::string& name : producers) {
+        if (std::find(step.needs.begin(), step.needs.end(), name) == step.needs.end()) {
+          step.needs.push_back(name);
+        }
+      }
+      if (!producers.empty()) step.inputs[port.name] = std::move(producers);
+    }
+  }
+
+  /// Who could fill a port: of the needs that were named, or else of all earlier steps. A port that
+  /// may stay empty is filled by name alone: an earlier model is not a teacher because it is there.
+  std::vector<std::string> candidates(std::size_t i, const PortDescription& port) const {
+    const std::vector<std::string>& named = steps_[i].spec.needs;
+    std::vector<std::string> found;
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      const std::string& name = steps_[k].spec.name;
+      const bool eligible =
+          named.empty() ? k < i && port.kind != "graphs" && port.required
+                        : k != i && std::find(named.begin(), named.end(), name) != named.end();
+      if (eligible && makes(*plugins_[k], port.kind)) found.push_back(name);
+    }
+    // There is only one data set, so it need not be named.
+    if (found.empty() && port.kind == "graphs") found.emplace_back(kData);
+    return found;
+  }
+
+  std::string step_names() const {
+    std::vector<std::string> names;
+    for (const PlannedStep& step : steps_) names.push_back(step.spec.name);
+    return join(names, ", ");
+  }
+
+  bool is_ready(std::size_t i, const std::vector<bool>& placed) const {
+    return std::all_of(steps_[i].needs.begin(), steps_[i].needs.end(),
+                       [&](const std::string& need) {
+                         const auto k = find(need);
+                         return !k || placed[*k];
+                       });
+  }
+
+  [[noreturn]] void fail_cycle(const std::vector<bool>& placed) const {
+    std::vector<std::string> names;
+    std::string where;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (placed[i]) continue;
+      names.push_back(steps_[i].spec.name);
+      if (where.empty()) where = steps_[i].spec.where;
+    }
+    throw Error(ExitCode::kUsage, "steps need each other in a circle: " + join(names, ", "), "",
+                where);
+  }
+
+  void stop_if(ExitCode code) {
+    if (!problems_.empty()) throw Error(code, std::move(problems_));
+  }
+
+  std::vector<PlannedStep> steps_;
+  std::vector<const PluginDescription*> plugins_;
+  std::vector<Diagnostic> problems_;
+};
+
+/// The options that can change results. What a path names counts, not where it lies.
+nlohmann::json lasting_options(const StepSpec& spec, const PluginDescription& plugin) {
+  nlohmann::json options = nlohmann::json::object();
+  const nlohmann::json properties = plugin.options.value("properties", nlohmann::json::object());
+  for (const auto& [name, value] : spec.options.values.items()) {
+    const auto schema = properties.find(name);
+    if (schema != properties.end() && schema->value("x-runtime", false)) continue;
+    const auto content = spec.contents.find(name);
+    options[name] =
+        content == spec.contents.end() ? value : nlohmann::json("content " + content->second);
+  }
+  return options;
+}
+
+void add_option_changes(const StepSpec& spec, const nlohmann::json& before,
+                        const nlohmann::json& now, std::vector<std::string>& changes) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : before.items()) names.insert(name);
+  for (const auto& [name, value] : now.items()) names.insert(name);
+  for (const std::string& name : names) {
+    const nlohmann::json was = before.value(name, nlohmann::json()),
+                         is = now.value(name, nlohmann::json());
+    if (was == is) continue;
+    const auto origin = spec.options.origin.find(name);
+    changes.push_back("option changed: " + spec.name + "." + name + " " +
+                      (was.is_null() ? "(new)" : was.dump()) + " -> " +
+                      (is.is_null() ? "(gone)" : is.dump()) +
+                      (origin == spec.options.origin.end() ? "" : " (" + origin->second + ")"));
+  }
+}
+
+void add_input_changes(const nlohmann::json& before, const nlohmann::json& now,
+                       std::vector<std::string>& changes) {
+  const auto flat = [](const nlohmann::json& inputs) {
+    std::map<std::string, std::string> out;
+    for (const auto& [port, list] : inputs.items()) {
+      for (const nlohmann::json& item : list) {
+        out[item.value("step", "")] = item.value("fingerprint", "");
+      }
+    }
+    return out;
+  };
+  const std::map<std::string, std::string> was = flat(before), is = flat(now);
+  for (const auto& [name, fingerprint] : is) {
+    const auto old = was.find(name);
+    if (old == was.end()) {
+      changes.push_back("input changed: " + name + " was not among them");
+    } else if (old->second != fingerprint && name == kData) {
+      changes.push_back("input changed: data " + short_hash(old->second) + " -> " +
+                        short_hash(fingerprint));
+    } else if (old->second != fingerprint) {
+      changes.push_back("input changed: " + name + " is new");
+    }
+  }
+  for (const auto& [name, fingerprint] : was) {
+    if (!is.contains(name)) changes.push_back("input changed: " + name + " is no longer one");
+  }
+}
+
+std::string why_run(const PlannedStep& step, const std::vector<PastStep>& past) {
+  const auto last = std::find_if(past.begin(), past.end(), [&](const PastStep& p) {
+    return p.step == step.spec.name && p.stage == step.spec.stage;
+  });
+  if (last == past.end()) return "never ran";
+  if (last->fingerprint == step.fingerprint) {
+    return "output of run " + short_run(last->run) + " is gone: " + last->missing;
+  }
+  const nlohmann::json& was = last->ingredients;
+  const nlohmann::json& is = step.ingredients;
+  const auto number = [](const nlohmann::json& of, const char* name) {
+    return of.contains(name) ? of.at(name).dump() : std::string("unknown");
+  };
+  std::vector<std::string> changes;
+  add_input_changes(was.value("inputs", nlohmann::json::object()), is.at("inputs"), changes);
+  add_option_changes(step.spec, was.value("options", nlohmann::json::object()), is.at("options"),
+                     changes);
+  if (number(was, "seed") != number(is, "seed")) {
+    changes.push_back("seed changed: " + number(was, "seed") + " -> " + number(is, "seed"));
+  }
+  const auto limit = [](const nlohmann::json& of) {
+    const uint64_t bytes = of.value("memory_limit", uint64_t{0});
+    return bytes == 0 ? "none" : exact_bytes(bytes);
+  };
+  if (limit(was) != limit(is)) {
+    changes.push_back("memory limit changed: " + limit(was) + " -> " + limit(is));
+  }
+  if (number(was, "version") != number(is, "version")) {
+    changes.push_back("stage version changed: " + number(was, "version") + " -> " +
+                      number(is, "version"));
+  }
+  constexpr std::size_t kShown = 3;
+  const std::size_t more = changes.size() > kShown ? changes.size() - kShown : 0;
+  changes.resize(changes.size() - more);
+  return join(changes, "; ") + (more > 0 ? "; and " + std::to_string(more) + " more" : "");
+}
+
+/// "same data 3f9c…, options, stage version 2 as run 01JD…B2"
+std::string why_kept(const PlannedStep& step, const PastStep& past) {
+  std::string data;
+  for (const auto& [port, list] : step.ingredients.at("inputs").items()) {
+    for (const nlohmann::json& item : list) {
+      if (item.at("step") == kData) data = " data " + short_hash(item.at("fingerprint")) + ",";
+    }
+  }
+  return "same" + data + " options, stage version " + step.ingredients.at("version").dump() +
+         " as run " + short_run(past.run);
+}
+
+class Selection {
+ public:
+  Selection(Wiring& wiring, const PlanRequest& request)
+      : wiring_(wiring), order_(wiring.order()), chosen_(order_.size()), forced_(order_.size()) {
+    const std::size_t from = request.from.empty() ? 0 : position("--from", request.from);
+    const std::size_t until =
+        request.until.empty() ? order_.size() - 1 : position("--until", request.until);
+    if (!request.from.empty() && !request.until.empty() && until < from) {
+      throw Error(ExitCode::kUsage,
+                  "--until " + request.until + " comes before --from " + request.from);
+    }
+    bool found = request.only.empty();
+    for (std::size_t at = from; at < order_.size() && at <= until; ++at) {
+      const StepSpec& spec = wiring_.steps()[order_[at]].spec;
+      if (!request.only.empty() && !matches(spec, request.only)) continue;
+      found = true;
+      choose(order_[at]);
+      forced_[order_[at]] = request.force;
+    }
+    if (!found) fail_unknown("", request.only);
+    if (request.force && request.only.empty() && request.from.empty()) forced_ = chosen_;
+    if (!request.from.empty()) force_with_dependants(order_[from]);
+  }
+
+  std::vector<std::size_t> order() const {
+    std::vector<std::size_t> out;
+    std::copy_if(order_.begin(), order_.end(), std::back_inserter(out),
+                 [&](std::size_t i) { return chosen_[i]; });
+    return out;
+  }
+  bool is_forced(std::size_t i) const { return forced_[i]; }
+
+ private:
+  /// A step by its name, or every step of a stage when no step has that name.
+  bool matches(const StepSpec& spec, const std::string& name) const {
+    return spec.name == name || (spec.stage == name && !wiring_.find(name));
+  }
+
+  void choose(std::size_t i) {
+    if (chosen_[i]) return;
+    chosen_[i] = true;
+    for (const std::string& need : wiring_.steps()[i].needs) {
+      if (const auto k = wiring_.find(need)) choose(*k);
+    }
+  }
+
+  /// Needs stand before what needs them, so one pass meets every dependant.
+  void force_with_dependants(std::size_t first) {
+    forced_[first] = true;
+    for (const std::size_t i : order_) {
+      for (const std::string& need : wiring_.steps()[i].needs) {
+        const auto k = wiring_.find(need);
+        if (k && forced_[*k]) forced_[i] = true;
+      }
+    }
+  }
+
+  std::size_t position(const std::string& flag, const std::string& name) const {
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      if (wiring_.steps()[order_[at]].spec.name == name) return at;
+    }
+    fail_unknown(flag, name);
+  }
+
+  [[noreturn]] void fail_unknown(const std::string& flag, const std::string& name) const {
+    std::vector<std::string> names;
+    for (const PlannedStep& step : wiring_.steps()) names.push_back(step.spec.name);
+    throw Error(ExitCode::kUsage, "no step is called " + name, "there are " + join(names, ", "),
+                flag);
+  }
+
+  Wiring& wiring_;
+  std::vector<std::size_t> order_;
+  std::vector<bool> chosen_, forced_;
+};
+
+void decide(PlannedStep& step, const PluginDescription& plugin, bool is_forced, bool knows_data,
+            const std::vector<PastStep>& past, std::vector<std::string>& warnings) {
+  if (!knows_data) {
+    step.reason = "unknown until imported";
+    return;
+  }
+  if (is_forced) {
+    step.reason = "forced";
+    return;
+  }
+  const auto same = std::find_if(past.begin(), past.end(), [&](const PastStep& p) {
+    return p.step == step.spec.name && p.fingerprint == step.fingerprint && p.missing.empty();
+  });
+  if (same == past.end()) {
+    step.reason = why_run(step, past);
+    return;
+  }
+  step.action = Action::kKeep;
+  step.reason = why_kept(step, *same);
+  step.kept = *same;
+  if (same->library_hash != plugin.library_hash) {
+    warnings.push_back(
+        step.spec.name + ": the plugin was built again since run " + short_run(same->run) +
+        ", its stage version is the same: results are kept (--force makes them again)");
+  }
+}
+
+}  // namespace
+
+Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
+               const std::string& data_fingerprint, const std::vector<PastStep>& past,
+               const PlanRequest& request) {
+  if (profile.steps.empty()) throw Error(ExitCode::kUsage, "the profile names no steps");
+  Wiring wiring(profile, catalog);
+  const Selection selection(wiring, request);
+  Plan plan;
+  std::map<std::string, std::string> fingerprints{{kData, data_fingerprint}};
+  std::map<std::string, bool> known{{kData, data_fingerprint != kUnknownData}};
+  nlohmann::json all = nlohmann::json::array();
+  for (const std::size_t i : selection.order()) {
+    PlannedStep step = std::move(wiring.steps()[i]);
+    const std::string name = step.spec.name;
+    const PluginDescription& plugin = wiring.plugin(i);
+    nlohmann::json inputs = nlohmann::json::object();
+    bool knows_data = true;
+    for (const auto& [port, producers] : step.inputs) {
+      for (const std::string& producer : producers) {
+        inputs[port].push_back({{"step", producer}, {"fingerprint", fingerprints.at(producer)}});
+        knows_data = knows_data && known.at(producer);
+      }
+    }
+    step.ingredients = {{"stage", step.spec.stage},
+                        {"version", plugin.version},
+                        {"options", lasting_options(step.spec, plugin)},
+                        {"seed", profile.seed},
+                        {"inputs", std::move(inputs)}};
+    // Packs are planned to fit a limit, and results depend on packs. Absent without one: a limit
+    // that no one sets changes no fingerprint.
+    if (profile.memory_limit > 0) step.ingredients["memory_limit"] = profile.memory_limit;
+    step.fingerprint = hash_text(step.ingredients.dump());
+    decide(step, plugin, selection.is_forced(i), knows_data, past, plan.warnings);
+    fingerprints[name] = step.fingerprint;
+    known[name] = knows_data;
+    all.push_back({name, step.fingerprint});
+    plan.steps.push_back(std::move(step));
+  }
+  plan.fingerprint = hash_text(all.dump());
+  return plan;
+}
+
+bool Plan::needs_no_work() const {
+  return std::all_of(steps.begin(), steps.end(),
+                     [](const PlannedStep& step) { return step.action == Action::kKeep; });
+}
+
+std::string short_run(const std::string& id) {
+  return id.size() <= 8 ? id : id.substr(0, 4) + "…" + id.substr(id.size() - 2);
+}
+
+std::string short_hash(const std::string& hash) {
+  return hash.size() <= 8 ? hash : hash.substr(0, 4) + "…";
+}
+
+}  // namespace kdgat

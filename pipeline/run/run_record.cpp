@@ -1,0 +1,246 @@
+#include "pipeline/run/run_record.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <system_error>
+
+#include "kdgat/error.h"
+#include "pipeline/run/artifacts.h"
+#include "pipeline/show/json_lookup.h"
+#include "pipeline/system/log.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// -1 if it is no such time.
+std::time_t seconds_of(const std::string& iso) {
+  std::tm utc{};
+  if (::strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return -1;
+  return ::timegm(&utc);
+}
+
+/// Whether a run that ended so was asked to.
+bool is_stop(int code) {
+  return code == static_cast<int>(ExitCode::kRequeue) ||
+         code == static_cast<int>(ExitCode::kInterrupted) ||
+         code == static_cast<int>(ExitCode::kTerminated);
+}
+
+std::string state_of(const RunRecord& run) {
+  if (run.exit_code == 0) return "done";
+  if (run.exit_code) return is_stop(*run.exit_code) ? "interrupted" : "failed";
+  return is_worked_on(run.folder) ? "running" : "interrupted";
+}
+
+StepRecord read_step(const json& state, const RunRecord& run) {
+  StepRecord step;
+  step.step = word(state, "step");
+  step.stage = word(state, "stage");
+  step.status = word(state, "status");
+  step.reason = word(state, "reason");
+  step.error = word(state, "error");
+  const std::string folder = word(state, "folder");
+  step.folder = folder.empty() ? run.folder / step.step : fs::path(folder);
+  step.made_by = word(state, "run").empty() ? run.id : word(state, "run");
+  step.seconds = number(state, "seconds");
+  step.peak_bytes = number(state, "peak_resident_bytes");
+  return step;
+}
+
+/// What the run that made a kept step wrote of it.
+void follow(StepRecord& step) {
+  const json document = read_json(step.folder.parent_path() / "run.json");
+  if (!document.is_object()) return;
+  for (const json& state : document.value("steps", json::array())) {
+    if (word(state, "step") != step.folder.filename().string()) continue;
+    step.seconds = number(state, "seconds");
+    step.peak_bytes = number(state, "peak_resident_bytes");
+  }
+}
+
+/// Device, threads and version of runs that did not record them stand with their steps.
+void fill_from_steps(RunRecord& run) {
+  for (const StepRecord& step : run.steps) {
+    if (!run.device.empty()) return;
+    if (step.is_kept()) continue;
+    const json config = read_json(step.folder / "config.json");
+    run.device = word(config, "device");
+    run.threads = static_cast<int>(number(config, "threads", 0));
+  }
+}
+
+void add_epoch(const json& event, StepJournal& journal) {
+  const std::string unit = word(event, "what");
+  const json values = event.value("values", json());
+  const double index = number(event, "index");
+  if ((unit != "epoch" && unit != "episode") || !values.is_object() || index < 0) return;
+  journal.unit = unit;
+  for (const auto& [name, value] : values.items()) {
+    if (!value.is_number()) continue;
+    auto& series = journal.series[name];
+    // A continued step says again what came after its checkpoint.
+    while (!series.empty() && series.back().first >= index) series.pop_back();
+    series.emplace_back(index, value.get<double>());
+  }
+}
+
+}  // namespace
+
+std::string RunRecord::progress() const {
+  const auto count = [&](const char* status) {
+    return std::count_if(steps.begin(), steps.end(),
+                         [&](const StepRecord& step) { return step.status == status; });
+  };
+  const auto kept = count("kept");
+  std::string out = std::to_string(count("done") + kept) + " of " + std::to_string(steps.size()) +
+                    (steps.size() == 1 ? " step done" : " steps done");
+  if (kept > 0) out += ", " + std::to_string(kept) + " of them kept";
+  for (const char* status : {"failed", "skipped", "interrupted", "running"}) {
+    if (const auto some = count(status); some > 0)
+      out += ", " + std::to_string(some) + " " + status;
+  }
+  return out;
+}
+
+double RunRecord::seconds() const {
+  const std::time_t from = seconds_of(started), to = seconds_of(finished);
+  return from < 0 || to < from ? -1 : static_cast<double>(to - from);
+}
+
+RunRecord read_run(const fs::path& folder) {
+  const json document = read_json(folder / "run.json");
+  if (!document.is_object()) {
+    throw Error(ExitCode::kData, (folder / "run.json").string() + ": not a JSON object");
+  }
+  RunRecord run;
+  run.folder = folder;
+  const fs::path place = fs::absolute(folder / ".").parent_path();
+  run.id = place.filename().string();
+  run.dataset = place.parent_path().filename().string();
+  run.profile = word(document, "profile");
+  run.host = word(document, "host");
+  run.version = word(document, "kdgat");
+  run.command = word(document, "command");
+  run.device = word(document, "device");
+  run.threads = static_cast<int>(number(document, "threads", 0));
+  run.started = word(document, "started");
+  run.finished = word(document, "finished");
+  run.data = document.value("data", json());
+  if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
+    run.exit_code = code.get<int>();
+  }
+  run.state = state_of(run);
+  for (const json& state : document.value("steps", json::array())) {
+    StepRecord step = read_step(state, run);
+    if (step.is_kept()) follow(step);
+    // Its process ended without a word.
+    if (step.status == "running" && run.state != "running") step.status = "interrupted";
+    run.steps.push_back(std::move(step));
+  }
+  fill_from_steps(run);
+  return run;
+}
+
+std::vector<RunRecord> list_runs(const fs::path& root, const std::string& dataset) {
+  std::vector<RunRecord> runs;
+  std::error_code ignored;
+  for (const auto& set : fs::directory_iterator(root, ignored)) {
+    if (!dataset.empty() && set.path().filename() != dataset) continue;
+    for (const auto& run : fs::directory_iterator(set.path(), ignored)) {
+      if (!fs::exists(run.path() / "run.json", ignored)) continue;
+      try {
+        runs.push_back(read_run(run.path()));
+      } catch (const Error&) {
+        continue;  // half a run: nothing to list
+      }
+    }
+  }
+  std::sort(runs.begin(), runs.end(),
+            [](const RunRecord& a, const RunRecord& b) { return a.id > b.id; });
+  return runs;
+}
+
+uint64_t size_on_disk(const fs::path& folder) {
+  uint64_t bytes = 0;
+  std::error_code ignored;
+  for (auto at = fs::recursive_directory_iterator(folder, ignored);
+       at != fs::recursive_directory_iterator(); at.increment(ignored)) {
+    if (at->is_regular_file(ignored) && !at->is_symlink(ignored)) bytes += at->file_size(ignored);
+  }
+  return bytes;
+}
+
+StepJournal read_journal(const fs::path& step_folder) {
+  StepJournal journal;
+  std::ifstream in(step_folder / "journal.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    const json event = json::parse(line, nullptr, false);
+    if (!event.is_object()) continue;
+    const std::string kind = word(event, "event"), level = word(event, "level");
+    if (kind == "start") ++journal.attempts;
+    if (kind == "metrics") add_epoch(event, journal);
+    if (kind == "log" && level != "info") {
+      journal.warnings.push_back(level + ": " + word(event, "message"));
+    }
+  }
+  return journal;
+}
+
+StepFiles read_step_files(const fs::path& step_folder) {
+  constexpr int kLogLines = 20;
+  StepFiles files;
+  files.config = read_json(step_folder / "config.json");
+  files.metrics = read_json(step_folder / "metrics.json");
+  files.curves = read_json(step_folder / "curves.json");
+  files.result = read_result(step_folder);
+  files.log_tail = last_lines(step_folder / "log.txt", kLogLines);
+  files.oom_report = read_text(step_folder / "oom-report.md");
+  return files;
+}
+
+double best_epoch(const StepFiles& files, const StepJournal& journal) {
+  for (const char* name : {"best_epoch", "best_episode"}) {
+    if (const double best = number(files.metrics, name, 0); best > 0) return best;
+  }
+  const json options = below(files.config, "options");
+  const auto series = journal.series.find(word(options, "monitor_metric"));
+  if (series == journal.series.end() || series->second.empty()) return 0;
+  const bool is_less = word(options, "monitor_mode") != "max";
+  const auto best = std::min_element(series->second.begin(), series->second.end(),
+                                     [&](const auto& a, const auto& b) {
+                                       return is_less ? a.second < b.second : a.second > b.second;
+                                     });
+  return best->first;
+}
+
+std::string format_when(const std::string& iso) {
+  constexpr std::time_t kDay = std::time_t{24} * 60 * 60;
+  const std::time_t then = seconds_of(iso);
+  if (then < 0) return iso;
+  const auto local = [](std::time_t time, const char* format) {
+    std::tm parts{};
+    ::localtime_r(&time, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), format, &parts);
+    return std::string(text.data());
+  };
+  const std::string day = local(then, "%Y-%m-%d");
+  const std::time_t now = std::time(nullptr);
+  const std::string name = day == local(now, "%Y-%m-%d")          ? "today"
+                           : day == local(now - kDay, "%Y-%m-%d") ? "yesterday"
+                                                                  : day;
+  return name + local(then, " %H:%M");
+}
+
+}  // namespace kdgat

@@ -1,0 +1,276 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ostream>
+
+#include "pipeline/show/status.h"
+#include "pipeline/system/machine.h"
+
+namespace kdgat {
+namespace {
+
+constexpr double kRedrawSeconds = 0.1;
+constexpr double kLineSeconds = 10;
+constexpr double kBarAfterSeconds = 0.5;
+constexpr std::size_t kBarCells = 16;
+
+/// Columns a text takes: UTF-8 continuation bytes take none.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  const std::size_t have = width_of(text);
+  return have < width ? text + std::string(width - have, ' ') : text;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  const std::size_t have = width_of(text);
+  return have < width ? std::string(width - have, ' ') + text : text;
+}
+
+/// The first columns of a text, never cutting through a character.
+std::string clipped(const std::string& text, std::size_t width) {
+  std::string out;
+  std::size_t columns = 0;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && columns++ == width) break;
+    out += c;
+  }
+  return out;
+}
+
+class TerminalStatus : public Status {
+ public:
+  TerminalStatus(std::ostream& out, Terminal terminal, Clock clock)
+      : out_(out), terminal_(terminal), clock_(std::move(clock)) {}
+  TerminalStatus(const TerminalStatus&) = delete;
+  TerminalStatus& operator=(const TerminalStatus&) = delete;
+  ~TerminalStatus() override { erase(); }
+
+  void announce(const std::vector<std::string>& steps) override {
+    for (const std::string& step : steps) name_width_ = std::max(name_width_, width_of(step));
+  }
+
+  void begin(const std::string& step) override {
+    started_ = clock_();
+    // The first line of a quick step is its result; only longer work reports in between.
+    next_ = started_ + (terminal_.moves ? kBarAfterSeconds : kLineSeconds);
+    announce({step});
+    rate_from_ = {started_, 0};
+    phase_.clear();
+  }
+
+  void progress(const Progress& now) override {
+    const double time = clock_();
+    if (now.phase != phase_ || now.done < rate_from_.done) {
+      phase_ = now.phase;
+      rate_from_ = {time, now.done};
+    }
+    if (terminal_.verbosity < 0 || time < next_) return;
+    next_ = time + (terminal_.moves ? kRedrawSeconds : kLineSeconds);
+    const std::string name = padded(printable(now.step), name_width_) + "  ";
+    std::string tail;
+    if (now.memory_bytes > 0) tail += "  " + format_bytes(now.memory_bytes);
+    const double left = time_left(now, time);
+    if (left >= 0) tail += "  " + format_seconds(left) + " left";
+    if (!terminal_.moves) {
+      out_ << name << printable(format_progress(now)) << tail << '\n' << std::flush;
+      return;
+    }
+    const std::size_t columns = static_cast<std::size_t>(std::max(20, terminal_.columns - 1));
+    std::string line = name + bar(now) + printable(format_progress(now));
+    const std::size_t room = columns > width_of(tail) ? columns - width_of(tail) : 0;
+    line = clipped(clipped(line, room) + tail, columns);
+    erase();
+    out_ << line << std::flush;
+    is_drawn_ = true;
+  }
+
+  void end(const StepEnd& end) override {
+    erase();
+    const bool is_bad = end.outcome != "done" && end.outcome != "kept";
+    if (terminal_.verbosity < 0 && !is_bad) return;
+    announce({end.step});
+    std::string text = printable(end.text);
+    if (end.outcome != "done") text = end.outcome + (text.empty() ? "" : "  " + text);
+    std::string tail;
+    if (end.memory_bytes > 0) tail += "   " + format_bytes(end.memory_bytes);
+    if (end.seconds > 0) tail += "  " + right(format_seconds(end.seconds), 7);
+    std::string line = padded(printable(end.step), name_width_) + "  " + text;
+    const std::size_t room = static_cast<std::size_t>(std::min(terminal_.columns, 100));
+    if (!tail.empty())
+      line = padded(line, room > width_of(tail) ? room - width_of(tail) : 0) + tail;
+    out_ << (is_bad ? coloured(line, "31") : line) << '\n' << std::flush;
+  }
+
+  void message(const std::string& level, const std::string& text) override {
+    erase();
+    if (level == "info" && terminal_.verbosity < 0) return;
+    if (level == "warning") out_ << coloured("warning:", "33") << ' ';
+    if (level == "error") out_ << coloured("error:", "31") << ' ';
+    out_ << printable(text) << '\n' << std::flush;
+  }
+
+ private:
+  struct Mark {
+    double time = 0;
+    int64_t done = 0;
+  };
+
+  void erase() {
+    if (is_drawn_) out_ << "\r\033[K" << std::flush;
+    is_drawn_ = false;
+  }
+
+  std::string coloured(const std::string& text, const char* code) const {
+    return terminal_.colours ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
+  }
+
+  static std::string bar(const Progress& now) {
+    if (now.total <= 0) return "";
+    const double part =
+        std::clamp(static_cast<double>(now.done) / static_cast<double>(now.total), 0.0, 1.0);
+    const std::size_t full = static_cast<std::size_t>(part * kBarCells);
+    std::string cells(full, '=');
+    if (full < kBarCells) cells += '>';
+    std::array<char, 16> percent{};
+    std::snprintf(percent.data(), percent.size(), "%3.0f %%  ", part * 100);
+    return "[" + padded(cells, kBarCells) + "] " + percent.data();
+  }
+
+  /// Negative while it cannot be told.
+  double time_left(const Progress& now, double time) const {
+    const double done = static_cast<double>(now.done - rate_from_.done);
+    if (now.total <= 0 || done <= 0 || time <= rate_from_.time) return -1;
+    return static_cast<double>(now.total - now.done) * (time - rate_from_.time) / done;
+  }
+
+  std::ostream& out_;
+  Terminal terminal_;
+  Clock clock_;
+  std::size_t name_width_ = 8;
+  double started_ = 0, next_ = 0;
+  Mark rate_from_;
+  std::string phase_;
+  bool is_drawn_ = false;
+};
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+std::string format_metric(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return format_count(value.get<double>());
+  if (!value.is_number()) return value.dump();
+  const double number = value.get<double>();
+  std::array<char, 32> text{};
+  const double size = std::abs(number);
+  if (size >= 1e4) return format_count(number);
+  std::snprintf(text.data(), text.size(), size >= 0.1 || size == 0 ? "%.3f" : "%.3g", number);
+  return text.data();
+}
+
+}  // namespace
+
+Terminal Terminal::of(int fd, int verbosity) {
+  Terminal terminal;
+  terminal.verbosity = verbosity;
+  const char* term = std::getenv("TERM");
+  const bool is_dumb = term == nullptr || std::string(term) == "dumb";
+  const bool is_terminal = ::isatty(fd) == 1;
+  terminal.moves = is_terminal && !is_dumb;
+  terminal.colours = terminal.moves && !is_set("NO_COLOR");
+  const char* forced = std::getenv("CLICOLOR_FORCE");
+  if (forced != nullptr && *forced != '\0' && std::string(forced) != "0" && !is_set("NO_COLOR")) {
+    terminal.colours = true;
+  }
+  winsize size{};
+  if (is_terminal && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    terminal.columns = size.ws_col;
+  } else if (const char* columns = std::getenv("COLUMNS"); columns != nullptr && *columns != '\0') {
+    terminal.columns = std::max(20, std::atoi(columns));
+  }
+  return terminal;
+}
+
+Clock steady_clock() {
+  return [] {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  };
+}
+
+std::unique_ptr<Status> make_terminal_status(std::ostream& out, Terminal terminal, Clock clock) {
+  return std::make_unique<TerminalStatus>(out, terminal, std::move(clock));
+}
+
+std::string printable(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool is_wide = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
+    if (is_wide) text.erase(i, 1);
+    if (is_wide || byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t')) text[i] = '?';
+  }
+  return text;
+}
+
+std::string format_seconds(double seconds) {
+  std::array<char, 48> text{};
+  const int64_t whole = static_cast<int64_t>(std::llround(seconds));
+  if (seconds < 59.95) {
+    std::snprintf(text.data(), text.size(), "%.1f s", seconds);
+  } else if (whole < 3600) {
+    std::snprintf(text.data(), text.size(), "%lld min %02lld s", static_cast<long long>(whole / 60),
+                  static_cast<long long>(whole % 60));
+  } else {
+    std::snprintf(text.data(), text.size(), "%lld h %02lld min",
+                  static_cast<long long>(whole / 3600), static_cast<long long>(whole / 60 % 60));
+  }
+  return text.data();
+}
+
+std::string format_count(double value) {
+  if (!std::isfinite(value)) return "nan";
+  const double size = std::abs(value);
+  const double step = size >= 1e4 ? std::pow(10.0, std::floor(std::log10(size)) - 3) : 1;
+  std::string digits = std::to_string(std::llround(std::round(size / step) * step));
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return (value < 0 ? "-" : "") + digits;
+}
+
+std::string format_progress(const Progress& now) {
+  std::string out;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) out += (out.empty() ? "" : "  ") + part;
+  };
+  add(now.phase);
+  if (now.unit == "bytes") {
+    const std::string done = format_bytes(static_cast<uint64_t>(std::max<int64_t>(now.done, 0)));
+    add(now.total > 0 ? done + " of " + format_bytes(static_cast<uint64_t>(now.total)) : done);
+  } else if (!now.unit.empty()) {
+    add(now.unit + " " + std::to_string(now.done) +
+        (now.total > 0 ? "/" + std::to_string(now.total) : ""));
+  }
+  for (const auto& [name, value] : now.metrics.items()) {
+    if (name != "rate" && name != "rate_unit") add(name + " " + format_metric(value));
+  }
+  const auto rate = now.metrics.find("rate");
+  if (rate != now.metrics.end() && rate->is_number()) {
+    add(" " + format_count(rate->get<double>()) + " " + now.metrics.value("rate_unit", "1/s"));
+  }
+  return out;
+}
+
+}  // namespace kdgat

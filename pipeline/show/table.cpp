@@ -1,0 +1,139 @@
+#include "pipeline/show/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace kdgat {
+namespace {
+
+bool is_number(const std::string& text) {
+  if (text.empty()) return false;
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return *end == '\0';
+}
+
+std::string table_text(const nlohmann::json& json) {
+  Table table;
+  const auto add = [&](const nlohmann::json& cells) {
+    std::vector<std::string> row;
+    for (const nlohmann::json& cell : cells) row.push_back(cell_text(cell));
+    table.add(std::move(row));
+  };
+  add(json.at("columns"));
+  for (const nlohmann::json& row : json.at("rows")) add(row);
+  return "\n" + table.text() + "\n";
+}
+
+/// A table that can be shown: columns and rows of cells.
+bool is_table(const nlohmann::json& json) {
+  const auto has_list = [&](const char* key) {
+    return json.contains(key) && json.at(key).is_array();
+  };
+  return json.is_object() && has_list("columns") && has_list("rows") &&
+         std::all_of(json.at("rows").begin(), json.at("rows").end(),
+                     [](const nlohmann::json& row) { return row.is_array(); });
+}
+
+/// The one below "table", then the list below "tables".
+std::vector<nlohmann::json> tables_of(const nlohmann::json& result) {
+  std::vector<nlohmann::json> out;
+  if (!result.is_object()) return out;
+  if (result.contains("table") && is_table(result.at("table"))) out.push_back(result.at("table"));
+  const auto more = result.find("tables");
+  if (more == result.end() || !more->is_array()) return out;
+  for (const nlohmann::json& table : *more) {
+    if (is_table(table)) out.push_back(table);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::size_t text_width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths;
+  std::vector<bool> has_numbers;
+  for (const auto& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()));
+    has_numbers.resize(widths.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], text_width(row[i]));
+      if (is_number(row[i])) has_numbers[i] = true;
+    }
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(widths[i] - text_width(row[i]), ' ');
+      line += (i == 0 ? "" : "  ") + (has_numbers[i] ? pad + row[i] : row[i] + pad);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string cell_text(const nlohmann::json& cell) {
+  if (cell.is_null()) return "";
+  if (cell.is_string()) return cell.get<std::string>();
+  if (!cell.is_number_float()) return cell.dump();
+  const double value = cell.get<double>();
+  std::array<char, 32> text{};
+  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001 && std::abs(value) < 1e6;
+  std::snprintf(text.data(), text.size(), is_plain || value == 0 ? "%.3f" : "%.3g", value);
+  return text.data();
+}
+
+std::string tables_text(const nlohmann::json& result) {
+  std::string out;
+  for (const nlohmann::json& table : tables_of(result)) out += table_text(table);
+  return out;
+}
+
+std::vector<nlohmann::json> joined_tables(const std::vector<NamedResult>& results) {
+  std::vector<NamedResult> with_tables;
+  for (const NamedResult& one : results) {
+    if (!tables_of(one.result).empty()) with_tables.push_back(one);
+  }
+  if (with_tables.size() == 1) return tables_of(with_tables.front().result);
+  std::vector<nlohmann::json> joined, others;
+  for (const NamedResult& one : with_tables) {
+    if (!one.result.contains("table") || !is_table(one.result.at("table"))) {
+      for (nlohmann::json& table : tables_of(one.result)) others.push_back(std::move(table));
+      continue;
+    }
+    const nlohmann::json& table = one.result.at("table");
+    nlohmann::json columns = {"step"};
+    for (const nlohmann::json& name : table.at("columns")) columns.push_back(name);
+    if (joined.empty() || joined.back().at("columns") != columns) {
+      joined.push_back({{"columns", columns}, {"rows", nlohmann::json::array()}});
+    }
+    bool is_first = true;
+    for (const nlohmann::json& row : table.at("rows")) {
+      nlohmann::json cells = {is_first ? one.step : ""};
+      for (const nlohmann::json& cell : row) cells.push_back(cell);
+      joined.back()["rows"].push_back(std::move(cells));
+      is_first = false;
+    }
+  }
+  joined.insert(joined.end(), others.begin(), others.end());
+  return joined;
+}
+
+std::string joined_tables_text(const std::vector<NamedResult>& results) {
+  std::string out;
+  for (const nlohmann::json& table : joined_tables(results)) out += table_text(table);
+  return out;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,97 @@
+#include "pipeline/system/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "pipeline/run/artifacts.h"
+
+extern char** environ;
+
+namespace kdgat {
+namespace {
+
+[[noreturn]] void fail(const std::string& program, int reason) {
+  throw Error(ExitCode::kStageFailed, "cannot start " + program + ": " + std::strerror(reason));
+}
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("a program", errno);
+    read = OwnedFd(ends[0]);
+    write = OwnedFd(ends[1]);
+  }
+  OwnedFd read, write;
+};
+
+/// Both streams to their ends, whichever has something to say.
+void read_all(OwnedFd& out, OwnedFd& err, ProgramOutput& into) {
+  std::array<char, 4096> buffer{};
+  while (out.get() >= 0 || err.get() >= 0) {
+    std::array<pollfd, 2> wait{{{out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}}};
+    if (::poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) return;
+    const auto take = [&](const pollfd& ready, OwnedFd& fd, std::string& text) {
+      if (fd.get() < 0 || ready.revents == 0) return;
+      const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+      if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
+      if (got == 0 || (got < 0 && errno != EINTR)) fd.reset();
+    };
+    take(wait[0], out, into.out);
+    take(wait[1], err, into.err);
+  }
+}
+
+}  // namespace
+
+std::optional<ProgramOutput> run_program(const std::vector<std::string>& words) {
+  Pipe out, err;
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = -1;
+  const int failed =
+      ::posix_spawnp(&pid, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed == ENOENT) return std::nullopt;
+  if (failed != 0) fail(words.front(), failed);
+  out.write.reset();
+  err.write.reset();
+  ProgramOutput result;
+  read_all(out.read, err.read, result);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace kdgat

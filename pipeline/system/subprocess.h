@@ -1,0 +1,53 @@
+// A process of this project beside the run (never a stage, see child.h): it is spoken to over its
+// standard input, answers in lines on its standard output, and ends when its input is closed. Owns
+// the process and the host's ends of the pipes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/run/artifacts.h"
+
+namespace kdgat {
+
+using Deadline = std::chrono::steady_clock::time_point;
+/// So many seconds from now.
+Deadline deadline_in(double seconds);
+
+class Subprocess {
+ public:
+  /// The executable and its arguments; `environment`: "NAME=value", set on top of this process's.
+  /// In a process group of its own, so that a Ctrl-C is not for it; its standard error is thrown
+  /// away. Throws Error(kStageFailed) if it cannot be started.
+  explicit Subprocess(const std::vector<std::string>& command,
+                      const std::vector<std::string>& environment = {});
+  Subprocess(const Subprocess&) = delete;
+  Subprocess& operator=(const Subprocess&) = delete;
+  /// Kills the process if it still runs.
+  ~Subprocess();
+
+  /// False if the process does not take all of it in time, or no longer reads.
+  bool write(std::string_view text, Deadline until);
+  /// The next line, without its end; nullopt if none comes in time, before the process ends, or
+  /// within `most` bytes, or once `give_up` says so (asked ten times a second).
+  std::optional<std::string> read_line(
+      Deadline until, std::size_t most = std::size_t{16} << 20,
+      const std::function<bool()>& give_up = [] { return false; });
+  void close_input() { input_.reset(); }
+
+ private:
+  pid_t pid_ = -1;
+  OwnedFd input_, output_;
+  std::string partial_;
+};
+
+/// A file beside this executable.
+std::filesystem::path beside_executable(const std::string& name);
+
+}  // namespace kdgat

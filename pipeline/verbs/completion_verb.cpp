@@ -1,0 +1,252 @@
+// kdgat completion bash|zsh|fish: scripts made from the table of verbs, the stages and the presets.
+#include <algorithm>
+#include <ostream>
+#include <set>
+
+#include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
+#include "pipeline/memory/cards.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/profile/profile_keys.h"
+#include "pipeline/profile/profile_layers.h"
+#include "pipeline/slurm/site_profile.h"
+
+namespace kdgat {
+
+namespace {
+
+struct Words {
+  std::string verbs, stages, presets, run_flags, keys, score_flags, cards, sites,
+      devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
+      jobs_flags = "--retry --seed --root --json",
+      memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
+      report_flags = "--output --root --json --help",
+      runs_flags = "--root --dataset --dry-run --force --json --help";
+};
+
+std::string joined(const std::set<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+Words collect(const PluginCatalog& catalog) {
+  std::set<std::string> visible, stages, keys,
+      flags = {"--preset", "--config",  "--data",      "--from",     "--until",
+               "--force",  "--dry-run", "--explain",   "--progress", "--in-process",
+               "--json",   "--help",    "--plugin-dir"};
+  const auto add = [&](const nlohmann::json& schema, const std::string& prefix) {
+    for (const std::string& name : option_names(schema)) {
+      flags.insert(flag_of(prefix + name));
+      keys.insert(prefix + name + "=");
+    }
+  };
+  for (const Verb& verb : verbs()) {
+    if (!verb.hidden) visible.insert(verb.name);
+  }
+  const SectionSchemas sections = data_schemas();
+  add(host_schema(), "");
+  add(sections.import, "data.");
+  add(sections.synth, "data.synth.");
+  for (const auto& [name, plugin] : catalog.all()) {
+    stages.insert(name);
+    add(plugin.options, "");
+  }
+  std::set<std::string> score_flags = {"--run",    "--model",   "--output", "--root",
+                                       "--device", "--threads", "--json",   "--help"};
+  if (const PluginDescription* score = catalog.find("score")) {
+    for (const std::string& name : option_names(score->options)) score_flags.insert(flag_of(name));
+  }
+  const std::vector<std::string> presets = preset_names(default_preset_folders());
+  std::set<std::string> cards;
+  for (const Card& card : known_cards()) cards.insert(card.name);
+  const std::vector<std::string> sites = site_names(site_folders());
+  return {joined(visible),
+          joined(stages),
+          joined({presets.begin(), presets.end()}),
+          joined(flags),
+          joined(keys),
+          joined(score_flags),
+          joined(cards),
+          joined({sites.begin(), sites.end()})};
+}
+
+/// Puts each word list in the place of its @name@.
+std::string filled(std::string script, const Words& words) {
+  const std::pair<const char*, const std::string*> places[] = {
+      {"@verbs@", &words.verbs},         {"@stages@", &words.stages},
+      {"@presets@", &words.presets},     {"@flags@", &words.run_flags},
+      {"@keys@", &words.keys},           {"@devices@", &words.devices},
+      {"@score@", &words.score_flags},   {"@cards@", &words.cards},
+      {"@memory@", &words.memory_flags}, {"@submit@", &words.submit_flags},
+      {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites},
+      {"@report@", &words.report_flags}, {"@runs@", &words.runs_flags}};
+  for (const auto& [mark, text] : places) {
+    for (size_t at; (at = script.find(mark)) != std::string::npos;) {
+      script.replace(at, std::string(mark).size(), *text);
+    }
+  }
+  return script;
+}
+
+constexpr const char* kBash = R"(# kdgat completion for bash; made by: kdgat completion bash
+_kdgat() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
+  local words=""
+  COMPREPLY=()
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    words="@verbs@ --help --version"
+  else
+    case $previous in
+      --preset) words="@presets@" ;;
+      --device) words="@devices@" ;;
+      --gpu) words="@cards@" ;;
+      --profile) words="@sites@" ;;
+      --stage) words="@stages@" ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) COMPREPLY=($(compgen -f -- "$current")); return ;;
+      *)
+        case $verb in
+          run) words="@stages@ @flags@ @keys@" ;;
+          plan) words="--gpu --static @stages@ @flags@ @keys@" ;;
+          submit) words="@submit@ @stages@ @flags@ @keys@" ;;
+          jobs|cancel) words="@jobs@" ;;
+          memory) if [[ $COMP_CWORD -eq 2 ]]; then words="estimate report"; else words="@memory@ @keys@"; fi ;;
+          config) if [[ $COMP_CWORD -eq 2 ]]; then words="show schema init"
+                  elif [[ ${COMP_WORDS[2]} == schema ]]; then words="data synth @stages@ --json"
+                  else words="--origin @flags@ @keys@"; fi ;;
+          plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
+          data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth"; fi ;;
+          report) words="@report@" ;;
+          runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare rm"; else words="@runs@"; fi ;;
+          score) words="@score@" ;;
+          sync) words="--root --to --follow --json" ;;
+          completion) words="bash zsh fish" ;;
+          help) words="@verbs@ exit-codes" ;;
+        esac ;;
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
+  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then COMPREPLY=($(compgen -f -- "$current")); fi
+}
+complete -F _kdgat kdgat
+)";
+
+constexpr const char* kZsh = R"(#compdef kdgat
+# kdgat completion for zsh; made by: kdgat completion zsh
+_kdgat() {
+  local -a found
+  if (( CURRENT == 2 )); then
+    found=(@verbs@ --help --version)
+  else
+    case ${words[CURRENT-1]} in
+      --preset) found=(@presets@) ;;
+      --device) found=(@devices@) ;;
+      --gpu) found=(@cards@) ;;
+      --profile) found=(@sites@) ;;
+      --stage) found=(@stages@) ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) _files; return ;;
+      *)
+        case ${words[2]} in
+          run) found=(@stages@ @flags@ @keys@) ;;
+          plan) found=(--gpu --static @stages@ @flags@ @keys@) ;;
+          submit) found=(@submit@ @stages@ @flags@ @keys@) ;;
+          jobs|cancel) found=(@jobs@) ;;
+          memory) if (( CURRENT == 3 )); then found=(estimate report); else found=(@memory@ @keys@); fi ;;
+          config) if (( CURRENT == 3 )); then found=(show schema init)
+                  elif [[ ${words[3]} == schema ]]; then found=(data synth @stages@ --json)
+                  else found=(--origin @flags@ @keys@); fi ;;
+          plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
+          data) if (( CURRENT == 3 )); then found=(import inspect verify synth); fi ;;
+          report) found=(@report@) ;;
+          runs) if (( CURRENT == 3 )); then found=(list show compare rm); else found=(@runs@); fi ;;
+          score) found=(@score@) ;;
+          sync) found=(--root --to --follow --json) ;;
+          completion) found=(bash zsh fish) ;;
+          help) found=(@verbs@ exit-codes) ;;
+        esac ;;
+    esac
+  fi
+  local -a whole=(${found:#*=}) open=(${(M)found:#*=})
+  compadd -a whole
+  compadd -S '' -a open
+  _files
+}
+if [[ $funcstack[1] == _kdgat ]]; then _kdgat "$@"; else compdef _kdgat kdgat; fi
+)";
+
+/// fish wants a line for each word with its description.
+std::string fish(const PluginCatalog& catalog, const Words& words) {
+  const auto quoted = [](const std::string& text) {
+    std::string out = "'";
+    for (const char c : text) out += c == '\'' ? std::string("\\'") : std::string(1, c);
+    return out + "'";
+  };
+  std::string out = "# kdgat completion for fish; made by: kdgat completion fish\n";
+  const std::string first = "complete -c kdgat -n __fish_use_subcommand -f";
+  for (const Verb& verb : verbs()) {
+    if (!verb.hidden) out += first + " -a " + verb.name + " -d " + quoted(verb.summary) + "\n";
+  }
+  const auto seen = [](const std::string& verb) {
+    return "complete -c kdgat -n '__fish_seen_subcommand_from " + verb + "'";
+  };
+  for (const auto& [name, plugin] : catalog.all()) {
+    for (const char* verb : {"run", "plan", "submit", "plugins", "config"}) {
+      out += seen(verb) + " -a " + name + " -d " + quoted(plugin.summary) + "\n";
+    }
+  }
+  out += seen("config") + " -a 'show schema init'\n";
+  out += seen("plugins") + " -a 'list show'\n";
+  out += seen("memory") + " -a 'estimate report'\n";
+  out += seen("data") + " -a 'import inspect verify synth'\n";
+  out += seen("runs") + " -a 'list show compare rm'\n";
+  out += seen("completion") + " -a 'bash zsh fish'\n";
+  out += seen("run plan submit memory config") + " -a '" + words.keys + "'\n";
+  const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
+    for (size_t begin = 0; begin < flags.size();) {
+      const size_t end = std::min(flags.find(' ', begin), flags.size());
+      const std::string flag = flags.substr(begin + 2, end - begin - 2);
+      begin = end + 1;
+      out += seen(verbs) + " -l " + flag;
+      if (flag == "preset") out += " -x -a '" + words.presets + "'";
+      if (flag == "device") out += " -x -a '" + words.devices + "'";
+      if (flag == "gpu") out += " -x -a '" + words.cards + "'";
+      if (flag == "profile") out += " -x -a '" + words.sites + "'";
+      if (flag == "stage") out += " -x -a '" + words.stages + "'";
+      out += "\n";
+    }
+  };
+  add_flags("run plan submit config", words.run_flags);
+  add_flags("plan", "--gpu --static");
+  add_flags("submit", words.submit_flags);
+  add_flags("jobs cancel", words.jobs_flags);
+  add_flags("memory", words.memory_flags);
+  add_flags("report", words.report_flags);
+  add_flags("runs", words.runs_flags);
+  add_flags("score", words.score_flags);
+  add_flags("sync", "--root --to --follow --json");
+  return out;
+}
+
+}  // namespace
+
+int completion_verb(Context& context, const std::vector<std::string>& arguments) {
+  std::string shell;
+  CommandLine line(context, "kdgat completion");
+  line.word(shell);
+  line.parse(arguments);
+  const Words words = collect(context.catalog);
+  if (shell == "bash") {
+    context.out << filled(kBash, words);
+  } else if (shell == "zsh") {
+    context.out << filled(kZsh, words);
+  } else if (shell == "fish") {
+    context.out << fish(context.catalog, words);
+  } else {
+    throw Error(ExitCode::kUsage, "completion needs a shell: bash, zsh or fish",
+                "source <(kdgat completion bash)");
+  }
+  return 0;
+}
+
+}  // namespace kdgat

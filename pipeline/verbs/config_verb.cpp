@@ -1,0 +1,296 @@
+// kdgat config show|schema|init: what a profile comes to, what it may say, and how to begin one.
+#include <fstream>
+#include <ostream>
+
+#include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
+#include "pipeline/execute/run_options.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/profile/profile_keys.h"
+#include "pipeline/records/mlflow.h"
+#include "pipeline/system/machine.h"
+
+namespace kdgat {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+/// A text plain where YAML reads it back as the same text, quoted otherwise.
+std::string yaml_text(const json& value) {
+  if (value.is_array()) {
+    std::string out = "[";
+    for (const json& item : value) out += (out.size() > 1 ? ", " : "") + yaml_text(item);
+    return out + "]";
+  }
+  if (!value.is_string()) return value_text(value);
+  const std::string text = value.get<std::string>();
+  const bool safe = !text.empty() && text != "-" && plain_scalar(text).value.is_string() &&
+                    text.find_first_not_of(
+                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_-./ ") == std::string::npos &&
+                    text.front() != ' ' && text.back() != ' ' && text.front() != '-';
+  return safe ? text : value.dump();
+}
+
+/// The profile as a file that resolves to itself.
+class YamlWriter {
+ public:
+  YamlWriter(std::ostream& out, bool origin) : out_(out), origin_(origin) {}
+
+  void write(const Profile& profile) {
+    const auto host = [&](const char* key, const json& value) {
+      line(0, key, yaml_text(value), origin_of(profile.origin, key));
+    };
+    host("dataset", profile.dataset);
+    host("device", profile.device);
+    host("threads", profile.threads);
+    host("nproc", profile.nproc);
+    host("memory_limit", exact_bytes(profile.memory_limit));
+    host("allocator", profile.allocator);
+    host("records", profile.records);
+    host("mlflow_uri", without_password(profile.mlflow_uri));
+    host("mlflow_experiment", profile.mlflow_experiment);
+    host("records", profile.records);
+    host("mlflow_uri", without_password(profile.mlflow_uri));
+    host("mlflow_experiment", profile.mlflow_experiment);
+    host("seed", profile.seed);
+    host("root", profile.root.string());
+    out_ << "data:\n";
+    if (!profile.data.path.empty())
+      line(1, "path", yaml_text(profile.data.path), profile.data.where);
+    settings(1, profile.data.import);
+    if (profile.data.synthetic) {
+      line(1, "synth", "", profile.data.where);
+      settings(2, profile.data.synth);
+    }
+    out_ << "stages:\n";
+    for (const StepSpec& step : profile.steps) {
+      line(1, yaml_text(step.name), "", step.where);
+      if (step.stage != step.name) line(2, "stage", yaml_text(step.stage), "");
+      if (!step.needs.empty()) line(2, "needs", yaml_text(step.needs), "");
+      if (step.allocator) line(2, "allocator", yaml_text(*step.allocator), step.allocator_origin);
+      settings(2, step.options);
+    }
+  }
+
+ private:
+  static std::string origin_of(const std::map<std::string, std::string>& origins,
+                               const std::string& key) {
+    const auto found = origins.find(key);
+    return found == origins.end() ? "" : found->second;
+  }
+
+  void settings(int depth, const Settings& settings) {
+    for (const auto& [key, value] : settings.values.items()) {
+      line(depth, key, yaml_text(value), origin_of(settings.origin, key));
+    }
+  }
+
+  void line(int depth, const std::string& key, const std::string& value,
+            const std::string& origin) {
+    std::string text = std::string(static_cast<size_t>(depth) * 2, ' ') + key + ":" +
+                       (value.empty() ? "" : " ") + value;
+    if (origin_ && !origin.empty()) {
+      constexpr size_t kColumn = 44;
+      text += std::string(text.size() < kColumn ? kColumn - text.size() : 1, ' ') + "# " + origin;
+    }
+    out_ << text << '\n';
+  }
+
+  std::ostream& out_;
+  bool origin_;
+};
+
+/// The same as JSON; with `origin` each value is {"value", "origin"}.
+ordered_json profile_json(const Profile& profile, bool origin) {
+  const auto one = [&](const json& value, const std::string& from) -> ordered_json {
+    if (!origin) return ordered_json(value);
+    return ordered_json{{"value", value}, {"origin", from}};
+  };
+  const auto settings = [&](const Settings& from) {
+    ordered_json out = ordered_json::object();
+    for (const auto& [key, value] : from.values.items()) out[key] = one(value, from.origin.at(key));
+    return out;
+  };
+  ordered_json out;
+  const auto host = [&](const char* key, const json& value) {
+    out[key] = one(value, profile.origin.at(key));
+  };
+  host("dataset", profile.dataset);
+  host("device", profile.device);
+  host("threads", profile.threads);
+  host("nproc", profile.nproc);
+  host("memory_limit", exact_bytes(profile.memory_limit));
+  host("allocator", profile.allocator);
+  host("seed", profile.seed);
+  host("root", profile.root.string());
+  out["data"] = settings(profile.data.import);
+  if (!profile.data.path.empty()) out["data"]["path"] = one(profile.data.path, profile.data.where);
+  if (profile.data.synthetic) out["data"]["synth"] = settings(profile.data.synth);
+  out["stages"] = ordered_json::object();
+  for (const StepSpec& step : profile.steps) {
+    ordered_json& body = out["stages"][step.name] = ordered_json::object();
+    if (step.stage != step.name) body["stage"] = step.stage;
+    if (!step.needs.empty()) body["needs"] = step.needs;
+    if (step.allocator) body["allocator"] = one(*step.allocator, step.allocator_origin);
+    body.update(settings(step.options));
+  }
+  return out;
+}
+
+int show(Context& context, const std::vector<std::string>& arguments) {
+  bool origin = false;
+  const RunFlags extras{"kdgat config show",
+                        [&](CommandLine& line, RunOptions&) { line.flag("--origin", origin); }};
+  const RunOptions options = parse_run_options(context, arguments, extras);
+  const Profile profile = resolve_profile(options.profile, context.catalog, data_schemas());
+  if (context.verbosity >= 0) {
+    for (const Diagnostic& note : profile.notes) context.err << "note: " << note.text() << '\n';
+  }
+  if (context.json) {
+    context.out << profile_json(profile, origin).dump(2) << '\n';
+  } else {
+    YamlWriter(context.out, origin).write(profile);
+  }
+  return 0;
+}
+
+/// Options under their own and their published names, for editors that check a profile.
+json with_aliases(const json& schema) {
+  json out = schema;
+  for (const auto& [name, option] : schema.at("properties").items()) {
+    for (const json& alias : option.value("x-aliases", json::array())) {
+      out["properties"][alias.get<std::string>()] = option;
+    }
+  }
+  return out;
+}
+
+json profile_schema(const PluginCatalog& catalog) {
+  const SectionSchemas sections = data_schemas();
+  const json names = {{"type", {"string", "array"}}, {"items", {{"type", "string"}}}};
+  json data = with_aliases(sections.import);
+  data["properties"]["path"] = {{"type", "string"},
+                                {"description", "A log, a folder of logs, a graph store, or -."}};
+  data["properties"]["synth"] = with_aliases(sections.synth);
+  data["type"] = {"object", "string"};
+
+  json schema = with_aliases(host_schema());
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "kdgat profile";
+  schema["properties"]["preset"] = names;
+  schema["properties"]["data"] = std::move(data);
+  json options = json::object(), steps = json::object();
+  for (const auto& [name, plugin] : catalog.all()) {
+    const json stage = with_aliases(plugin.options);
+    for (const auto& [key, option] : stage["properties"].items()) {
+      // Flat keys mean every step that has them; which bounds hold is the stage's to say.
+      if (!schema["properties"].contains(key)) schema["properties"][key] = json::object();
+    }
+    json step = stage;
+    step["type"] = {"object", "null"};
+    step["properties"]["stage"] = {{"type", "string"}};
+    step["properties"]["needs"] = names;
+    options[name] = stage;
+    steps[name] = std::move(step);
+  }
+  schema["properties"]["options"] = {
+      {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(options)}};
+  schema["properties"]["stages"] = {{"type", "object"},
+                                    {"properties", std::move(steps)},
+                                    {"additionalProperties", {{"type", {"object", "null"}}}}};
+  return schema;
+}
+
+int schema(Context& context, const std::vector<std::string>& arguments) {
+  std::string name;
+  CommandLine line(context, "kdgat config");
+  line.word(name);
+  line.parse(arguments);
+  if (name.empty()) {
+    if (context.json) {
+      context.out << profile_schema(context.catalog).dump(2) << '\n';
+      return 0;
+    }
+    context.out << "Keys of a profile that are not options of a stage:\n\n"
+                << options_text(host_schema())
+                << "\nand preset, data, options, stages. See also:\n\n"
+                   "  kdgat config schema data\n  kdgat config schema synth\n";
+    for (const auto& [name, plugin] : context.catalog.all()) {
+      context.out << "  kdgat config schema " << name << '\n';
+    }
+    return 0;
+  }
+  const SectionSchemas sections = data_schemas();
+  const PluginDescription* plugin = context.catalog.find(name);
+  if (name != "data" && name != "synth" && plugin == nullptr) {
+    std::vector<std::string> known = stage_names(context.catalog);
+    known.insert(known.end(), {"data", "synth"});
+    throw Error(ExitCode::kUsage, "unknown stage " + name,
+                suggestion(name, known, "kdgat plugins list"), context.place(0));
+  }
+  const json& options = plugin != nullptr ? plugin->options
+                        : name == "data"  ? sections.import
+                                          : sections.synth;
+  const std::string prefix = plugin != nullptr ? "" : name == "data" ? "data." : "data.synth.";
+  context.out << (context.json ? options.dump(2) + "\n" : options_text(options, prefix));
+  return 0;
+}
+
+constexpr const char* kStarter =
+    R"(# A kdgat profile. Check it with: kdgat config show FILE --origin
+dataset: my_logs              # runs go to runs/my_logs/
+preset: [student]             # sizes of the models: student or teacher
+data:
+  path: logs/                 # a log, a folder of logs or a graph store
+  window: 100                 # rows of one graph; see kdgat config schema data
+  # synth: {seconds: 60}      # instead of path: synthetic traffic
+# device: auto                # auto, cpu, cuda or cuda:N
+# seed: 42
+
+stages:                       # the steps, in this order; options: kdgat config schema STAGE
+  autoencoder:
+    max_epochs: 30
+  classifier:
+    max_epochs: 30
+  evaluate:
+)";
+
+int init(Context& context, const std::vector<std::string>& arguments) {
+  std::string word = "kdgat.yaml";
+  bool force = false;
+  CommandLine line(context, "kdgat config");
+  line.word(word);
+  line.flag("--force", force);
+  line.parse(arguments);
+  const fs::path file = word;
+  if (file == "-") {
+    context.out << kStarter;
+    return 0;
+  }
+  if (fs::exists(file) && !force) {
+    throw Error(ExitCode::kUsage, "there already", "--force replaces it", file.string());
+  }
+  std::ofstream out(file);
+  out << kStarter << std::flush;
+  if (!out) throw Error(ExitCode::kUsage, "cannot be written", "", file.string());
+  if (context.verbosity >= 0) {
+    context.err << "wrote " << file.string() << "; next: kdgat config show " << file.string()
+                << '\n';
+  }
+  return 0;
+}
+
+}  // namespace
+
+int config_verb(Context& context, const std::vector<std::string>& arguments) {
+  const Command command = read_action(context, "config", arguments, {"show", "schema", "init"});
+  if (command.name == "schema") return schema(context, command.words);
+  if (command.name == "init") return init(context, command.words);
+  return show(context, command.words);
+}
+
+}  // namespace kdgat

@@ -1,0 +1,257 @@
+// kdgat data import|inspect|verify|synth.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
+#include "pipeline/data/data_tables.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/show/status.h"
+#include "pipeline/system/signals.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kActions =
+    R"(  kdgat data import SRC -o DIR [key=value ...]   logs, neurons, texts, ratings to a store
+  kdgat data inspect PATH                        what a store, its folder, or such input holds
+  kdgat data verify PATH                         hashes, offsets and ranges of a store
+  kdgat data synth -o DIR [key=value ...]        synthetic logs, trees, points, texts, ratings
+)";
+
+const char* example_of(const std::string& action) {
+  if (action == "import") {
+    return R"(  kdgat data import logs/ -o data/                 a folder in the published layout, or any logs
+  kdgat data import drive.log.gz -o data/ window=50 --format candump
+  zcat drive.csv.gz | kdgat data import - -o data/ --json
+  kdgat data import neurons.tar.gz -o data/ --labels labels.csv subtrees=1000 --repair radius
+  kdgat data import corpus/ -o data/ --format text word_window=15 remove_rare_words=10
+  kdgat data import ml-100k/ -o data/ --format ratings
+)";
+  }
+  if (action == "inspect") {
+    return R"(  kdgat data inspect data/                         a folder with graphs.safetensors
+  kdgat data inspect drive.csv window=50           a log: imported to a temporary place
+  kdgat data inspect data/ --json | jq .facts
+)";
+  }
+  if (action == "verify") return "  kdgat data verify data/\n";
+  return R"(  kdgat data synth -o logs/
+  kdgat data synth -o logs/ --seconds 20 --seed 7 --attacks dos,replay --vehicles 2 --format hcrl
+  kdgat data synth -o trees/ --kind tree --graphs 300
+  kdgat data synth -o texts/ --kind text --graphs 400 --nodes 60 --classes 4
+  kdgat data synth -o ratings/ --kind ratings --graphs 200 --nodes 40
+)";
+}
+
+bool takes_options(const std::string& action) { return action != "verify"; }
+
+json schema_of(const std::string& action) {
+  const SectionSchemas schemas = data_schemas();
+  return action == "synth" ? schemas.synth : schemas.import;
+}
+
+int print_help(std::ostream& out, const std::string& action) {
+  if (action.empty()) {
+    out << "Examples\n"
+        << kActions << "\n`kdgat data ACTION --help` shows more, and the options.\n";
+    return 0;
+  }
+  out << "Examples\n" << example_of(action) << "\n";
+  if (action == "import" || action == "synth") {
+    out << "  -o, --output DIR   where to write\n"
+        << "  -n, --dry-run      only say what would be done\n";
+  }
+  out << "  --json             the result as JSON on standard output\n";
+  if (takes_options(action)) {
+    std::string options = options_text(schema_of(action));
+    // A list is one word here, because a path may follow it.
+    for (auto at = options.find(" TEXT TEXT ..."); at != std::string::npos;
+         at = options.find(" TEXT TEXT ...")) {
+      options.replace(at, 14, " TEXT,TEXT,...");
+    }
+    out << "\nOptions, as --name VALUE or name=VALUE\n" << options;
+  }
+  return 0;
+}
+
+// ---- the command line
+
+struct Request {
+  std::string action, path, output;
+  bool dry_run = false;
+  json options = json::object();  ///< by canonical name, only those given
+};
+
+/// `key=value` where the key could be an option; a path with a slash or dot before the sign is not.
+bool is_setting(const std::string& word) {
+  const auto equals = word.find('=');
+  return equals != std::string::npos && equals > 0 &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == equals;
+}
+
+/// Throws Error(kUsage) with every problem.
+Request read_request(const Context& context, const Command& command) {
+  Request request;
+  request.action = command.name;
+  const bool writes = request.action == "import" || request.action == "synth";
+  const json schema = takes_options(request.action) ? schema_of(request.action)
+                                                    : json{{"properties", json::object()}};
+  const std::string called = "kdgat data " + request.action;
+  CommandLine line(context, called);
+  const auto set = [&](const std::string& key, const std::string& text) {
+    const std::string own = own_option_name(schema, key);
+    if (own.empty()) {
+      return line.problem("unknown option " + key,
+                          suggestion(key, option_names(schema), called + " --help"));
+    }
+    const Checked checked = check_value(option_schema(schema, own), plain_scalar(text));
+    if (!checked.problem.empty()) return line.problem(key + ": " + checked.problem);
+    request.options[own] = checked.value;
+  };
+  if (writes) {
+    line.value("-o,--output", request.output);
+    line.flag("-n,--dry-run", request.dry_run);
+  } else {
+    line.value("-o", [&](const std::string&) {
+      line.problem(called + " writes nothing: -o has no meaning");
+    });
+  }
+  line.options({[&](const std::string& key) {
+                  const std::string own = own_option_name(schema, key);
+                  return own.empty() ? nullptr : &option_schema(schema, own);
+                },
+                [&] { return option_names(schema); }, set});
+  line.words([&](const std::string& word) {
+    if (is_setting(word)) {
+      set(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
+    } else if (request.path.empty() && request.action != "synth") {
+      request.path = word;
+    } else {
+      line.problem("unexpected word " + word, "options are key=value");
+    }
+  });
+  std::vector<Diagnostic> problems = line.read(command.words);
+  const std::string usage = called + " --help shows examples";
+  if (request.path.empty() && request.action != "synth") {
+    problems.push_back({"", called + " needs a path", usage});
+  }
+  if (request.output.empty() && writes) problems.push_back({"", called + " needs -o DIR", usage});
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  return request;
+}
+
+/// What long work shows: a bar on a terminal, lines elsewhere.
+class Display {
+ public:
+  Display(Context& context, const std::string& name)
+      : name_(name),
+        status_(make_terminal_status(context.err, Terminal::of(STDERR_FILENO, context.verbosity),
+                                     steady_clock())) {
+    status_->begin(name);
+  }
+  DataProgress progress() {
+    return [this](int64_t done, int64_t total) {
+      status_->progress({name_, "", "bytes", done, total, json::object(), 0});
+    };
+  }
+  void warn(const std::string& text) { status_->message("warning", text); }
+
+ private:
+  std::string name_;
+  std::unique_ptr<Status> status_;
+};
+
+bool is_stopped() { return pending_signal() != 0; }
+
+// ---- results
+
+void print_json(std::ostream& out, const json& value) {
+  out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+}
+
+int say_what_would_be(Context& context, const Request& request) {
+  json what = {
+      {"action", request.action}, {"output", request.output}, {"options", request.options}};
+  if (request.action == "import") what["source"] = request.path;
+  if (context.json) {
+    print_json(context.out, what);
+  } else {
+    context.out << "would "
+                << (request.action == "import" ? "import " + request.path : "write files") << " to "
+                << request.output << " with " << request.options.dump() << '\n';
+  }
+  return 0;
+}
+
+int act(Context& context, const Request& request) {
+  if (request.dry_run) return say_what_would_be(context, request);
+  if (request.action == "import") {
+    Display display(context, "import");
+    const json result =
+        import_data(request.path, request.output, request.options, display.progress(), is_stopped);
+    for (const json& warning : result.at("warnings")) {
+      const Diagnostic d{warning.at("where"), warning.at("message"), warning.at("hint")};
+      display.warn(d.text());
+    }
+    if (context.json) {
+      print_json(context.out, result);
+    } else if (context.verbosity >= 0) {
+      print_import(context.out, result);
+    }
+  } else if (request.action == "inspect") {
+    Display display(context, "inspect");
+    const json result = inspect_data(request.path, request.options, display.progress(), is_stopped);
+    if (context.json) {
+      print_json(context.out, result);
+    } else {
+      print_inspect(context.out, result);
+    }
+  } else if (request.action == "verify") {
+    std::vector<Diagnostic> problems = verify_data(request.path);
+    if (context.json) {
+      json list = json::array();
+      for (const Diagnostic& d : problems) list.push_back(d.text());
+      print_json(context.out, {{"ok", list.empty()}, {"problems", list}});
+    }
+    if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
+    if (!context.json) context.out << "ok\n";
+  } else {
+    const std::vector<std::string> files =
+        synthesize_data(request.output, request.options, is_stopped);
+    if (context.json) {
+      print_json(context.out, {{"folder", request.output}, {"files", files}});
+    } else if (context.verbosity >= 0) {
+      for (const std::string& file : files) context.out << request.output << "/" << file << '\n';
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int data_verb(Context& context, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return print_help(context.out, "");
+  const Command command =
+      read_action(context, "data", arguments, {"import", "inspect", "verify", "synth"});
+  if (command.help) return print_help(context.out, command.name);
+  const Request request = read_request(context, command);
+  install_signal_flags();
+  try {
+    return act(context, request);
+  } catch (const Error&) {
+    // A read cut short by the signal may look like bad input.
+    if (!is_stopped()) throw;
+    throw Error(static_cast<ExitCode>(pending_signal()), "interrupted; nothing was written");
+  }
+}
+
+}  // namespace kdgat

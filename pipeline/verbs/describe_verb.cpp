@@ -1,0 +1,43 @@
+// `kdgat describe-plugin X.so...`: writes kdgat_<stage>.json beside a freshly built plugin.
+#include <ostream>
+
+#include "kdgat/atomic_file.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/plugin/plugin_host.h"
+#include "pipeline/system/hash.h"
+
+namespace kdgat {
+namespace {
+
+void describe(PluginHost& plugins, const std::filesystem::path& library) {
+  const kdgat_stage& stage = plugins.open_library(library);
+  nlohmann::json description = nlohmann::json::parse(stage.describe_json);
+  const std::string stem = library.stem().string();
+  if (description.value("name", "") != stage.name || stem != std::string("kdgat_") + stage.name) {
+    throw Error(ExitCode::kPlugin, library.string() + " holds the stage " + stage.name,
+                "name it kdgat_" + std::string(stage.name) + ".so");
+  }
+  description["abi"] = {{"major", stage.abi_major}, {"minor", stage.abi_minor}};
+  description["library"] = library.filename().string();
+  description["library_hash"] = hash_file(library);
+  std::filesystem::path path = library;
+  path.replace_extension(".json");
+  write_file(path, description.dump(1) + "\n");
+}
+
+}  // namespace
+
+int describe_verb(Context& context, const std::vector<std::string>& arguments) {
+  std::vector<std::string> libraries;
+  CommandLine line(context, "kdgat describe-plugin");
+  line.words([&](const std::string& library) { libraries.push_back(library); });
+  line.parse(arguments);
+  if (libraries.empty()) {
+    throw Error(ExitCode::kUsage, "no plugin is named", "kdgat describe-plugin kdgat_example.so");
+  }
+  PluginHost plugins;
+  for (const std::string& library : libraries) describe(plugins, library);
+  return 0;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,186 @@
+// `kdgat doctor`: one line a check, and for what is not well what to type. Loads no plugin.
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+
+#include "pipeline/cli/command_line.h"
+#include "pipeline/plugin/plugin_host.h"
+#include "pipeline/show/table.h"
+#include "pipeline/system/machine.h"
+
+namespace kdgat {
+namespace {
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+struct Check {
+  std::string name;
+  std::string verdict;  ///< "ok", "warn" or "fail"
+  std::string finding;
+  std::string hint;  ///< what to type; empty with "ok"
+};
+
+bool is_cuda(const PluginCatalog& catalog) {
+  return std::any_of(catalog.all().begin(), catalog.all().end(), [](const auto& entry) {
+    return entry.second.runtime.find("cuda") != std::string::npos;
+  });
+}
+
+Check check_device(const Machine& machine, const PluginCatalog& catalog) {
+  const std::string driver = machine.read("proc/driver/nvidia/version");
+  if (driver.empty()) return {"device", "ok", "cpu (no NVIDIA driver)", ""};
+  if (!is_cuda(catalog)) {
+    return {"device", "warn", "an NVIDIA driver is here, but the stages are built for the CPU",
+            "scripts/setup with LIBTORCH_ROOT naming a CUDA LibTorch, then scripts/build cuda"};
+  }
+  return {"device", "ok", "cuda (" + driver + ")", ""};
+}
+
+Check check_libtorch(const PluginCatalog& catalog) {
+  std::set<std::string> runtimes;
+  for (const auto& [name, plugin] : catalog.all()) {
+    if (plugin.runtime != "none") runtimes.insert(plugin.runtime);
+  }
+  if (runtimes.empty()) {
+    return {"LibTorch", "warn", "no stage uses it", "scripts/build builds the stages"};
+  }
+  std::string text;
+  for (const std::string& runtime : runtimes) text += (text.empty() ? "" : ", ") + runtime;
+  if (runtimes.size() == 1) return {"LibTorch", "ok", text, ""};
+  return {"LibTorch", "fail", "plugins are built for different ones: " + text,
+          "scripts/build builds all with one"};
+}
+
+Check check_instructions() {
+#if defined(__x86_64__)
+  const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") != 0 &&
+                          __builtin_cpu_supports("avx512bw") != 0 &&
+                          __builtin_cpu_supports("avx512dq") != 0 &&
+                          __builtin_cpu_supports("avx512vl") != 0;
+#else
+  const bool has_avx2 = false, has_avx512 = false;
+#endif
+  std::string text = has_avx512 ? "avx512, avx2, portable"
+                     : has_avx2 ? "avx2, portable"
+                                : "portable";
+  const char* forced = std::getenv("KDGAT_ISA");
+  if (forced == nullptr || *forced == '\0') return {"instructions", "ok", text, ""};
+  const std::string wanted = forced;
+  if (wanted != "portable" && !(wanted == "avx2" && has_avx2) &&
+      !(wanted == "avx512" && has_avx512)) {
+    return {"instructions", "fail", "KDGAT_ISA=" + wanted + ", this processor has " + text,
+            "unset KDGAT_ISA"};
+  }
+  return {"instructions", "ok", text + "; KDGAT_ISA=" + wanted, ""};
+}
+
+Check check_plugins(const Context& context) {
+  const PluginCatalog& catalog = context.catalog;
+  std::vector<const PluginDescription*> plugins;
+  std::string names;
+  for (const auto& [name, plugin] : catalog.all()) {
+    plugins.push_back(&plugin);
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (!catalog.problems().empty()) {
+    const Diagnostic& first = catalog.problems().begin()->second;
+    return {"plugins", "fail", first.where + ": " + first.message, first.hint};
+  }
+  if (plugins.empty()) {
+    return {"plugins", "fail", "none found", "scripts/build, or kdgat --plugin-dir DIR"};
+  }
+  try {
+    check_compatible(plugins);
+  } catch (const Error& e) {
+    return {"plugins", "fail", e.diagnostics().front().message, e.diagnostics().front().hint};
+  }
+  for (const PluginDescription* plugin : plugins) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(plugin->library, ignored)) {
+      return {"plugins", "fail", plugin->library.string() + " is missing", "scripts/build"};
+    }
+  }
+  return {"plugins", "ok", names, ""};
+}
+
+Check check_cores(const Machine& machine) {
+  const auto quota = machine.cpu_quota();
+  std::string text = std::to_string(machine.cores()) + " for this process";
+  if (quota) text += ", cgroup quota " + nlohmann::json(*quota).dump();
+  if (machine.threads() < machine.cores()) {
+    text += ", OMP_NUM_THREADS allows " + std::to_string(machine.threads());
+  }
+  return {"cores", "ok", text, ""};
+}
+
+Check check_memory(const Machine& machine) {
+  const uint64_t free = machine.memory_for_runs();
+  std::string text = format_bytes(free) + " free of " + format_bytes(machine.memory_total());
+  if (const auto limit = machine.cgroup_limit()) text += ", cgroup limit " + format_bytes(*limit);
+  if (const auto limit = Machine::job_memory()) text += ", job limit " + format_bytes(*limit);
+  if (free >= kGiB) return {"memory", "ok", text, ""};
+  return {"memory", "warn", text, "close programs, or ask the scheduler for more (--mem)"};
+}
+
+Check check_mappings(const Machine& machine) {
+  constexpr int64_t kEnough = 65530;
+  const int64_t maximum = std::atoll(machine.read("proc/sys/vm/max_map_count").c_str());
+  const std::string text = "vm.max_map_count " + std::to_string(maximum);
+  if (maximum >= kEnough) return {"mappings", "ok", text, ""};
+  return {"mappings", "warn", text, "sysctl -w vm.max_map_count=65530"};
+}
+
+Check check_disk() {
+  const char* named = std::getenv("KDGAT_ROOT");
+  std::filesystem::path folder = std::filesystem::absolute(named == nullptr ? "runs" : named);
+  const std::string shown = folder.string();
+  std::error_code ignored;
+  while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) {
+    return {"disk", "fail", "cannot look at " + shown, "kdgat run --root DIR"};
+  }
+  const uint64_t free = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
+  const std::string text = format_bytes(free) + " free for " + shown;
+  if (free >= kGiB) return {"disk", "ok", text, ""};
+  return {"disk", "warn", text, "kdgat run --root DIR on a larger disk"};
+}
+
+}  // namespace
+
+int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
+  CommandLine(context, "kdgat doctor").parse(arguments);
+  const Machine machine;
+  const std::vector<Check> checks = {check_device(machine, context.catalog),
+                                     check_libtorch(context.catalog),
+                                     check_instructions(),
+                                     check_plugins(context),
+                                     check_cores(machine),
+                                     check_memory(machine),
+                                     check_mappings(machine),
+                                     check_disk()};
+  Table table;
+  nlohmann::json list = nlohmann::json::array();
+  bool has_failed = false;
+  for (const Check& check : checks) {
+    has_failed = has_failed || check.verdict == "fail";
+    table.add({check.verdict, check.name,
+               check.finding + (check.hint.empty() ? "" : "; type: " + check.hint)});
+    list.push_back({{"check", check.name},
+                    {"verdict", check.verdict},
+                    {"finding", check.finding},
+                    {"hint", check.hint}});
+  }
+  context.out << (context.json ? list.dump(1) + "\n" : table.text());
+  return has_failed ? static_cast<int>(ExitCode::kStageFailed) : 0;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,136 @@
+// `kdgat job RUN STEP`, hidden: what a batch script starts (job_script.cpp). One step of a
+// submitted run, as it was frozen: kept if it is done, continued from its checkpoint if it was
+// begun.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "pipeline/cli/command_line.h"
+#include "pipeline/execute/frozen_run.h"
+#include "pipeline/execute/ranks.h"
+#include "pipeline/execute/runner.h"
+#include "pipeline/plugin/plugin_host.h"
+#include "pipeline/records/recorder.h"
+#include "pipeline/show/table.h"
+#include "pipeline/slurm/job_script.h"
+#include "pipeline/system/signals.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Where it runs, for run.json.
+json place_of_job() {
+  json place = json::object();
+  const auto note = [&](const char* key, const char* variable) {
+    if (const char* value = std::getenv(variable)) place[key] = value;
+  };
+  note("job", "SLURM_JOB_ID");
+  note("array_task", "SLURM_ARRAY_TASK_ID");
+  note("node", "SLURMD_NODENAME");
+  note("restarts", "SLURM_RESTART_COUNT");
+  return place;
+}
+
+/// The plugin of a step as it is now. Throws Error(kPlugin) if it would no longer give what was
+/// submitted.
+void check_plugin(const PlannedStep& step, const PluginCatalog& catalog) {
+  const PluginDescription* plugin = catalog.find(step.spec.stage);
+  if (plugin == nullptr) {
+    throw Error(ExitCode::kPlugin, "no plugin for stage " + step.spec.stage,
+                "kdgat plugins list shows what there is; KDGAT_PLUGIN_PATH and --plugin-dir say "
+                "where to look");
+  }
+  const int frozen = step.ingredients.value("version", 0);
+  if (plugin->version != frozen) {
+    throw Error(ExitCode::kPlugin,
+                step.spec.stage + ": the plugin is of version " + std::to_string(plugin->version) +
+                    ", the run was submitted with version " + std::to_string(frozen),
+                "submit again");
+  }
+  check_library(*plugin);
+}
+
+/// Bytes the stage's process may hold: the least of what was asked, what the run was planned for,
+/// and what the job has.
+uint64_t limit_of(const FrozenRun& frozen, const std::string& device, const Machine& machine,
+                  uint64_t asked) {
+  uint64_t limit = asked;
+  const auto lower = [&](uint64_t bytes) {
+    if (bytes > 0) limit = limit == 0 ? bytes : std::min(limit, bytes);
+  };
+  lower(frozen.memory_limit);
+  if (const auto job = machine.job_memory(); job && device == "cpu") {
+    std::error_code ignored;
+    uint64_t data = 0;
+    if (frozen.data) data = fs::file_size(frozen.data->folder / "graphs.safetensors", ignored);
+    lower(stage_limit(*job, ignored ? 0 : data));
+  }
+  return limit;
+}
+
+}  // namespace
+
+int job_verb(Context& context, const std::vector<std::string>& arguments) {
+  std::string folder, name;
+  uint64_t asked = 0;
+  CommandLine line(context, "kdgat job");
+  line.word(folder);
+  line.word(name);
+  line.value("--memory-limit", [&](const std::string& text) { asked = parse_bytes(text); });
+  line.parse(arguments);
+  if (folder.empty() || name.empty()) {
+    throw Error(ExitCode::kUsage, "kdgat job needs the folder of a submitted run and a step",
+                "kdgat submit writes the scripts that start it");
+  }
+  install_signal_flags();
+  fs::path run_folder = fs::absolute(folder).lexically_normal();
+  if (!run_folder.has_filename()) run_folder = run_folder.parent_path();
+  const FrozenRun frozen = load_frozen_run(run_folder);
+  const Plan plan = plan_of_step(frozen, run_folder, name);
+  const PlannedStep& step = plan.steps.back();
+  const auto status = make_terminal_status(
+      context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
+  status->announce({name});
+  if (step.kept) {
+    status->end({name, "kept", "it stands in " + step.kept->folder.string(), 0, 0});
+    return 0;
+  }
+  check_plugin(step, context.catalog);
+  Run run = Run::join(run_folder, name);
+  const auto done = find_past_step(run.id(), run.step_folder(name));
+  if (done && done->fingerprint == step.fingerprint && done->missing.empty()) {
+    status->end({name, "kept", "it was done already", 0, 0});
+    return 0;
+  }
+  run.record_step(name, "running", {{"slurm", place_of_job()}});
+
+  ProcessSettings process;
+  process.threads =
+      frozen.threads > 0 ? frozen.threads : std::max(1, process.machine.threads() / frozen.nproc);
+  process.allocator = frozen.allocator;
+  process.lock_fd = run.lock_fd();
+  const std::string device = frozen.device.at(name);
+  MemoryRequest memory;
+  memory.limit = static_cast<int64_t>(limit_of(frozen, device, process.machine, asked));
+  const auto all =
+      memory.limit > 0 ? static_cast<uint64_t>(memory.limit) : process.machine.memory_for_runs();
+  Recorder recorder(run.folder(), targets_of_run(run.folder(), ""));
+  const int code =
+      run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data, memory,
+                frozen.packs},
+               run, *status, execute_in_ranks(process, frozen.nproc, all, context.catalog));
+  for (const std::string& problem : recorder.finish(is_urgent)) {
+    status->message("warning", problem + "; later: kdgat sync " + run.folder().string());
+  }
+  if (code == 0) {
+    context.err << std::flush;
+    context.out << joined_tables_text({{name, read_result(run.step_folder(name))}});
+  }
+  return code;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,366 @@
+// kdgat memory estimate|report: what a stage would need, without data; what a run was planned to
+// need and needed.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <ostream>
+
+#include "kdgat/atomic_file.h"
+#include "pipeline/execute/run_session.h"
+#include "pipeline/memory/legacy_estimate.h"
+#include "pipeline/memory/memory_options.h"
+#include "pipeline/memory/memory_report.h"
+#include "pipeline/memory/memory_svg.h"
+#include "pipeline/memory/memory_table.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/run/find_model.h"
+#include "pipeline/show/table.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Of the windows there would be; the defaults are those of hcrl_sa.
+struct GraphSizes {
+  double graphs = 9364, nodes = 28.9, edges = 49.2, num_ids = 2049;
+
+  /// As a graph store says them of itself (see GraphStore::facts).
+  json facts() const {
+    // How hcrl_sa spreads about its means, and what it divides into.
+    constexpr double kAttacks = 0.138, kValidation = 0.2;
+    const auto count = [](double value) { return static_cast<int64_t>(std::llround(value)); };
+    const auto sizes = [&](double mean, double most) {
+      const auto at_most = [&](double times) { return std::max<int64_t>(1, count(times * mean)); };
+      return json{{"p50", at_most(1)},
+                  {"p95", at_most(most * 0.82)},
+                  {"p99", at_most(most * 0.9)},
+                  {"max", at_most(most)},
+                  {"sum", count(graphs * mean)}};
+    };
+    return {{"graphs", count(graphs)},
+            {"attack", count(graphs * kAttacks)},
+            {"benign", count(graphs) - count(graphs * kAttacks)},
+            {"unlabelled", 0},
+            {"num_ids", count(num_ids)},
+            {"node_features", 11},
+            {"edge_features", 11},
+            {"nodes", sizes(nodes, 2.25)},
+            {"edges", sizes(edges, 1.83)},
+            {"parts",
+             {{"train", count(graphs) - count(graphs * kValidation)},
+              {"val", count(graphs * kValidation)}}}};
+  }
+};
+
+/// The step of `stage` with nothing but graphs before it.
+PlannedStep lone_step(const StepSpec& spec, const PluginDescription& plugin) {
+  PlannedStep step;
+  step.spec = spec;
+  for (const PortDescription& port : plugin.inputs) {
+    if (port.kind == "graphs") step.inputs[port.name] = {"data"};
+  }
+  return step;
+}
+
+/// Of ratings there would be; the numbers of users and items are the published defaults.
+struct RatingSizes {
+  double users = 1000, items = 1000, ratings = 100'000;
+
+  /// As a store of ratings says them of itself (see RatingStore::facts): a fifth is for testing, 24
+  /// features as of MovieLens 100K.
+  json facts() const {
+    const auto count = [](double value) { return static_cast<int64_t>(std::llround(value)); };
+    const int64_t test = count(ratings / 5), train = count(ratings) - test;
+    return {{"graphs", 1},
+            {"unlabelled", 0},
+            {"ratings",
+             {{"users", count(users)},
+              {"items", count(items)},
+              {"ratings", count(ratings)},
+              {"train", train},
+              {"test", test},
+              {"features", 24}}},
+            {"parts", {{"train", train}, {"test", test}}}};
+  }
+};
+
+constexpr const char* kRecommender = "graphsage";
+
+/// The published names of sizes, which are options of no stage, as flags.
+std::vector<std::string> sizes_as_flags(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    std::string flag;
+    for (const char* name : {"num_users", "num_items", "num_ratings"}) {
+      if (word.starts_with(std::string(name) + "=")) flag = name;
+    }
+    if (flag.empty()) {
+      out.push_back(word);
+      continue;
+    }
+    const std::string value = word.substr(flag.size() + 1);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    flag.insert(0, "--").append("=").append(value);
+    out.push_back(std::move(flag));
+  }
+  return out;
+}
+
+/// Asks for a whole number on standard input until it is given one; an empty line takes `usual`.
+int64_t ask(Context& context, const std::string& what, int64_t usual) {
+  while (true) {
+    context.err << what << " [" << usual << "]: " << std::flush;
+    std::string line;
+    if (!std::getline(std::cin, line)) {
+      throw Error(ExitCode::kUsage, "standard input ended before " + what + " was said");
+    }
+    if (line.find_first_not_of(" \t\r") == std::string::npos) return usual;
+    const json value = plain_scalar(line).value;
+    if (value.is_number_integer() && value.get<int64_t>() > 0) return value.get<int64_t>();
+    context.err << line << " is no whole number above 0\n";
+  }
+}
+
+std::string mebibytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
+  return text;
+}
+
+std::string gigabytes(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GB", value);
+  return text;
+}
+
+/// What the published formula says of a net, and what it is.
+json legacy_comparison(const json& planned, int64_t hidden, int64_t layers,
+                       const RatingSizes& sizes) {
+  return {{"hidden_dim", hidden},
+          {"num_layers", layers},
+          {"num_users", sizes.users},
+          {"num_items", sizes.items},
+          {"legacy_gb", legacy_estimate_gb(hidden, layers, std::llround(sizes.users),
+                                           std::llround(sizes.items))},
+          {"tensor_bytes", planned.at("predicted")},
+          {"mapped_bytes", planned.at("mapped")},
+          {"items", planned.at("items")}};
+}
+
+void print_comparison(std::ostream& out, const json& compared) {
+  out << "published formula  " << gigabytes(compared.at("legacy_gb"))
+      << "  = 2 (4 (users + items) H + 4 L H^2 + 4 H) / 2^30 + 0.5 + 0.3, rounded\n"
+      << "this engine        " << mebibytes(compared.at("tensor_bytes")) << " of tensors, and "
+      << mebibytes(compared.at("mapped_bytes")) << " of graph and features, mapped once\n";
+  Table table;
+  for (const json& item : compared.at("items")) {
+    table.add({"  " + item.at("name").get<std::string>(), mebibytes(item.at("bytes"))});
+  }
+  out << table.text();
+}
+
+/// The published tables beside the formula that is to give them, the original program and this one.
+void print_published(std::ostream& out, const json& rows) {
+  Table table;
+  table.add({"table", "configuration", "hidden_dim", "layers", "published", "formula",
+             "the original, measured", "this engine"});
+  for (const json& row : rows) {
+    table.add({row.at("table"), row.at("name"), row.at("hidden_dim").dump(),
+               row.at("num_layers").dump(), gigabytes(row.at("published_gb")),
+               gigabytes(row.at("legacy_gb")),
+               mebibytes(row.at("original_mib").get<double>() * (1 << 20)),
+               mebibytes(row.at("tensor_bytes"))});
+  }
+  out << table.text();
+}
+
+/// What `kdgat memory estimate` is asked.
+struct Estimate {
+  MemoryOptions memory;
+  GraphSizes graphs;
+  RatingSizes ratings;
+  std::string stage;
+  bool legacy = false, interactive = false;
+};
+
+/// Plans the memory of the profile's one step on data of these facts.
+json planned_memory(Context& context, const Estimate& asked, const RunOptions& options,
+                    const std::string& name, json& facts) {
+  const Profile profile = resolve_profile(options.profile, context.catalog, data_schemas());
+  const auto spec = std::find_if(profile.steps.begin(), profile.steps.end(),
+                                 [&](const StepSpec& s) { return s.name == profile.only; });
+  const PluginDescription& plugin = *context.catalog.find(spec->stage);
+  const PlannedStep step = lone_step(*spec, plugin);
+
+  PreparedData data;
+  data.facts = name == kRecommender ? asked.ratings.facts() : asked.graphs.facts();
+  const Plan plan;
+  RunnerInput input{plan, context.catalog, "cpu", 1, profile.seed, data};
+  input.memory.limit = static_cast<int64_t>(profile.memory_limit);
+  asked.memory.apply(input.memory);
+  input.memory.measure = false;  // there is nothing to run
+  ProcessSettings process;
+  process.allocator = profile.allocator;
+  const StageAnswer answer =
+      plan_in_child({"plan", plugin, make_request(input, step, {}, ""), spec->allocator}, process);
+  if (answer.code != 0) throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
+  if (!answer.result.contains("memory")) {
+    throw Error(ExitCode::kUsage, "the stage " + plugin.name + " plans no memory",
+                "stages that train do: kdgat plugins list");
+  }
+  facts = data.facts;
+  json planned = answer.result.at("memory");
+  planned["step"] = spec->name;
+  planned["widths"] = answer.result.value("widths", json::object());
+  return planned;
+}
+
+int estimate(Context& context, const std::vector<std::string>& said) {
+  Estimate asked;
+  const auto size_flag = [](CommandLine& line, const char* flag, double& to, double least) {
+    line.value(flag, [&line, flag, &to, least](const std::string& text) {
+      const json value = plain_scalar(text).value;
+      if (!value.is_number() || value.get<double>() < least) {
+        return line.problem(std::string(flag) + ": " + text + " is no number of at least " +
+                            value_text(least));
+      }
+      to = value.get<double>();
+    });
+  };
+  const RunFlags extras{"kdgat memory estimate", [&](CommandLine& line, RunOptions& options) {
+                          asked.memory.declare(line);
+                          asked.memory.declare_device(line, options.profile);
+                          line.value("--stage", asked.stage);
+                          size_flag(line, "--graphs", asked.graphs.graphs, 1);
+                          size_flag(line, "--nodes", asked.graphs.nodes, 1);
+                          size_flag(line, "--edges", asked.graphs.edges, 0);
+                          size_flag(line, "--num-ids", asked.graphs.num_ids, 2);
+                          size_flag(line, "--num-users", asked.ratings.users, 1);
+                          size_flag(line, "--num-items", asked.ratings.items, 1);
+                          size_flag(line, "--num-ratings", asked.ratings.ratings, 2);
+                          line.flag("--legacy", asked.legacy);
+                          line.flag("--interactive", asked.interactive);
+                        }};
+  std::vector<std::string> words = sizes_as_flags(said);
+  const auto options_of = [&](const std::vector<std::string>& from) {
+    asked.stage.clear();
+    RunOptions options = parse_run_options(context, from, extras);
+    if (asked.stage.empty() && options.profile.stage.empty() &&
+        (asked.legacy || asked.interactive)) {
+      asked.stage = kRecommender;
+    }
+    if (!asked.stage.empty()) options.profile.stage = asked.stage;
+    if (options.profile.stage.empty() && options.profile.problems.empty()) {
+      throw Error(ExitCode::kUsage, "kdgat memory estimate needs --stage",
+                  "e.g. kdgat memory estimate --stage classifier; see kdgat plugins list");
+    }
+    return options;
+  };
+  RunOptions options = options_of(words);
+  const std::string stage = options.profile.stage;
+  if ((asked.legacy || asked.interactive) && stage != kRecommender) {
+    throw Error(ExitCode::kUsage, "the published estimate is one of the stage graphsage",
+                "kdgat memory estimate --stage graphsage --legacy");
+  }
+  if (asked.interactive) {
+    words.push_back("hidden_dim=" + std::to_string(ask(context, "hidden_dim", 64)));
+    words.push_back("num_layers=" + std::to_string(ask(context, "num_layers", 2)));
+    const auto count = [](double value) { return static_cast<int64_t>(std::llround(value)); };
+    asked.ratings.users =
+        static_cast<double>(ask(context, "num_users", count(asked.ratings.users)));
+    asked.ratings.items =
+        static_cast<double>(ask(context, "num_items", count(asked.ratings.items)));
+    context.positions.resize(words.size(), 0);
+    const RatingSizes answered = asked.ratings;
+    options = options_of(words);
+    asked.ratings = answered;
+  }
+  const bool names_form = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.find("hidden") != std::string::npos || word.find("layers") != std::string::npos;
+  });
+  json facts;
+  if (asked.legacy && !names_form) {  // the guide's common configurations
+    json rows = json::array();
+    for (const PublishedEstimate& row : published_estimates()) {
+      std::vector<std::string> with = words;
+      with.push_back("hidden_dim=" + std::to_string(row.hidden_dim));
+      with.push_back("num_layers=" + std::to_string(row.num_layers));
+      context.positions.resize(with.size(), 0);
+      const json planned = planned_memory(context, asked, options_of(with), stage, facts);
+      json compared = legacy_comparison(planned, row.hidden_dim, row.num_layers, asked.ratings);
+      compared.update({{"table", row.table},
+                       {"name", row.name},
+                       {"published_gb", row.gb},
+                       {"original_mib", row.original_mib}});
+      rows.push_back(std::move(compared));
+    }
+    if (context.json) {
+      context.out << json{{"published", rows}}.dump(1) << '\n';
+    } else {
+      print_published(context.out, rows);
+    }
+    return 0;
+  }
+  json planned = planned_memory(context, asked, options, stage, facts);
+  const std::string step = planned.at("step");
+  const json widths = planned.at("widths");
+  planned.erase("step");
+  planned.erase("widths");
+  json compared;
+  if (asked.legacy || asked.interactive) {
+    compared = legacy_comparison(planned, widths.at("hidden"), widths.at("layers"), asked.ratings);
+  }
+  if (context.json) {
+    json out = {{"memory", planned}, {"graphs", facts}};
+    if (!compared.is_null()) out["legacy"] = compared;
+    context.out << out.dump(1) << '\n';
+    return 0;
+  }
+  if (!compared.is_null()) {
+    print_comparison(context.out, compared);
+    return 0;
+  }
+  if (context.verbosity > 0) context.out << memory_table({{step, planned}}) << '\n';
+  context.out << planned.value("line", "") << '\n';
+  return 0;
+}
+
+int report(Context& context, const std::vector<std::string>& words) {
+  std::string name, svg, root = "runs";
+  CommandLine line(context, "kdgat memory report");
+  line.word(name);
+  line.value("--svg", svg);
+  line.value("--root", root);
+  line.parse(words);
+  if (name.empty()) {
+    throw Error(ExitCode::kUsage, "kdgat memory report needs a run",
+                "a run's folder or id: kdgat memory report 01JD");
+  }
+  const fs::path run = find_run(name, root);
+  const std::vector<StepMemory> steps = read_run_memory(run);
+  if (steps.empty()) {
+    throw Error(ExitCode::kData, run.string() + ": no step of it left a memory.json");
+  }
+  if (!svg.empty()) write_file(svg, memory_svg("memory of run " + run.filename().string(), steps));
+  if (context.json) {
+    context.out
+        << json{{"run", run.filename().string()}, {"steps", memory_report_json(steps)}}.dump(1)
+        << '\n';
+  } else {
+    context.out << memory_report_text(steps);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int memory_verb(Context& context, const std::vector<std::string>& arguments) {
+  const Command command = read_action(context, "memory", arguments, {"estimate", "report"});
+  if (command.name == "report") return report(context, command.words);
+  return estimate(context, command.words);
+}
+
+}  // namespace kdgat

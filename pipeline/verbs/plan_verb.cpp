@@ -1,0 +1,90 @@
+// `kdgat plan`: the words of `kdgat run`, and instead of running, what memory each stage needs and
+// which batch fits, on this machine or for a card that is not here.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "pipeline/execute/run_session.h"
+#include "pipeline/memory/memory_options.h"
+#include "pipeline/memory/memory_table.h"
+#include "pipeline/system/signals.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+json step_json(const PlannedStep& step, const StageAnswer& answer) {
+  json out = {{"step", step.spec.name},
+              {"stage", step.spec.stage},
+              {"action", step.action == Action::kKeep ? "keep" : "run"}};
+  if (answer.code != 0) {
+    out["exit_code"] = answer.code;
+    json problems = json::array();
+    for (const Diagnostic& d : answer.diagnostics) problems.push_back(d.text());
+    out["problems"] = std::move(problems);
+  }
+  out["memory"] = answer.result.value("memory", json());
+  return out;
+}
+
+}  // namespace
+
+int plan_verb(Context& context, const std::vector<std::string>& arguments) {
+  MemoryOptions memory;
+  const RunSession session(context, arguments,
+                           {"kdgat plan", [&](CommandLine& line, RunOptions& options) {
+                              memory.declare(line);
+                              memory.declare_device(line, options.profile);
+                            }});
+  install_signal_flags();
+  const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
+  const auto status = make_terminal_status(context.err, terminal, steady_clock());
+  status->announce(session.step_names());
+  const std::optional<PreparedData> data = session.import(*status);
+  const Plan plan = session.plan_for(data);
+  RunnerInput input = session.input(plan, data);
+  memory.apply(input.memory);
+
+  int code = 0;
+  json steps = json::array();
+  std::vector<PlannedMemory> plans;
+  ask_stages(input, session.process(), [&](const PlannedStep& step, const StageAnswer& answer) {
+    if (const int stop = pending_signal(); stop != 0) {
+      throw Error(static_cast<ExitCode>(stop), "interrupted");
+    }
+    steps.push_back(step_json(step, answer));
+    if (answer.code == 0) {
+      plans.push_back({step.spec.name, answer.result.value("memory", json())});
+      return;
+    }
+    if (code == 0) code = answer.code;
+    for (const Diagnostic& d : answer.diagnostics) {
+      status->message("error", step.spec.name + ": " + d.text());
+    }
+  });
+  if (context.json) {
+    context.out << json{{"device", session.device},
+                        {"memory", memory_json(input.memory)},
+                        {"data", data ? json(data->summary) : json()},
+                        {"steps", std::move(steps)},
+                        {"exit_code", code}}
+                       .dump(1)
+                << '\n';
+    return code;
+  }
+  context.err << std::flush;
+  const std::string table = memory_table(plans);
+  if (!table.empty()) context.out << '\n' << table << '\n' << memory_lines(plans);
+  for (const PlannedMemory& one : plans) {
+    if (const std::string parts = component_table(one); !parts.empty()) {
+      context.out << '\n' << parts;
+    }
+  }
+  for (const PlannedMemory& one : plans) {
+    if (one.plan.is_null()) status->message("info", one.step + ": plans no memory");
+  }
+  return code;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,227 @@
+// kdgat score: a line for each window of a log, from the score stage in this process.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include "kdgat/atomic_file.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/plugin/stage_call.h"
+#include "pipeline/run/find_model.h"
+#include "pipeline/show/status.h"
+#include "pipeline/system/signals.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct ScoreRequest {
+  std::string log, run, model, output, root = "runs", device = "cpu", threads = "1";
+  json options = json::object();
+};
+
+/// Nothing ends a pipe or a terminal but whoever writes to it: lines are wanted as they come.
+bool is_live(const std::string& log) {
+  std::error_code ignored;
+  return log == "-" || (fs::exists(log, ignored) && !fs::is_regular_file(log, ignored) &&
+                        !fs::is_directory(log, ignored));
+}
+
+/// Throws Error(kUsage) with every problem.
+ScoreRequest read_request(const Context& context, const json& schema,
+                          const std::vector<std::string>& words) {
+  ScoreRequest request;
+  CommandLine line(context, "kdgat score");
+  line.word(request.log);
+  line.value("--run", request.run);
+  line.value("--model", request.model);
+  line.value("-o,--output", request.output);
+  line.value("--root", request.root);
+  line.value("--device", request.device);
+  line.value("--threads", request.threads);
+  const auto set = [&](const std::string& key, const std::string& text) {
+    const std::string own = own_option_name(schema, key);
+    if (own.empty()) {
+      return line.problem("unknown option " + key,
+                          suggestion(key, option_names(schema), "kdgat score --help"));
+    }
+    const Checked checked = check_value(option_schema(schema, own), plain_scalar(text));
+    if (!checked.problem.empty()) return line.problem(key + ": " + checked.problem);
+    request.options[own] = checked.value;
+  };
+  line.value("--threshold", [&](const std::string& text) { set("threshold", text); });
+  line.options({[&](const std::string& key) {
+                  const std::string own = own_option_name(schema, key);
+                  return own.empty() ? nullptr : &option_schema(schema, own);
+                },
+                [&] { return option_names(schema); }, set});
+  std::vector<Diagnostic> problems = line.read(words);
+  const std::string usage = "kdgat score --help shows examples";
+  if (request.log.empty()) problems.push_back({"", "kdgat score needs a log", usage});
+  if (request.run.empty()) problems.push_back({"", "kdgat score needs --run", usage});
+  const json threads = plain_scalar(request.threads).value;
+  if (!threads.is_number_integer() || threads < 1) {
+    problems.push_back({"", "--threads: " + request.threads + " is not a number of threads", ""});
+  }
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  return request;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+template <class... Values>
+std::string format(const char* form, Values... values) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), form, values...);
+  return text.data();
+}
+
+/// Windows as text, to where the user wants them.
+class Lines {
+ public:
+  Lines(Context& context, const ScoreRequest& request)
+      : out_(context.out),
+        is_json_(context.json),
+        names_files_(fs::is_directory(request.log)),
+        is_live_(is_live(request.log)) {
+    if (!request.output.empty()) file_.emplace(request.output);
+  }
+
+  /// Throws nothing: it is called from inside the stage.
+  void add(const json& event) {
+    if (is_stopped()) return;
+    try {
+      write(is_json_ ? json_line(event) : csv_line(event));
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
+  /// Throws Error(kData or kStageFailed) if not everything could be written.
+  void finish() {
+    if (failure_) std::rethrow_exception(failure_);
+    if (file_) return file_->commit();
+    errno = 0;
+    out_.flush();
+    check_written();
+  }
+
+  /// Whoever read the lines has gone, as `head` does: no failure, and nothing more to do.
+  bool is_closed() const { return is_closed_; }
+  bool is_stopped() const { return is_closed_ || failure_; }
+
+ private:
+  static std::string json_line(json event) {
+    event.erase("event");
+    return event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  }
+
+  std::string csv_line(const json& event) {
+    std::string line;
+    if (!std::exchange(has_header_, true)) {
+      line = std::string("time,window,row,ids,score,decision") + (names_files_ ? ",file\n" : "\n");
+    }
+    const json& time = event.at("time");
+    line += time.is_null() ? "" : format("%.6f", time.get<double>());
+    for (const char* key : {"window", "row", "ids"}) line += "," + event.at(key).dump();
+    line += format(",%.9g,", event.at("score").get<double>());
+    line += event.at("decision").get<std::string>();
+    if (names_files_) line += "," + csv_field(event.at("file"));
+    return line + "\n";
+  }
+
+  void write(const std::string& text) {
+    if (file_) return file_->write(text);
+    errno = 0;
+    out_ << text;
+    if (is_live_) out_.flush();
+    check_written();
+  }
+
+  void check_written() {
+    if (out_) return;
+    if (errno != EPIPE) {
+      throw Error(ExitCode::kStageFailed,
+                  std::string("cannot write to standard output: ") + std::strerror(errno));
+    }
+    is_closed_ = true;
+    // What waits in the stream's buffer has nowhere to go, and is no error at the end.
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+    if (nowhere >= 0) ::close(nowhere);
+    out_.clear();
+  }
+
+  std::ostream& out_;
+  bool is_json_, names_files_, is_live_;
+  bool has_header_ = false, is_closed_ = false;
+  std::exception_ptr failure_;
+  std::optional<AtomicFile> file_;
+};
+
+}  // namespace
+
+int score_verb(Context& context, const std::vector<std::string>& arguments) {
+  const PluginDescription* plugin = context.catalog.find("score");
+  if (plugin == nullptr) {
+    throw Error(ExitCode::kPlugin, "the score plugin is not there", "see kdgat plugins list");
+  }
+  ScoreRequest request = read_request(context, plugin->options, arguments);
+  const fs::path model = find_model(request.run, request.model, request.root);
+  if (is_live(request.log)) request.options["batch"] = 1;
+  const StageCall call{
+      "run",
+      *plugin,
+      {{"step", "score"},
+       {"options", request.options},
+       {"device", request.device},
+       {"threads", plain_scalar(request.threads).value},
+       {"inputs",
+        {{"model", json::array({{{"name", "model"}, {"kind", "model"}, {"path", model.string()}}})},
+         {"log", json::array({{{"name", "log"}, {"kind", "log"}, {"path", request.log}}})}}}}};
+
+  install_signal_flags();
+  Lines lines(context, request);
+  const auto status = make_terminal_status(
+      context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
+  const StageAnswer answer = call_stage(
+      call,
+      [&](const json& event) {
+        if (event.at("event") == "window") return lines.add(event);
+        if (event.at("event") == "log") {
+          status->message(event.value("level", "info"), event.value("message", ""));
+        }
+      },
+      [&] {
+        return lines.is_stopped() ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
+      });
+  if (lines.is_closed()) return 0;
+  if (answer.code != 0 && !lines.is_stopped()) {
+    // A wait cut short by a signal says only that it was interrupted.
+    throw Error(static_cast<ExitCode>(pending_signal() != 0 ? pending_signal() : answer.code),
+                answer.diagnostics);
+  }
+  lines.finish();
+  if (lines.is_closed()) return 0;
+  if (!request.output.empty()) {
+    status->message("info", answer.result.value("summary", "") + ": " + request.output);
+  }
+  return 0;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,112 @@
+// kdgat sync: writes and sends what is missing of the records of runs.
+#include <algorithm>
+#include <iostream>
+
+#include "pipeline/cli/cli.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/records/recorder.h"
+#include "pipeline/run/find_model.h"
+#include "pipeline/system/signals.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr double kRequestSeconds = 30;
+
+std::vector<fs::path> runs_below(const fs::path& root) {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  for (const auto& dataset : fs::directory_iterator(root, ignored)) {
+    for (const auto& run : fs::directory_iterator(dataset.path(), ignored)) {
+      if (fs::exists(run.path() / "run.json", ignored)) out.push_back(run.path());
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+struct Words {
+  std::vector<std::string> runs;
+  std::string root = "runs", to;
+  bool follow = false;
+};
+
+Words parse(Context& context, const std::vector<std::string>& arguments) {
+  Words words;
+  CommandLine line(context, "kdgat sync");
+  line.words([&](const std::string& run) { words.runs.push_back(run); });
+  line.value("--root", words.root);
+  line.value("--to", words.to);
+  line.flag("--follow", words.follow);
+  line.parse(arguments);
+  if (!words.to.empty()) mlflow_kind(words.to);
+  return words;
+}
+
+bool has_ended(const fs::path& run) { return read_object(run / "run.json").contains("exit_code"); }
+
+/// Once, or with `follow` again and again until the run has ended or a signal comes.
+RunRecords::Outcome sync_run(const fs::path& run, const Words& words) {
+  constexpr double kPauseSeconds = 2;
+  RunRecords records(run, targets_of_run(run, words.to), kRequestSeconds);
+  RunRecords::Outcome all;
+  while (true) {
+    const bool last = !words.follow || has_ended(run) || pending_signal() != 0;
+    const RunRecords::Outcome now = records.update(last);
+    all.sent += now.sent;
+    all.problems = now.problems;
+    if (last) return all;
+    const Deadline until = deadline_in(kPauseSeconds);
+    constexpr useconds_t kLook = 100'000;
+    while (pending_signal() == 0 && std::chrono::steady_clock::now() < until) ::usleep(kLook);
+  }
+}
+
+}  // namespace
+
+int sync_verb(Context& context, const std::vector<std::string>& arguments) {
+  const Words words = parse(context, arguments);
+  std::vector<fs::path> runs;
+  for (const std::string& name : words.runs) runs.push_back(find_run(name, words.root));
+  if (words.runs.empty()) runs = runs_below(words.root);
+  if (runs.empty()) {
+    throw Error(ExitCode::kData, "no runs in " + words.root,
+                "name a run's folder or id; --root DIR names another place");
+  }
+  if (words.follow && runs.size() > 1) {
+    throw Error(ExitCode::kUsage,
+                "--follow is for one run, and there are " + std::to_string(runs.size()));
+  }
+  install_signal_flags();
+  json list = json::array();
+  int64_t sent = 0;
+  std::vector<Diagnostic> problems;
+  for (const fs::path& run : runs) {
+    const RunRecords::Outcome outcome = sync_run(run, words);
+    sent += outcome.sent;
+    for (const std::string& text : outcome.problems) {
+      problems.push_back({"", run.string() + ": " + text, ""});
+    }
+    list.push_back({{"run", run.string()}, {"sent", outcome.sent}, {"problems", outcome.problems}});
+    if (pending_signal() != 0) break;
+  }
+  if (context.json) {
+    context.out << json{{"sent", sent}, {"runs", list}}.dump(1) << '\n';
+  } else {
+    const std::string of = std::to_string(runs.size()) + (runs.size() == 1 ? " run" : " runs");
+    context.out << (sent == 0 ? "nothing new to send" : std::to_string(sent) + " numbers sent")
+                << "; records of " << of
+                << (problems.empty() ? " up to date\n" : " not complete\n");
+  }
+  if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
+  return pending_signal();
+}
+
+int records_verb(Context& context, const std::vector<std::string>&) {
+  return record_from_input(std::cin, context.out);
+}
+
+}  // namespace kdgat

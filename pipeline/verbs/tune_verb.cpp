@@ -1,0 +1,420 @@
+// `kdgat tune`: a profile, the step that is tuned and the values to try; and `kdgat tune show`,
+// what a sweep came to and would be on another device.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "kdgat/atomic_file.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/execute/run_session.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/profile/path_options.h"
+#include "pipeline/records/recorder.h"
+#include "pipeline/run/find_model.h"
+#include "pipeline/run/run_record.h"
+#include "pipeline/show/json_lookup.h"
+#include "pipeline/system/signals.h"
+#include "pipeline/tune/sweep.h"
+#include "pipeline/tune/sweep_table.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+/// What was said beside the words of `kdgat run`.
+struct TuneWords {
+  std::string mode, metric, goal, devices;
+  int64_t samples = 20, first_rung = 1, eta = 3;
+  int64_t max_workers = 0;
+  double buffer = -1;  ///< GiB; -1 = not said
+  double model = 0;    ///< GiB; 0 = measured
+  bool is_auto = false;
+
+  void declare(CommandLine& line) {
+    line.value("--mode", mode);
+    line.value("--metric", metric);
+    line.value("--goal", goal);
+    line.value("--devices", devices);
+    whole(line, "--samples", samples);
+    whole(line, "--min-epochs", first_rung);
+    whole(line, "--eta", eta);
+    whole(line, "--max-workers", max_workers);
+    gibibytes(line, "--gpu-memory-buffer-gb,--gpu-buffer", buffer);
+    gibibytes(line, "--model-memory-gb,--model-memory", model);
+    line.flag("--auto-memory", is_auto);
+  }
+
+ private:
+  static void whole(CommandLine& line, const std::string& name, int64_t& to) {
+    line.value(name, [&line, &to, name](const std::string& text) {
+      std::size_t end = 0;
+      try {
+        to = std::stoll(text, &end);
+      } catch (const std::exception&) {
+      }
+      if (end != text.size() || to < 1) line.problem(name + " is a whole number from 1 on");
+    });
+  }
+  static void gibibytes(CommandLine& line, const std::string& names, double& to) {
+    line.value(names, [&line, &to, names](const std::string& text) {
+      std::size_t end = 0;
+      try {
+        to = std::stod(text, &end);
+      } catch (const std::exception&) {
+      }
+      if (end != text.size() || !(to >= 0)) {
+        line.problem(names.substr(0, names.find(',')) + " is a number of GiB, 0 or more");
+      }
+    });
+  }
+};
+
+/// The values to try, taken out of what the words of `kdgat run` set.
+std::vector<Dimension> take_dimensions(ProfileRequest& profile, const PluginCatalog& catalog) {
+  const auto takes_list = [&catalog](const std::string& key) {
+    const std::string last = key.substr(key.rfind('.') + 1);
+    for (const auto& [name, plugin] : catalog.all()) {
+      const std::string own = own_option_name(plugin.options, last);
+      if (!own.empty()) return option_schema(plugin.options, own).value("type", "") == "array";
+    }
+    return false;
+  };
+  std::vector<Dimension> out;
+  std::vector<ProfileRequest::Override> rest;
+  for (const ProfileRequest::Override& one : profile.overrides) {
+    if (auto dimension = read_dimension(one.key, one.value, takes_list(one.key))) {
+      out.push_back(std::move(*dimension));
+    } else {
+      rest.push_back(one);
+    }
+  }
+  profile.overrides = std::move(rest);
+  return out;
+}
+
+std::vector<TrialSpec> make_trials(TuneWords& words, const std::vector<Dimension>& dimensions,
+                                   int64_t seed) {
+  const auto has_range = [&] {
+    return std::any_of(dimensions.begin(), dimensions.end(),
+                       [](const Dimension& one) { return one.range.has_value(); });
+  };
+  if (words.mode.empty())
+    words.mode = dimensions.empty() ? "example" : has_range() ? "random" : "grid";
+  std::vector<TrialSpec> published = published_trials(words.mode);
+  if (dimensions.empty()) {
+    if (!published.empty()) return published;
+    throw Error(ExitCode::kUsage, "there is nothing to try",
+                "name the values: lr=[0.001,0.01], lr=log(1e-4,1e-2), hidden=int(32,256); or a "
+                "published sweep: --mode example|architecture|loss|grid");
+  }
+  if (words.mode == "grid") return grid_trials(dimensions);
+  if (words.mode == "random") return random_trials(dimensions, words.samples, seed);
+  if (words.mode == "asha") {
+    return has_range() ? random_trials(dimensions, words.samples, seed) : grid_trials(dimensions);
+  }
+  if (!published.empty()) {
+    throw Error(ExitCode::kUsage,
+                "--mode " + words.mode + " says what is tried, and " + dimensions.front().key +
+                    " does, too",
+                "with values of your own: --mode grid, random or asha");
+  }
+  throw Error(ExitCode::kUsage, "there is no mode " + words.mode,
+              suggestion(words.mode, {"grid", "random", "asha", "example", "architecture", "loss"},
+                         "kdgat tune --help"));
+}
+
+class TuneCommand {
+ public:
+  TuneCommand(Context& context, const std::vector<std::string>& words)
+      : context_(context), command_(typed_line(context, "kdgat tune", words)) {
+    RunOptions options = parse_run_options(
+        context, words,
+        {"kdgat tune", [this](CommandLine& line, RunOptions&) { words_.declare(line); }});
+    const std::vector<Dimension> dimensions = take_dimensions(options.profile, context.catalog);
+    request_ = options.profile;
+    session_.emplace(context, std::move(options));
+    specs_ = make_trials(words_, dimensions, session_->profile.seed);
+    choose_step();
+    add_trials();
+    choose_measure();
+    const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
+    status_ = make_terminal_status(context.err, terminal, steady_clock());
+    std::vector<std::string> names = {"measure"};
+    for (const StepSpec& step : session_->profile.steps) names.push_back(step.name);
+    status_->announce(names);
+  }
+
+  int preview() {
+    const Plan plan = session_->plan_for(session_->find_data());
+    set_steps(plan);
+    if (context_.json) {
+      context_.out << record_.json().dump(1) << '\n';
+    } else {
+      context_.out << trials_table(record_.json());
+    }
+    return 0;
+  }
+
+  int run() {
+    install_signal_flags();
+    const std::optional<PreparedData> data = session_->import(*status_);
+    if (const int code = pending_signal(); code != 0) return code;
+    Plan plan = session_->plan_for(data);
+    session_->check_libraries(plan);
+    std::string busy;
+    std::optional<Run> run;
+    if (!session_->options.plan.force) run = Run::resume(session_->dataset_root, plan, busy);
+    if (run) {
+      plan = session_->plan_for(data);
+      run->record_plan(plan);
+      status_->message("info", "continuing run " + short_run(run->id()));
+    } else {
+      run = Run::create(session_->dataset_root, session_->profile.name, plan);
+    }
+    run->describe({{"command", command_},
+                   {"device", session_->device},
+                   {"threads", record_.threads},
+                   {"tune", words_.mode}});
+    const Profile& profile = session_->profile;
+    const RecordTargets targets =
+        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment);
+    run->set_records(targets.public_json());
+    Recorder recorder(run->folder(), targets);
+    const int code = carry_out(plan, data, *run);
+    for (const std::string& problem : recorder.finish(is_urgent)) {
+      status_->message("warning", problem + "; later: kdgat sync " + run->folder().string());
+    }
+    run->set_records(targets.public_json(), recorder.cpu_seconds());
+    report(*run, code);
+    return code;
+  }
+
+  bool is_preview() const { return session_->options.dry_run || session_->options.explain; }
+
+ private:
+  /// The step that is tuned: the one that was named, or the only one with options that are tried.
+  void choose_step() {
+    const Profile& profile = session_->profile;
+    if (!profile.only.empty()) {
+      tuned_ = profile.only;
+      return;
+    }
+    std::set<std::string> able;
+    for (const StepSpec& step : profile.steps) {
+      if (has_options(step)) able.insert(step.name);
+    }
+    if (able.size() == 1) {
+      tuned_ = *able.begin();
+      return;
+    }
+    std::string names;
+    for (const StepSpec& step : profile.steps) names += (names.empty() ? "" : ", ") + step.name;
+    throw Error(ExitCode::kUsage,
+                able.empty() ? "no step of the profile has all of the options that are tried"
+                             : "several steps have the options that are tried",
+                "name the step: kdgat tune STEP ...; the profile has " + names);
+  }
+
+  bool has_options(const StepSpec& step) const {
+    const json& schema = context_.catalog.find(step.stage)->options;
+    const auto& values = specs_.front().values;
+    return std::all_of(values.begin(), values.end(), [&](const auto& value) {
+      const std::size_t point = value.first.rfind('.');
+      const std::string last = value.first.substr(point + 1);
+      const bool is_its = point == std::string::npos || value.first.substr(0, point) == step.name ||
+                          value.first.substr(0, point) == step.stage;
+      return is_its && !own_option_name(schema, last).empty();
+    });
+  }
+
+  /// The profile whose steps are what the tuned step needs, and then the trials.
+  void add_trials() {
+    Profile& profile = session_->profile;
+    PlanRequest only;
+    only.only = tuned_;
+    const Plan sketch = make_plan(profile, context_.catalog, kUnknownData, {}, only);
+    const PlannedStep& tuned = sketch.steps.back();
+    std::vector<StepSpec> steps;
+    for (const PlannedStep& step : sketch.steps) {
+      if (step.spec.name != tuned_) steps.push_back(step.spec);
+    }
+    for (const TrialSpec& spec : specs_) {
+      ProfileRequest request = request_;
+      for (const auto& [key, value] : spec.values) {
+        const std::string last = key.substr(key.rfind('.') + 1);
+        request.overrides.push_back({tuned_ + "." + last, value, "trial " + spec.name});
+      }
+      Profile of_trial = resolve_profile(request, context_.catalog, data_schemas());
+      resolve_path_options(of_trial);
+      const auto found = std::find_if(of_trial.steps.begin(), of_trial.steps.end(),
+                                      [&](const StepSpec& step) { return step.name == tuned_; });
+      StepSpec step = *found;
+      step.name = spec.name;
+      step.needs = tuned.needs;
+      if (spec.name == tuned_) step.name += "-1";
+      steps.push_back(std::move(step));
+    }
+    for (const TrialSpec& spec : specs_) {
+      Trial trial;
+      trial.spec = spec;
+      record_.trials.push_back(std::move(trial));
+    }
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      record_.trials[i].spec.name = steps[steps.size() - specs_.size() + i].name;
+    }
+    profile.steps = std::move(steps);
+    profile.only.clear();
+    session_->options.plan = PlanRequest();
+  }
+
+  void choose_measure() {
+    RunSession& session = *session_;
+    SweepOptions& o = record_.options;
+    const bool is_cpu = session.device == "cpu";
+    const json& options = session.profile.steps.back().options.values;
+    o.mode = words_.mode;
+    o.metric = choose_metric(words_.metric, options, json::object());
+    if (o.metric.empty()) o.metric = "val_rmse";
+    if (o.metric.rfind("test", 0) == 0) {
+      throw Error(ExitCode::kUsage, "--metric " + o.metric + ": trials are chosen by validation",
+                  "test data speak once, for the trial that was chosen");
+    }
+    if (!words_.goal.empty() && words_.goal != "min" && words_.goal != "max") {
+      throw Error(ExitCode::kUsage, "--goal " + words_.goal + " is neither min nor max");
+    }
+    o.is_less_better = words_.goal.empty() ? is_less_better(o.metric) : words_.goal == "min";
+    o.devices = {session.device};
+    if (!words_.devices.empty()) {
+      o.devices.clear();
+      std::istringstream list(words_.devices);
+      for (std::string name; std::getline(list, name, ',');) o.devices.push_back(name);
+    }
+    o.memory = static_cast<int64_t>(session.memory_limit());
+    o.buffer = static_cast<int64_t>((words_.buffer < 0 ? (is_cpu ? 0 : 2) : words_.buffer) * kGiB);
+    o.fixed_reservation = words_.is_auto ? 0 : static_cast<int64_t>(words_.model * kGiB);
+    if (words_.mode == "asha") o.first_rung = words_.first_rung;
+    o.eta = std::max<int64_t>(2, words_.eta);
+    record_.cores = session.machine.threads();
+    record_.threads = std::max(1, session.profile.threads);
+    const auto workers = static_cast<std::size_t>(words_.max_workers);
+    const auto by_cores = static_cast<std::size_t>(std::max(1, record_.cores / record_.threads));
+    o.at_once = workers > 0 ? workers : is_cpu ? by_cores : 0;
+  }
+
+  void set_steps(const Plan& plan) {
+    const std::size_t first = plan.steps.size() - record_.trials.size();
+    for (std::size_t i = 0; i < record_.trials.size(); ++i) {
+      for (const PlannedStep& step : plan.steps) {
+        if (step.spec.name == record_.trials[i].spec.name) record_.trials[i].step = &step;
+      }
+    }
+    prerequisites_ = first;
+  }
+
+  int carry_out(const Plan& plan, const std::optional<PreparedData>& data, Run& run) {
+    set_steps(plan);
+    const RunnerInput input = session_->input(plan, data);
+    ProcessSettings process = session_->process();
+    process.lock_fd = run.lock_fd();
+    std::map<std::string, Made> made;
+    if (prerequisites_ > 0) {
+      Plan before = plan;
+      before.steps.resize(prerequisites_);
+      const int code =
+          run_plan(session_->input(before, data), run, *status_, execute_in_child(process));
+      if (code != 0) return code;
+      for (const PlannedStep& step : before.steps) {
+        const std::filesystem::path folder =
+            step.kept ? step.kept->folder : run.step_folder(step.spec.name);
+        const auto past = find_past_step(run.id(), folder);
+        made[step.spec.name] = {folder, past ? past->facts : json::object()};
+      }
+    }
+    process.threads = record_.threads;
+    const int code = run_sweep(input, run, *status_, process, made, record_);
+    run.finish(code);
+    return code;
+  }
+
+  void report(const Run& run, int code) {
+    const json record = record_.json();
+    if (context_.json) {
+      json out = record;
+      out["run"] = run.id();
+      out["folder"] = run.folder().string();
+      out["exit_code"] = code;
+      context_.out << out.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+    } else {
+      context_.err << std::flush;
+      context_.out << trials_table(record) << best_lines(record) << std::flush;
+    }
+    status_->message("info", "run " + short_run(run.id()) + " in " + run.folder().string() +
+                                 "   next: kdgat report " + short_run(run.id()) +
+                                 " · kdgat tune show " + short_run(run.id()) + " --simulate 16GiB");
+  }
+
+  Context& context_;
+  std::string command_;
+  TuneWords words_;
+  ProfileRequest request_;
+  std::optional<RunSession> session_;
+  std::vector<TrialSpec> specs_;
+  std::string tuned_;
+  SweepRecord record_;
+  std::size_t prerequisites_ = 0;
+  std::unique_ptr<Status> status_;
+};
+
+/// What a sweep came to; with --simulate, what it would be on a device of that size.
+int show(Context& context, const std::vector<std::string>& words) {
+  std::string name, root = "runs", size;
+  int64_t copies = 1;
+  double buffer = 2, model = 1.5;
+  CommandLine line(context, "kdgat tune show");
+  line.word(name);
+  line.value("--root", root);
+  line.value("--simulate", size);
+  line.value("--copies",
+             [&](const std::string& text) { copies = std::max(1, std::atoi(text.c_str())); });
+  line.value("--gpu-memory-buffer-gb,--gpu-buffer",
+             [&](const std::string& text) { buffer = std::atof(text.c_str()); });
+  line.value("--model-memory-gb,--model-memory",
+             [&](const std::string& text) { model = std::atof(text.c_str()); });
+  line.parse(words);
+  if (name.empty()) {
+    throw Error(ExitCode::kUsage, "kdgat tune show needs a run",
+                "a run's id or folder; kdgat runs list shows them");
+  }
+  const std::filesystem::path folder = find_run(name, root);
+  const json record = read_json(folder / kSweepFile);
+  if (!record.is_object()) {
+    throw Error(ExitCode::kData, folder.string() + ": holds no sweep",
+                "kdgat tune makes one; kdgat runs show " + name + " says what this run is");
+  }
+  if (size.empty()) {
+    context.out << (context.json ? record.dump(1) + "\n"
+                                 : trials_table(record) + best_lines(record));
+    return 0;
+  }
+  const double total = static_cast<double>(parse_bytes(size));
+  const json out = simulation_json(record, total, buffer * kGiB, model * kGiB, copies);
+  context.out << (context.json ? out.dump(1) + "\n" : simulation_text(out));
+  return 0;
+}
+
+}  // namespace
+
+int tune_verb(Context& context, const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments.front() == "show") {
+    return show(context, {arguments.begin() + 1, arguments.end()});
+  }
+  TuneCommand command(context, arguments);
+  return command.is_preview() ? command.preview() : command.run();
+}
+
+}  // namespace kdgat

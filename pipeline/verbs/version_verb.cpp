@@ -1,0 +1,26 @@
+// `kdgat version`: what this is and what it was built with. Loads nothing.
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "kdgat/stage_abi.h"
+#include "pipeline/cli/command_line.h"
+
+namespace kdgat {
+
+int version_verb(Context& context, const std::vector<std::string>& arguments) {
+  CommandLine(context, "kdgat version").parse(arguments);
+  const std::string abi = std::to_string(KDGAT_ABI_MAJOR) + "." + std::to_string(KDGAT_ABI_MINOR);
+  const std::string compiler = std::string("g++ ") + __VERSION__;
+  if (context.json) {
+    context.out << nlohmann::json{{"kdgat", KDGAT_VERSION},
+                                  {"plugin_abi", abi},
+                                  {"compiler", compiler}}
+                       .dump(1)
+                << '\n';
+  } else {
+    context.out << "kdgat " << KDGAT_VERSION << ", plugin ABI " << abi << ", " << compiler << '\n';
+  }
+  return 0;
+}
+
+}  // namespace kdgat
