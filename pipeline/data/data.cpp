@@ -8,9 +8,9 @@
 #include <set>
 #include <system_error>
 
-#include "graph/import.h"
-#include "graph/spatial_import.h"
-#include "graph/synth.h"
+#include "data/import.h"
+#include "data/space/spatial_import.h"
+#include "data/synth.h"
 #include "pipeline/data/data_ratings.h"
 #include "pipeline/data/data_text.h"
 #include "pipeline/system/hash.h"

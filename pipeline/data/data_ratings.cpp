@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "graph/ratings_store.h"
+#include "data/ratings/ratings_store.h"
 
 namespace kdgat {
 

@@ -1,6 +1,6 @@
 #include "pipeline/data/data_text.h"
 
-#include "graph/text_store.h"
+#include "data/texts/text_store.h"
 
 namespace kdgat {
 

@@ -32,7 +32,7 @@ struct FrozenRun {
   static FrozenRun from_json(const nlohmann::json& json, const std::string& where);
 };
 
-/// The packs of a plan of memory (see MemoryPlan::json() of stages/memory/plan.h); nullopt if it
+/// The packs of a plan of memory (see MemoryPlan::json() of stages/memory/memory_plan.h); nullopt if it
 /// plans none.
 std::optional<FrozenPacks> packs_of(const nlohmann::json& memory_plan);
 

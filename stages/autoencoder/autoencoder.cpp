@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "memory/meter.h"
-#include "model/footprint.h"
-#include "model/generator_lock.h"
+#include "model/detector/footprint.h"
+#include "model/layers/generator_lock.h"
 #include "model/model_file.h"
 #include "objective/distillation.h"
 #include "objective/teacher_cache.h"

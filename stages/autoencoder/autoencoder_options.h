@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "model/form.h"
-#include "train/kd_options.h"
+#include "model/detector/form.h"
+#include "objective/kd_options.h"
 #include "train/train_options.h"
 
 namespace kdgat::autoencoder {

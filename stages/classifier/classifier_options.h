@@ -5,9 +5,9 @@
 #include <string>
 #include <tuple>
 
-#include "model/form.h"
-#include "train/kd_options.h"
-#include "train/sampling_options.h"
+#include "model/detector/form.h"
+#include "objective/kd_options.h"
+#include "train/sampling/sampling_options.h"
 #include "train/train_options.h"
 
 namespace kdgat::classifier {

@@ -14,8 +14,8 @@
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/load_scorer.h"
-#include "train/difficulty.h"
 #include "train/fit.h"
+#include "train/sampling/difficulty.h"
 #include "train/text.h"
 
 namespace kdgat::curriculum {

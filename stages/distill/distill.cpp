@@ -2,7 +2,7 @@
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
-#include "train/sampling.h"
+#include "train/sampling/sampling.h"
 
 namespace kdgat::distill {
 

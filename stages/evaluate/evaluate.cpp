@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "evaluate/report.h"
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "kdgat/atomic_file.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
 #include "train/fit.h"
-#include "train/metrics.h"
+#include "train/metrics/metrics.h"
 
 namespace kdgat::evaluate {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "train/curve.h"
-#include "train/metrics.h"
+#include "train/metrics/curve.h"
+#include "train/metrics/metrics.h"
 
 namespace kdgat::evaluate {
 namespace {

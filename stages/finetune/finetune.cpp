@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "graph/random.h"
-#include "model/generator_lock.h"
-#include "model/graph_head.h"
+#include "model/layers/generator_lock.h"
 #include "model/model_file.h"
-#include "model/sgmp_footprint.h"
+#include "model/space/graph_head.h"
+#include "model/space/sgmp_footprint.h"
 #include "objective/graph_objective.h"
-#include "train/class_metrics.h"
+#include "setup/space_setup.h"
 #include "train/fit.h"
-#include "train/spatial_data.h"
+#include "train/metrics/class_metrics.h"
 
 namespace kdgat::finetune {
 namespace {

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "model/sgmp_config.h"
-#include "model/tree_form.h"
+#include "model/space/sgmp_config.h"
+#include "model/space/tree_form.h"
 #include "train/train_options.h"
 
 namespace kdgat::finetune {

@@ -10,12 +10,12 @@
 #include "fusion/learners.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
-#include "model/generator_lock.h"
+#include "model/layers/generator_lock.h"
 #include "model/model_file.h"
 #include "objective/fusion_scorer.h"
 #include "objective/fusion_state.h"
 #include "train/fit.h"
-#include "train/metrics.h"
+#include "train/metrics/metrics.h"
 
 namespace kdgat::fusion {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fusion/fusion_options.h"
-#include "model/fusion_net.h"
+#include "model/detector/fusion_net.h"
 
 namespace kdgat::fusion {
 

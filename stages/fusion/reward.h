@@ -1,7 +1,7 @@
 // The published reward of a fused decision, for many windows at once. G windows.
 #pragma once
 
-#include "model/fusion_net.h"
+#include "model/detector/fusion_net.h"
 
 namespace kdgat::fusion {
 

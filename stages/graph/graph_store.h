@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 
 namespace kdgat::graph {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "graph/ratings_store.h"
-#include "model/sage.h"
+#include "data/ratings/ratings_store.h"
+#include "model/ratings/sage.h"
 
 namespace kdgat::graphsage {
 

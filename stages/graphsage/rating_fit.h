@@ -12,7 +12,7 @@
 #include "graphsage/rating_data.h"
 #include "graphsage/rating_metrics.h"
 #include "kdgat/stage.h"
-#include "model/sage.h"
+#include "model/ratings/sage.h"
 
 namespace kdgat::graphsage {
 

@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "model/generator_lock.h"
+#include "model/layers/generator_lock.h"
 #include "model/model_file.h"
-#include "model/sgmp_footprint.h"
-#include "model/tree_model.h"
+#include "model/space/sgmp_footprint.h"
+#include "model/space/tree_model.h"
 #include "objective/tree_objective.h"
+#include "setup/space_setup.h"
 #include "train/fit.h"
-#include "train/spatial_data.h"
 
 namespace kdgat::gtssl {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <tuple>
 
-#include "model/sgmp_config.h"
-#include "model/tree_form.h"
+#include "model/space/sgmp_config.h"
+#include "model/space/tree_form.h"
 #include "objective/tree_loss_options.h"
 #include "train/train_options.h"
 

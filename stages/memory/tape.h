@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/plan.h"
+#include "memory/memory_plan.h"
 
 namespace kdgat::memory {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 
 namespace kdgat::model {
 

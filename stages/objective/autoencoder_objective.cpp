@@ -1,6 +1,6 @@
 #include "objective/autoencoder_objective.h"
 
-#include "model/blocked_heads.h"
+#include "model/layers/blocked_heads.h"
 
 namespace kdgat::objective {
 

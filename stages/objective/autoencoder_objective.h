@@ -1,7 +1,7 @@
 // Loss and score of the graph autoencoder. Owns the model.
 #pragma once
 
-#include "model/vgae.h"
+#include "model/detector/vgae.h"
 #include "objective/objective.h"
 
 namespace kdgat::objective {

@@ -1,7 +1,7 @@
 // Loss and score of the graph classifier. Owns the model.
 #pragma once
 
-#include "model/gat.h"
+#include "model/detector/gat.h"
 #include "objective/classification_loss.h"
 #include "objective/objective.h"
 

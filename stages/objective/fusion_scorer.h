@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "model/fusion_net.h"
+#include "model/detector/fusion_net.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "model/blocked_heads.h"
-#include "model/fusion_net.h"
-#include "model/gat_reference.h"
+#include "model/detector/fusion_net.h"
+#include "model/layers/blocked_heads.h"
+#include "model/layers/gat_reference.h"
 
 namespace kdgat::objective {
 

@@ -6,7 +6,7 @@
 
 #include <unordered_map>
 
-#include "model/graph_head.h"
+#include "model/space/graph_head.h"
 #include "objective/objective.h"
 
 namespace kdgat::objective {

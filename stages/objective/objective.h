@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/pack.h"
-#include "model/noise.h"
+#include "model/layers/noise.h"
 
 namespace kdgat::objective {
 

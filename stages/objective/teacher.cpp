@@ -9,7 +9,7 @@
 #include <set>
 #include <system_error>
 
-#include "model/full_precision.h"
+#include "model/layers/full_precision.h"
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"

@@ -15,7 +15,7 @@
 
 #include "graph/pack.h"
 #include "kdgat/stage.h"
-#include "model/batch_tensors.h"
+#include "model/layers/batch_tensors.h"
 #include "objective/objective.h"
 
 namespace kdgat::objective {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "model/full_precision.h"
+#include "model/layers/full_precision.h"
 
 namespace kdgat::objective {
 

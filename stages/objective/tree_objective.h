@@ -4,8 +4,8 @@
 // N nodes, H channels.
 #pragma once
 
-#include "model/spatial_tensors.h"
-#include "model/tree_model.h"
+#include "model/space/spatial_tensors.h"
+#include "model/space/tree_model.h"
 #include "objective/objective.h"
 #include "objective/tree_loss_options.h"
 #include "objective/tree_pairs.h"

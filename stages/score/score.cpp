@@ -8,8 +8,8 @@
 #include <numeric>
 #include <optional>
 
-#include "graph/dataset_files.h"
-#include "graph/log_windows.h"
+#include "data/can/log_windows.h"
+#include "data/dataset_files.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
 #include "train/calibration.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "memory/plan.h"
-#include "model/text_gcn_config.h"
+#include "memory/memory_plan.h"
+#include "model/texts/text_gcn_config.h"
 #include "textgcn/textgcn_options.h"
 
 namespace kdgat::textgcn {

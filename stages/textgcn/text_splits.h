@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "graph/text_store.h"
-#include "model/sparse_product.h"
+#include "data/texts/text_store.h"
+#include "model/texts/sparse_product.h"
 
 namespace kdgat::textgcn {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kdgat/stage.h"
-#include "model/text_gcn.h"
+#include "model/texts/text_gcn.h"
 #include "textgcn/text_splits.h"
 #include "textgcn/textgcn_options.h"
 #include "train/checkpoint.h"

@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "graph/tensor_hash.h"
+#include "file/tensor_hash.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
 #include "model/model_file.h"
-#include "model/text_gcn.h"
+#include "model/texts/text_gcn.h"
 #include "textgcn/text_memory.h"
 #include "textgcn/text_splits.h"
 #include "textgcn/text_trainer.h"
-#include "train/class_metrics.h"
 #include "train/fit.h"
+#include "train/metrics/class_metrics.h"
 #include "train/text.h"
 
 namespace kdgat::textgcn {

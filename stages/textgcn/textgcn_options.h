@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "model/text_gcn_config.h"
+#include "model/texts/text_gcn_config.h"
 
 namespace kdgat::textgcn {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "train/data.h"
+#include "train/data_set.h"
 
 namespace kdgat::train {
 

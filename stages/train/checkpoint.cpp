@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "kdgat/atomic_file.h"
 #include "memory/meter.h"
 

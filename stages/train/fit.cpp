@@ -10,12 +10,12 @@
 #include <map>
 #include <memory>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
-#include "train/metrics.h"
+#include "train/metrics/metrics.h"
 #include "train/probe.h"
-#include "train/ranks.h"
+#include "train/rank_group.h"
 #include "train/text.h"
 
 namespace kdgat::train {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "kdgat/stage.h"
-#include "memory/plan.h"
-#include "train/data.h"
+#include "memory/memory_plan.h"
+#include "train/data_set.h"
 #include "train/trainer.h"
 
 namespace kdgat::train {

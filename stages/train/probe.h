@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/pack.h"
-#include "memory/plan.h"
+#include "memory/memory_plan.h"
 #include "train/trainer.h"
 
 namespace kdgat::train {

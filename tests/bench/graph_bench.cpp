@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "data/import.h"
+#include "data/texts/text_store.h"
 #include "graph/graph_store.h"
-#include "graph/import.h"
 #include "graph/pack.h"
-#include "graph/text_store.h"
 
 namespace {
 

@@ -23,7 +23,7 @@
 #include "graph/paths.h"
 #include "graph/random.h"
 #include "memory/meter.h"
-#include "model/sgmp.h"
+#include "model/space/sgmp.h"
 #include "train/precision.h"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "graph/log_windows.h"
+#include "data/can/log_windows.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
 

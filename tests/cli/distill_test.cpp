@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "support/python.h"
 #include "support/runs.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "file/safetensors.h"
 #include "graph/random.h"
-#include "graph/safetensors.h"
 #include "support/python.h"
 #include "support/runs.h"
 #include "support/soak.h"

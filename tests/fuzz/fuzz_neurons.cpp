@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "data/space/swc.h"
+#include "file/tar.h"
 #include "graph/spatial.h"
-#include "graph/swc.h"
-#include "graph/tar.h"
 #include "kdgat/error.h"
 
 namespace {

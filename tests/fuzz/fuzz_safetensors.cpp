@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using kdgat::graph::SafetensorsFile;

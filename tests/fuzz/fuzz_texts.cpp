@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "graph/csv.h"
-#include "graph/text_clean.h"
-#include "graph/text_corpus.h"
-#include "graph/text_graph.h"
-#include "graph/utf8.h"
+#include "data/texts/text_clean.h"
+#include "data/texts/text_corpus.h"
+#include "data/texts/text_graph.h"
+#include "file/csv.h"
+#include "file/utf8.h"
 #include "kdgat/error.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "kdgat/atomic_file.h"
 #include "support/command.h"
 #include "support/runs.h"

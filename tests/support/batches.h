@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "file/safetensors.h"
 #include "graph/pack.h"
 #include "graph/random.h"
-#include "graph/safetensors.h"
-#include "model/batch_tensors.h"
-#include "model/isa.h"
+#include "model/kernels/isa.h"
+#include "model/layers/batch_tensors.h"
 #include "support/catch_torch.h"
 
 namespace kdgat::test {

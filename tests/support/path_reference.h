@@ -9,7 +9,7 @@
 
 #include "graph/paths.h"
 #include "graph/random.h"
-#include "model/sgmp.h"
+#include "model/space/sgmp.h"
 #include "support/catch_torch.h"
 
 namespace kdgat::test {

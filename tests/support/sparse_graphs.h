@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/random.h"
-#include "model/sparse_product.h"
+#include "model/texts/sparse_product.h"
 #include "support/catch_torch.h"
 
 namespace kdgat::test {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/texts/text_graph.h"
 #include "graph/random.h"
-#include "graph/text_graph.h"
 
 namespace kdgat::test {
 

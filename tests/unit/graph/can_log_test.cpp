@@ -1,4 +1,4 @@
-#include "graph/can_log.h"
+#include "data/can/can_log.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

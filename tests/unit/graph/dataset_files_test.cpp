@@ -1,4 +1,4 @@
-#include "graph/dataset_files.h"
+#include "data/dataset_files.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "support/command.h"
 #include "support/mutate.h"
 

@@ -1,4 +1,4 @@
-#include "graph/import.h"
+#include "data/import.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "graph/line_reader.h"
+#include "file/line_reader.h"
 
 #include <unistd.h>
 

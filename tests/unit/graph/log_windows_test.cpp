@@ -1,11 +1,11 @@
-#include "graph/log_windows.h"
+#include "data/can/log_windows.h"
 
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "graph/import.h"
+#include "data/import.h"
 #include "graph/random.h"
 #include "support/command.h"
 #include "support/log_text.h"

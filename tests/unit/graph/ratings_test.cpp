@@ -1,13 +1,13 @@
-#include "graph/ratings.h"
+#include "data/ratings/ratings.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iostream>
 
-#include "graph/import.h"
-#include "graph/ratings_store.h"
-#include "graph/synth.h"
-#include "graph/synth_ratings.h"
+#include "data/import.h"
+#include "data/ratings/ratings_store.h"
+#include "data/ratings/synth_ratings.h"
+#include "data/synth.h"
 #include "support/command.h"
 #include "support/log_text.h"
 

@@ -1,4 +1,4 @@
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -1,15 +1,15 @@
-#include "graph/spatial_import.h"
+#include "data/space/spatial_import.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 #include <set>
 
-#include "graph/import.h"
+#include "data/import.h"
+#include "data/space/subtrees.h"
+#include "data/synth.h"
 #include "graph/random.h"
 #include "graph/spatial.h"
-#include "graph/subtrees.h"
-#include "graph/synth.h"
 #include "support/command.h"
 #include "support/log_text.h"
 #include "support/tar_text.h"

@@ -1,4 +1,4 @@
-#include "graph/swc.h"
+#include "data/space/swc.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "graph/synth.h"
+#include "data/synth.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "graph/can_log.h"
-#include "graph/can_writer.h"
-#include "graph/synth_traffic.h"
+#include "data/can/can_log.h"
+#include "data/can/can_writer.h"
+#include "data/can/synth_traffic.h"
 #include "support/command.h"
 
 using namespace kdgat::graph;

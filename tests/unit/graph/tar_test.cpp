@@ -1,4 +1,4 @@
-#include "graph/tar.h"
+#include "file/tar.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,10 +1,10 @@
-#include "graph/text_clean.h"
+#include "data/texts/text_clean.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "graph/stop_words.h"
-#include "graph/utf8.h"
+#include "data/texts/stop_words.h"
+#include "file/utf8.h"
 
 namespace kdgat::graph {
 namespace {

@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "graph/import.h"
-#include "graph/line_reader.h"
-#include "graph/text_clean.h"
-#include "graph/text_store.h"
+#include "data/import.h"
+#include "data/texts/text_clean.h"
+#include "data/texts/text_store.h"
+#include "file/line_reader.h"
 #include "support/command.h"
 #include "support/log_text.h"
 

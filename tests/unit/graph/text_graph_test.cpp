@@ -1,4 +1,4 @@
-#include "graph/text_graph.h"
+#include "data/texts/text_graph.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,12 +1,12 @@
-#include "graph/text_import.h"
+#include "data/texts/text_import.h"
 
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "graph/line_reader.h"
-#include "graph/synth.h"
-#include "graph/text_clean.h"
-#include "graph/text_store.h"
+#include "data/synth.h"
+#include "data/texts/text_clean.h"
+#include "data/texts/text_store.h"
+#include "file/line_reader.h"
 #include "support/command.h"
 #include "support/log_text.h"
 

@@ -1,11 +1,11 @@
-#include "graph/text_store.h"
+#include "data/texts/text_store.h"
 
 #include <catch2/catch.hpp>
 
+#include "data/import.h"
+#include "data/synth.h"
+#include "file/safetensors_stream.h"
 #include "graph/graph_store.h"
-#include "graph/import.h"
-#include "graph/safetensors_stream.h"
-#include "graph/synth.h"
 #include "support/command.h"
 #include "support/log_text.h"
 

@@ -1,4 +1,4 @@
-#include "graph/windows.h"
+#include "data/can/windows.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

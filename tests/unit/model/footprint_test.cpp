@@ -10,7 +10,7 @@
 #include "graph/random.h"
 #include "memory/meter.h"
 #include "memory/tape.h"
-#include "model/footprint.h"
+#include "model/detector/footprint.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"
 #include "objective/distillation.h"

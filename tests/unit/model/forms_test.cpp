@@ -5,9 +5,9 @@
 #include "support/gradients.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
-#include "model/gat.h"
-#include "model/gat_reference.h"
-#include "model/vgae.h"
+#include "model/detector/gat.h"
+#include "model/detector/vgae.h"
+#include "model/layers/gat_reference.h"
 #include "support/random_graphs.h"
 
 namespace kdgat::model {

@@ -1,4 +1,4 @@
-#include "model/full_precision.h"
+#include "model/layers/full_precision.h"
 
 #include <ATen/autocast_mode.h>
 
@@ -7,13 +7,13 @@
 
 #include "support/batches.h"
 // The others need torch's macros gone.
-#include "model/blocked_heads.h"
-#include "model/checkpoint.h"
-#include "model/gat.h"
-#include "model/gatv2_conv.h"
-#include "model/layers.h"
-#include "model/norm.h"
-#include "model/vgae.h"
+#include "model/detector/gat.h"
+#include "model/detector/vgae.h"
+#include "model/layers/blocked_heads.h"
+#include "model/layers/gatv2_conv.h"
+#include "model/layers/layers.h"
+#include "model/layers/norm.h"
+#include "model/layers/recompute.h"
 
 namespace kdgat::model {
 namespace {

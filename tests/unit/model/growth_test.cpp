@@ -1,4 +1,4 @@
-#include "model/growth.h"
+#include "model/space/growth.h"
 
 #include <array>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/random.h"
-#include "model/isa.h"
+#include "model/kernels/isa.h"
 
 namespace kdgat::model {
 namespace {

@@ -4,13 +4,13 @@
 #include "support/gradients.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
-#include "model/blocked_heads.h"
-#include "model/gat.h"
-#include "model/gat_conv.h"
-#include "model/gat_reference.h"
+#include "model/detector/gat.h"
+#include "model/detector/vgae.h"
+#include "model/layers/blocked_heads.h"
+#include "model/layers/gat_conv.h"
+#include "model/layers/gat_reference.h"
+#include "model/layers/norm.h"
 #include "model/model_file.h"
-#include "model/norm.h"
-#include "model/vgae.h"
 
 namespace kdgat::model {
 namespace {

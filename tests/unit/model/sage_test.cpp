@@ -8,8 +8,8 @@
 
 #include "graph/random.h"
 #include "memory/meter.h"
-#include "model/sage.h"
-#include "model/sage_ops.h"
+#include "model/ratings/sage.h"
+#include "model/ratings/sage_ops.h"
 #include "support/gradients.h"
 
 namespace kdgat::model {

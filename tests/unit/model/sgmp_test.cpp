@@ -1,11 +1,11 @@
-#include "model/sgmp.h"
+#include "model/space/sgmp.h"
 
 #include <numeric>
 
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "memory/meter.h"
-#include "model/path_features.h"
-#include "model/path_ops.h"
+#include "model/space/path_features.h"
+#include "model/space/path_ops.h"
 #include "support/batches.h"
 #include "support/path_reference.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "kdgat/error.h"
-#include "model/isa.h"
-#include "model/sparse_product.h"
+#include "model/kernels/isa.h"
+#include "model/texts/sparse_product.h"
 #include "support/gradients.h"
 #include "support/sparse_graphs.h"
 

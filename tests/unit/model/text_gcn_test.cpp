@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/text_gcn.h"
+#include "model/texts/text_gcn.h"
 #include "support/gradients.h"
 #include "support/sparse_graphs.h"
 

@@ -11,12 +11,12 @@
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
 #include "curriculum/curriculum.h"
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/load_scorer.h"
 #include "support/stage_fixture.h"
-#include "train/data.h"
-#include "train/difficulty.h"
+#include "train/data_set.h"
+#include "train/sampling/difficulty.h"
 
 using namespace kdgat;
 using nlohmann::json;

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <thread>
 
-#include "graph/import.h"
-#include "graph/synth.h"
+#include "data/import.h"
+#include "data/synth.h"
 #include "graphsage/graphsage.h"
 #include "graphsage/rating_fit.h"
 #include "graphsage/rating_metrics.h"

@@ -10,7 +10,7 @@
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
 #include "evaluate/evaluate.h"
-#include "graph/safetensors.h"
+#include "file/safetensors.h"
 #include "support/stage_fixture.h"
 
 using namespace kdgat;

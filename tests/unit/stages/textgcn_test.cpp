@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "graph/import.h"
-#include "graph/synth.h"
+#include "data/import.h"
+#include "data/synth.h"
 #include "memory/out_of_memory.h"
 #include "support/command.h"
 #include "support/stage_fixture.h"

@@ -6,10 +6,10 @@
 #include <functional>
 #include <string>
 
+#include "data/import.h"
+#include "data/synth.h"
 #include "finetune/finetune.h"
-#include "graph/import.h"
 #include "graph/shape.h"
-#include "graph/synth.h"
 #include "gtssl/gtssl.h"
 #include "memory/meter.h"
 #include "support/command.h"

@@ -1,10 +1,10 @@
-#include "train/class_metrics.h"
+#include "train/metrics/class_metrics.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
-#include "train/metrics.h"
+#include "train/metrics/metrics.h"
 
 namespace kdgat::train {
 namespace {

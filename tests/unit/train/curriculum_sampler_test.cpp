@@ -7,7 +7,7 @@
 #include <set>
 
 #include "graph/random.h"
-#include "train/curriculum_sampler.h"
+#include "train/sampling/curriculum_sampler.h"
 
 using namespace kdgat;
 using nlohmann::json;

@@ -1,11 +1,11 @@
-#include "train/metrics.h"
+#include "train/metrics/metrics.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "graph/random.h"
-#include "train/curve.h"
+#include "train/metrics/curve.h"
 
 using namespace kdgat;
 using train::auc;

@@ -1,7 +1,5 @@
 // Training shared by several processes (here threads, which share nothing but the wire) is the
 // training of one.
-#include "train/ranks.h"
-
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -18,6 +16,7 @@
 #include "support/stage_fixture.h"
 #include "support/weights.h"
 #include "train/probe.h"
+#include "train/rank_group.h"
 
 using namespace kdgat;
 using test::json;

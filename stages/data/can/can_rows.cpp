@@ -1,0 +1,362 @@
+// One parser for each form of a log row. Each reads a line without allocating and says what is
+// wrong.
+#include "data/can/can_rows.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace kdgat::graph {
+
+namespace {
+
+constexpr const char* kBadTime = "the time is not a number";
+constexpr const char* kBadId = "the id is not hexadecimal";
+constexpr const char* kBigId = "the id is beyond 29 bits";
+constexpr const char* kFewFields = "too few fields";
+constexpr const char* kManyFields = "too many fields";
+constexpr const char* kBadPayload = "the payload is not hexadecimal";
+constexpr const char* kOddPayload = "the payload has an odd number of digits";
+constexpr const char* kLongPayload = "the payload is over 8 bytes";
+constexpr const char* kLongFdPayload = "the payload is over 64 bytes";
+constexpr const char* kBadLength = "the length does not agree with the payload";
+constexpr const char* kBadLabel = "the label is neither 0 nor 1";
+
+constexpr std::array<int8_t, 256> hex_table() {
+  std::array<int8_t, 256> table{};
+  for (auto& value : table) value = -1;
+  for (int c = 0; c < 10; ++c) table['0' + c] = static_cast<int8_t>(c);
+  for (int c = 0; c < 6; ++c) table['a' + c] = table['A' + c] = static_cast<int8_t>(10 + c);
+  return table;
+}
+constexpr std::array<int8_t, 256> kHex = hex_table();
+
+int hex(char c) { return kHex[static_cast<unsigned char>(c)]; }
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+/// Walks over the fields between commas.
+class Fields {
+ public:
+  explicit Fields(std::string_view line) : rest_(line) {}
+  bool next(std::string_view& field) {
+    if (done_) return false;
+    const std::size_t comma = rest_.find(',');
+    if (comma == std::string_view::npos) {
+      field = trim(rest_);
+      done_ = true;
+    } else {
+      field = trim(rest_.substr(0, comma));
+      rest_.remove_prefix(comma + 1);
+    }
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+  bool done_ = false;
+};
+
+const char* read_time(std::string_view text, double& time) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(time) ? nullptr
+                                                                                         : kBadTime;
+}
+
+const char* read_hex_id(std::string_view text, CanFrame& frame) {
+  if (text.empty()) return kBadId;
+  uint64_t id = 0;
+  for (const char c : text) {
+    const int digit = hex(c);
+    if (digit < 0) return kBadId;
+    id = id << 4 | static_cast<uint64_t>(digit);
+    if (id >> 40 != 0) return kBigId;
+  }
+  if (id >= 1U << 29) return kBigId;
+  frame.id = static_cast<uint32_t>(id);
+  frame.extended = id >= 2048 || text.size() > 4;
+  return nullptr;
+}
+
+bool read_decimal(std::string_view text, int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+const char* read_decimal_id(std::string_view text, CanFrame& frame) {
+  int64_t id = 0;
+  if (!read_decimal(text, id) || id < 0) return "the id is not a number";
+  if (id >= int64_t{1} << 29) return kBigId;
+  frame.id = static_cast<uint32_t>(id);
+  frame.extended = id >= 2048;
+  return nullptr;
+}
+
+const char* read_hex_payload(std::string_view text, CanFrame& frame) {
+  const std::size_t limit = frame.fd ? 64 : 8;
+  if (text.size() % 2 != 0) return kOddPayload;
+  if (text.size() > 2 * limit) return frame.fd ? kLongFdPayload : kLongPayload;
+  for (std::size_t i = 0; i < text.size() / 2; ++i) {
+    const int high = hex(text[2 * i]), low = hex(text[2 * i + 1]);
+    if ((high | low) < 0) return kBadPayload;
+    frame.payload[i] = static_cast<uint8_t>(high << 4 | low);
+  }
+  frame.length = static_cast<uint8_t>(text.size() / 2);
+  return nullptr;
+}
+
+const char* read_label(std::string_view text, CanFrame& frame) {
+  if (text == "0" || text == "0.0") {
+    frame.label = 0;
+  } else if (text == "1" || text == "1.0") {
+    frame.label = 1;
+  } else {
+    return kBadLabel;
+  }
+  return nullptr;
+}
+
+bool same_word(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] | 0x20) != lower[i]) return false;
+  }
+  return true;
+}
+
+const char* read_truth(std::string_view text, bool& truth) {
+  truth = same_word(text, "true") || text == "1";  // published logs mix both spellings
+  return truth || same_word(text, "false") || text == "0" ? nullptr
+                                                          : "the label is neither True nor False";
+}
+
+std::string_view word(std::string_view& rest) {
+  rest = trim(rest);
+  const std::size_t end = rest.find_first_of(" \t");
+  const std::string_view found = rest.substr(0, end);
+  rest.remove_prefix(found.size());
+  return found;
+}
+
+/// "(12.5)" at the start of candump lines.
+const char* read_bracketed_time(std::string_view text, double& time) {
+  if (text.size() < 3 || text.front() != '(' || text.back() != ')') return kBadTime;
+  return read_time(text.substr(1, text.size() - 2), time);
+}
+
+}  // namespace
+
+#define KDGAT_TRY(call) \
+  if (const char* fault = (call)) return fault
+
+const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
+  std::string_view cells[8], field;
+  Fields fields(line);
+  int count = 0;
+  while (fields.next(field)) {
+    if (count == layout.columns || count == 8) return kManyFields;
+    cells[count++] = field;
+  }
+  if (count < layout.columns) return kFewFields;
+  KDGAT_TRY(read_time(cells[layout.column[0]], frame.time));
+  KDGAT_TRY(read_hex_id(cells[layout.column[1]], frame));
+  KDGAT_TRY(read_hex_payload(cells[layout.column[2]], frame));
+  return layout.column[3] < 0 ? nullptr : read_label(cells[layout.column[3]], frame);
+}
+
+const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+  Fields fields(line);
+  std::string_view field;
+  fields.next(field);
+  KDGAT_TRY(read_time(field, frame.time));
+  if (!fields.next(field)) return kFewFields;
+  KDGAT_TRY(read_hex_id(field, frame));
+  int64_t length = 0;
+  if (!fields.next(field)) return kFewFields;
+  if (!read_decimal(field, length) || length < 0) return kBadLength;
+  if (length > 8) return kLongPayload;
+  for (int64_t i = 0; i < length; ++i) {
+    if (!fields.next(field)) return kFewFields;
+    if (field.size() != 2 || (hex(field[0]) | hex(field[1])) < 0) return kBadPayload;
+    frame.payload[static_cast<std::size_t>(i)] =
+        static_cast<uint8_t>(hex(field[0]) << 4 | hex(field[1]));
+  }
+  frame.length = static_cast<uint8_t>(length);
+  if (!fields.next(field)) return nullptr;  // attack-free logs may have no flag
+  if (field == "R" || field == "T") {
+    frame.label = field == "T" ? 1 : 0;
+  } else {
+    return "the flag is neither R nor T";
+  }
+  return fields.next(field) ? kManyFields : nullptr;
+}
+
+const char* parse_candump_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
+  std::string_view rest = line;
+  KDGAT_TRY(read_bracketed_time(word(rest), frame.time));
+  if (word(rest).empty()) return kFewFields;  // the interface
+  std::string_view text = word(rest);
+  const std::size_t hash = text.find('#');
+  if (hash == std::string_view::npos) return "no # between id and payload";
+  KDGAT_TRY(read_hex_id(text.substr(0, hash), frame));
+  frame.extended = hash > 3;
+  text.remove_prefix(hash + 1);
+  if (!text.empty() && text.front() == '#') {  // FD: one digit of flags, then the payload
+    frame.fd = true;
+    if (text.size() < 2 || hex(text[1]) < 0) return "no flags digit after ##";
+    text.remove_prefix(2);
+  } else if (!text.empty() && (text.front() == 'R' || text.front() == 'r')) {
+    frame.remote = true;
+    if (text.size() > 2 || (text.size() == 2 && (text[1] < '0' || text[1] > '8')))
+      return kBadLength;
+    text = {};
+  }
+  if (const std::size_t raw = text.find('_'); raw != std::string_view::npos && !frame.fd) {
+    text = text.substr(0, raw);  // candump's raw DLC of classic frames
+  }
+  KDGAT_TRY(read_hex_payload(text, frame));
+  if (layout.columns == 5) {  // crysys: injected and modified
+    bool first = false, second = false;
+    KDGAT_TRY(read_truth(word(rest), first));
+    KDGAT_TRY(read_truth(word(rest), second));
+    frame.label = first || second ? 1 : 0;
+    return trim(rest).empty() ? nullptr : kManyFields;
+  }
+  // candump -L may add the direction.
+  const std::string_view direction = word(rest);
+  return (direction.empty() || direction == "R" || direction == "T") && trim(rest).empty()
+             ? nullptr
+             : kManyFields;
+}
+
+const char* parse_screen_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+  std::string_view rest = trim(line);
+  frame.time = std::numeric_limits<double>::quiet_NaN();
+  if (!rest.empty() && rest.front() == '(') KDGAT_TRY(read_bracketed_time(word(rest), frame.time));
+  if (word(rest).empty()) return kFewFields;  // the interface
+  const std::string_view id = word(rest);
+  KDGAT_TRY(read_hex_id(id, frame));
+  frame.extended = id.size() > 3;
+  std::string_view text = word(rest);
+  if (text.size() < 3 || text.front() != '[' || text.back() != ']')
+    return "no [length] after the id";
+  frame.fd = text.size() == 4;  // candump prints two digits for FD frames
+  int64_t length = 0;
+  text = text.substr(1, text.size() - 2);
+  while (text.size() > 1 && text.front() == '0') text.remove_prefix(1);
+  if (!read_decimal(text, length) || length < 0) return kBadLength;
+  if (length > (frame.fd ? 64 : 8)) return frame.fd ? kLongFdPayload : kLongPayload;
+  rest = trim(rest);
+  if (rest.starts_with("remote request")) {
+    frame.remote = true;
+    return nullptr;
+  }
+  for (int64_t i = 0; i < length; ++i) {
+    const std::string_view byte = word(rest);
+    if (byte.empty()) return kBadLength;
+    if (byte.size() != 2 || (hex(byte[0]) | hex(byte[1])) < 0) return kBadPayload;
+    frame.payload[static_cast<std::size_t>(i)] =
+        static_cast<uint8_t>(hex(byte[0]) << 4 | hex(byte[1]));
+  }
+  frame.length = static_cast<uint8_t>(length);
+  rest = trim(rest);
+  return rest.empty() || rest.front() == '\'' ? nullptr : kBadLength;  // ASCII column of candump -a
+}
+
+const char* parse_road_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+  Fields fields(line);
+  std::string_view field;
+  fields.next(field);
+  frame.time = std::numeric_limits<double>::quiet_NaN();
+  KDGAT_TRY(read_decimal_id(field, frame));
+  for (std::size_t i = 0; i < 8; ++i) {
+    int64_t byte = 0;
+    if (!fields.next(field)) return kFewFields;
+    if (!read_decimal(field, byte) || byte < 0 || byte > 255) return "a byte is not in 0..255";
+    frame.payload[i] = static_cast<uint8_t>(byte);
+  }
+  frame.length = 8;
+  if (!fields.next(field)) return kFewFields;
+  KDGAT_TRY(read_label(field, frame));
+  return fields.next(field) ? kManyFields : nullptr;
+}
+
+const char* parse_daga_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+  Fields fields(line);
+  std::string_view cells[6], field;
+  int count = 0;
+  while (fields.next(field)) {
+    if (count == 6) return kManyFields;
+    cells[count++] = field;
+  }
+  if (count < 6) return kFewFields;
+  KDGAT_TRY(read_time(cells[0], frame.time));
+  // Rows the authors inserted carry their id as "290.0": the digits are hexadecimal all the same.
+  if (cells[1].ends_with(".0")) cells[1].remove_suffix(2);
+  KDGAT_TRY(read_hex_id(cells[1], frame));
+  int64_t bits = 0;
+  if (!read_decimal(cells[2], bits) || bits < 0) return kBadLength;
+  KDGAT_TRY(read_hex_payload(cells[3], frame));
+  if (bits != int64_t{8} * frame.length) return kBadLength;  // this form counts bits
+  bool attack = false;
+  KDGAT_TRY(read_truth(cells[5], attack));
+  frame.label = attack ? 1 : 0;
+  return nullptr;
+}
+
+const char* parse_otids_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+  Fields fields(line);
+  std::string_view cells[13], field;
+  int count = 0;
+  while (fields.next(field)) {
+    if (count == 13) return kManyFields;
+    cells[count++] = field;
+  }
+  if (count < 13) return kFewFields;
+  KDGAT_TRY(read_time(cells[0], frame.time));
+  KDGAT_TRY(read_decimal_id(cells[1], frame));
+  int64_t length = 0;
+  if (!read_decimal(cells[3], length) || length < 0) return kBadLength;
+  if (length > 8) return kLongPayload;
+  for (int64_t i = 0; i < length; ++i) {
+    int64_t byte = 0;
+    if (!read_decimal(cells[4 + i], byte) || byte < 0 || byte > 255)
+      return "a byte is not in 0..255";
+    frame.payload[static_cast<std::size_t>(i)] = static_cast<uint8_t>(byte);
+  }
+  frame.length = static_cast<uint8_t>(length);
+  // The published label column is wrong; the injected messages are those with id 0.
+  frame.label = frame.id == 0 ? 1 : 0;
+  return nullptr;
+}
+
+const char* parse_recan_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+  Fields fields(line);
+  std::string_view cells[5], field;
+  int count = 0;
+  while (fields.next(field)) {
+    if (count == 5) return kManyFields;
+    cells[count++] = field;
+  }
+  if (count < 5) return kFewFields;
+  KDGAT_TRY(read_time(cells[0], frame.time));
+  KDGAT_TRY(read_hex_id(cells[2], frame));
+  int64_t length = 0;
+  if (!read_decimal(cells[3], length) || length < 0) return kBadLength;
+  if (length > 8) return kLongPayload;
+  if (static_cast<int64_t>(cells[4].size()) != 8 * length) return kBadLength;
+  for (std::size_t i = 0; i < cells[4].size(); ++i) {
+    const char bit = cells[4][i];
+    if (bit != '0' && bit != '1') return "the payload is not binary";
+    frame.payload[i / 8] = static_cast<uint8_t>(frame.payload[i / 8] << 1 | (bit - '0'));
+  }
+  frame.length = static_cast<uint8_t>(length);
+  return nullptr;
+}
+
+#undef KDGAT_TRY
+
+}  // namespace kdgat::graph

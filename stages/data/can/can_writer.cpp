@@ -1,0 +1,80 @@
+#include "data/can/can_writer.h"
+
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+
+#include "kdgat/error.h"
+
+namespace kdgat::graph {
+namespace {
+
+void append_hex(std::string& out, const CanFrame& frame, const char* separator) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  for (std::size_t i = 0; i < frame.length; ++i) {
+    if (i > 0) out += separator;
+    out += kDigits[frame.payload[i] >> 4];
+    out += kDigits[frame.payload[i] & 0xF];
+  }
+}
+
+void append(std::string& out, const char* format, auto... values) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, values...);
+  out += text;
+}
+
+/// Seconds with six decimals. Doubles hold microseconds exactly for the next two centuries.
+void append_time(std::string& out, double seconds) {
+  const int64_t us = std::llround(seconds * 1e6);
+  append(out, "%" PRId64 ".%06" PRId64, us / 1'000'000, us % 1'000'000);
+}
+
+void append_can_train_and_test(std::string& out, const CanFrame& frame) {
+  append_time(out, frame.time);
+  append(out, frame.extended ? ",%08" PRIX32 "," : ",%03" PRIX32 ",", frame.id);
+  append_hex(out, frame, "");
+  out += frame.label == 1 ? ",1\n" : ",0\n";
+}
+
+void append_hcrl(std::string& out, const CanFrame& frame) {
+  append_time(out, frame.time);
+  append(out, frame.extended ? ",%08" PRIX32 ",%d," : ",%04" PRIX32 ",%d,", frame.id,
+         static_cast<int>(frame.length));
+  append_hex(out, frame, ",");
+  if (frame.length > 0) out += ',';
+  out += frame.label == 1 ? "T\n" : "R\n";
+}
+
+void append_candump(std::string& out, const CanFrame& frame) {
+  out += '(';
+  append_time(out, frame.time);
+  append(out, frame.extended ? ") can0 %08" PRIX32 "#" : ") can0 %03" PRIX32 "#", frame.id);
+  append_hex(out, frame, "");
+  out += '\n';
+}
+
+}  // namespace
+
+std::string format_log(const std::vector<CanFrame>& frames, const std::string& format) {
+  std::string out;
+  out.reserve(frames.size() * 48 + 64);
+  if (format == "can-train-and-test") {
+    out = "timestamp,arbitration_id,data_field,attack\n";
+    for (const CanFrame& frame : frames) append_can_train_and_test(out, frame);
+  } else if (format == "hcrl") {
+    for (const CanFrame& frame : frames) append_hcrl(out, frame);
+  } else if (format == "candump") {
+    for (const CanFrame& frame : frames) append_candump(out, frame);
+  } else {
+    throw Error(ExitCode::kUsage, "cannot write CAN logs as " + format,
+                "known: can-train-and-test, hcrl, candump");
+  }
+  return out;
+}
+
+const char* log_extension(const std::string& format) {
+  return format == "candump" ? ".log" : ".csv";
+}
+
+}  // namespace kdgat::graph

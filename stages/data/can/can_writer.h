@@ -1,0 +1,21 @@
+// Writes CAN frames as log text. Knows nothing about where they come from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/can/can_frame.h"
+
+namespace kdgat::graph {
+
+/// The text of a log in one of three forms; times with six decimals. Throws Error(kUsage) for
+/// another.
+///   can-train-and-test  header, `timestamp,arbitration_id,data_field,attack`
+///   hcrl                `timestamp,id,dlc,b0..b7,R|T`, short rows, no header
+///   candump             candump -L; carries no labels
+std::string format_log(const std::vector<CanFrame>& frames, const std::string& format);
+
+/// ".csv" or ".log".
+const char* log_extension(const std::string& format);
+
+}  // namespace kdgat::graph

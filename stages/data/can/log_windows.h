@@ -1,0 +1,81 @@
+// LogWindows: the graphs of a log's windows while it is being read, numbered by the vocabulary of a
+// model. Owns the log and the graphs of the last read(). Knows no model. No LibTorch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "data/can/can_log.h"
+#include "data/can/windows.h"
+#include "graph/graph_arrays.h"
+
+namespace kdgat::graph {
+
+/// Numbers of raw ids: their place in the vocabulary, and the last number (OOV) for all others.
+class Vocabulary {
+ public:
+  explicit Vocabulary(std::span<const int64_t> ids);  ///< ascending
+  float number(uint32_t id) const {
+    if (id < small_.size()) return small_[id];
+    const auto found = large_.find(id);
+    return found == large_.end() ? unknown_ : found->second;
+  }
+  /// Fills column 0 of x of all nodes.
+  void apply(std::span<const uint32_t> node_ids, GraphStoreData& data) const;
+
+ private:
+  float unknown_;
+  std::array<float, 2048> small_;
+  std::unordered_map<uint32_t, float> large_;
+};
+
+/// Adds the frame that `log` gave last; windows do not cross captures.
+inline void add_frame(const CanLog& log, const CanFrame& frame, WindowBuilder& windows) {
+  if (log.restarted()) windows.finish();
+  windows.add(frame);
+}
+
+/// What graphs are cut from rows by; as in ImportOptions.
+struct WindowShape {
+  int64_t window = 100, stride = 100, chunk_rows = 0;
+};
+
+class LogWindows {
+ public:
+  LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary);
+  LogWindows(const LogWindows&) = delete;  // the builder refers to the graphs
+  LogWindows& operator=(const LogWindows&) = delete;
+
+  /// Reads on until `most` windows are complete or the log ends, and replaces the graphs by them;
+  /// their number, 0 at the end. Reads no row beyond the one that completes the last window. Throws
+  /// Error(kData).
+  int64_t read(int64_t most);
+
+  /// The graphs of the last read(), with the same numbers that an import would give.
+  GraphArrays graphs() const { return arrays_of(data_, target_order_); }
+  int64_t row(int64_t graph) const { return data_.row_begin[static_cast<std::size_t>(graph)]; }
+  int64_t ids(int64_t graph) const;  ///< distinct ids
+  double time(int64_t graph) const { return time_[static_cast<std::size_t>(graph)]; }  ///< of row()
+
+  const CanLog& log() const { return log_; }
+
+ private:
+  void clear();
+
+  CanLog log_;
+  Vocabulary vocabulary_;
+  GraphStoreData data_;
+  std::vector<uint32_t> node_ids_;
+  WindowBuilder windows_;
+  std::vector<int32_t> target_order_;
+  std::vector<double> time_;
+  std::deque<double> row_time_;  // of the rows from first_row_ on
+  int64_t first_row_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace kdgat::graph

@@ -1,0 +1,216 @@
+#include "data/ratings/ratings_store.h"
+
+#include <algorithm>
+
+#include "graph/shared_stores.h"
+
+namespace kdgat::graph {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kFormat = "kdgat.ratings";
+
+std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
+
+Error refuse(const std::filesystem::path& path, const std::string& reason) {
+  return Error(ExitCode::kData, path.string() + ": " + reason);
+}
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json facts_of(const Ratings& ratings, const RatingParts& parts, const RatingGraph& graph) {
+  const auto [least, most] = std::minmax_element(ratings.rating.begin(), ratings.rating.end());
+  double sum = 0;
+  for (const int32_t r : parts.train) sum += static_cast<double>(ratings.rating[at(r)]);
+  const auto users = static_cast<int64_t>(ratings.users.size());
+  int64_t train_users = 0, train_items = 0, least_of_user = ratings.count();
+  for (int64_t v = 0; v < ratings.nodes(); ++v) {
+    const int64_t degree = graph.row_ptr[at(v + 1)] - graph.row_ptr[at(v)];
+    if (degree > 0) ++(v < users ? train_users : train_items);
+    if (v < users) least_of_user = std::min(least_of_user, degree);
+  }
+  const double cells =
+      static_cast<double>(ratings.users.size()) * static_cast<double>(ratings.items.size());
+  return {{"graphs", 1},
+          {"unlabelled", 0},
+          {"parts", {{"train", parts.train.size()}, {"test", parts.test.size()}}},
+          {"ratings",
+           {{"users", ratings.users.size()},
+            {"items", ratings.items.size()},
+            {"nodes", ratings.nodes()},
+            {"ratings", ratings.count()},
+            {"train", parts.train.size()},
+            {"test", parts.test.size()},
+            {"edges", graph.col.size()},
+            {"features", ratings.columns()},
+            {"user_features", ratings.user_columns},
+            {"item_features", ratings.item_columns},
+            {"min", *least},
+            {"max", *most},
+            {"mean", sum / static_cast<double>(parts.train.size())},
+            {"density", static_cast<double>(ratings.count()) / cells},
+            {"timed", !ratings.time.empty()},
+            {"train_users", train_users},
+            {"train_items", train_items},
+            {"least_of_user", least_of_user}}}};
+}
+
+/// Whether `graph` joins exactly the train ratings, both ways.
+bool is_graph_of(const RatingStore& store) {
+  Ratings ratings;
+  ratings.users = store.user_names();
+  ratings.items = store.item_names();
+  ratings.user.assign(store.user().begin(), store.user().end());
+  ratings.item.assign(store.item().begin(), store.item().end());
+  const RatingGraph graph =
+      make_rating_graph(ratings, {store.train().begin(), store.train().end()});
+  return std::equal(graph.row_ptr.begin(), graph.row_ptr.end(), store.row_ptr().begin(),
+                    store.row_ptr().end()) &&
+         std::equal(graph.col.begin(), graph.col.end(), store.col().begin(), store.col().end());
+}
+
+}  // namespace
+
+RatingStore RatingStore::open(const std::filesystem::path& path) {
+  RatingStore store;
+  store.file_ = SafetensorsFile::open(path);
+  const SafetensorsFile& file = store.file_;
+  const auto text = [&file, &path](const char* key) {
+    const auto found = file.metadata().find(key);
+    if (found == file.metadata().end()) {
+      throw refuse(path, std::string("no \"") + key + "\" in its metadata");
+    }
+    return found->second;
+  };
+  if (!is_store(path)) {
+    throw Error(ExitCode::kData, path.string() + ": not a graph of ratings",
+                "kdgat data import RATINGS -o DIR makes one");
+  }
+  if (text("version") != std::to_string(kRatingStoreVersion)) {
+    throw Error(ExitCode::kData,
+                path.string() + ": graph of ratings of format version " + text("version") +
+                    ", this program reads " + std::to_string(kRatingStoreVersion),
+                "import the data again");
+  }
+  store.content_hash_ = file.header_hash();
+  if (store.content_hash_ != text("hash.header")) {
+    throw refuse(path, "the header differs from its hash");
+  }
+  try {
+    json::parse(text("users")).get_to(store.user_names_);
+    json::parse(text("items")).get_to(store.item_names_);
+    json::parse(text("sources")).get_to(store.sources_);
+    store.options_ = json::parse(text("options"));
+    store.facts_ = json::parse(text("facts"));
+  } catch (const json::exception& e) {
+    throw refuse(path, std::string("malformed metadata: ") + e.what());
+  }
+  store.rating_ = file.require<float>("rating", {-1});
+  const int64_t ratings = store.ratings(), nodes = store.nodes();
+  store.user_ = file.require<int32_t>("user", {ratings});
+  store.item_ = file.require<int32_t>("item", {ratings});
+  store.time_ = file.require<int64_t>("time", {-1});
+  store.train_ = file.require<int32_t>("train", {-1});
+  store.test_ = file.require<int32_t>("test", {-1});
+  store.x_ = file.require<float>("x", {nodes, -1});
+  store.features_ = file.tensor("x").shape[1];
+  store.row_ptr_ = file.require<int32_t>("row_ptr", {nodes + 1});
+  store.col_ = file.require<int32_t>("col", {2 * static_cast<int64_t>(store.train_.size())});
+  if (store.train_.size() + store.test_.size() != store.rating_.size()) {
+    throw refuse(path, "its parts do not hold every rating once");
+  }
+  if (!store.time_.empty() && store.time_.size() != store.rating_.size()) {
+    throw refuse(path, "as many times as ratings there are not");
+  }
+  if (store.row_ptr_.front() != 0 || store.row_ptr_.back() != store.edges()) {
+    throw refuse(path, "row_ptr does not cover the edges");
+  }
+  return store;
+}
+
+bool RatingStore::is_store(const std::filesystem::path& path) {
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  const auto format = file.metadata().find("format");
+  return format != file.metadata().end() && format->second == kFormat;
+}
+
+namespace {
+
+SharedStores<RatingStore>& shared_stores() {
+  static SharedStores<RatingStore> all;
+  return all;
+}
+
+}  // namespace
+
+RatingStore RatingStore::shared(const std::filesystem::path& path) {
+  return shared_stores().get(path);
+}
+
+void RatingStore::forget_shared() { shared_stores().forget(); }
+
+int64_t RatingStore::mapped_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] : file_.tensors()) bytes += static_cast<int64_t>(tensor.bytes);
+  return bytes;
+}
+
+std::vector<Diagnostic> RatingStore::verify() const {
+  std::vector<Diagnostic> problems = verify_hashes(file_);
+  const auto problem = [&](const std::string& message) {
+    problems.push_back({path().string(), message, ""});
+  };
+  for (int64_t r = 0; r < ratings(); ++r) {
+    if (user_[at(r)] >= 0 && user_[at(r)] < users() && item_[at(r)] >= 0 &&
+        item_[at(r)] < items()) {
+      continue;
+    }
+    problem("rating " + std::to_string(r) + " is of no user or item");
+    return problems;
+  }
+  std::vector<bool> is_seen(rating_.size(), false);
+  for (const std::span<const int32_t>& part : {train_, test_}) {
+    for (const int32_t r : part) {
+      if (r < 0 || r >= ratings() || is_seen[at(r)]) {
+        problem("rating " + std::to_string(r) + " is not there, or in a part twice");
+        return problems;
+      }
+      is_seen[at(r)] = true;
+    }
+  }
+  if (!is_graph_of(*this)) problem("the graph is not that of the train ratings");
+  return problems;
+}
+
+void write_rating_store(const std::filesystem::path& path, const Ratings& ratings,
+                        const RatingParts& parts, const std::vector<Source>& sources,
+                        const json& options) {
+  const RatingGraph graph = make_rating_graph(ratings, parts.train);
+  SafetensorsWriter out;
+  const auto add = [&out](const char* name, const auto& values) {
+    out.add(name, {static_cast<int64_t>(values.size())}, std::span(values));
+  };
+  add("user", ratings.user);
+  add("item", ratings.item);
+  add("rating", ratings.rating);
+  add("time", ratings.time);
+  add("train", parts.train);
+  add("test", parts.test);
+  out.add("x", {ratings.nodes(), ratings.columns()}, std::span(ratings.x));
+  add("row_ptr", graph.row_ptr);
+  add("col", graph.col);
+  out.metadata("format", kFormat);
+  out.metadata("version", std::to_string(kRatingStoreVersion));
+  out.metadata("users", dump(ratings.users));
+  out.metadata("items", dump(ratings.items));
+  out.metadata("sources", dump(sources));
+  out.metadata("options", dump(options));
+  out.metadata("facts", dump(facts_of(ratings, parts, graph)));
+  out.write(path, /*hashes=*/true);
+}
+
+}  // namespace kdgat::graph

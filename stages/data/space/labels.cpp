@@ -1,0 +1,36 @@
+#include "data/space/labels.h"
+
+#include <optional>
+
+#include "file/csv.h"
+#include "kdgat/error.h"
+
+namespace kdgat::graph {
+
+Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& options) {
+  CsvReader table(std::move(lines));
+  const std::size_t name = table.require(key);
+  std::optional<std::size_t> label = table.find(options.label_column), target;
+  const bool may_lack =
+      !options.target_column.empty() && options.label_column == SpatialOptions().label_column;
+  if (!label && !may_lack) label = table.require(options.label_column);
+  if (!options.target_column.empty()) target = table.require(options.target_column);
+  while (table.next()) {
+    Label one;
+    if (label) one.name = table.field(*label);
+    if (target && !table.field(*target).empty() && table.field(*target) != "nan") {
+      one.target = table.number(*target);
+    }
+    if (!labels_.emplace(table.field(name), std::move(one)).second) {
+      throw Error(ExitCode::kData, "'" + table.field(name) + "' stands twice", "", table.where());
+    }
+  }
+}
+
+const Label* Labels::find(const std::string& name) const {
+  auto found = labels_.find(name);
+  if (found == labels_.end()) found = labels_.find(name.substr(name.rfind('/') + 1));
+  return found == labels_.end() ? nullptr : &found->second;
+}
+
+}  // namespace kdgat::graph

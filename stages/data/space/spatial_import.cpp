@@ -1,0 +1,147 @@
+#include "data/space/spatial_import.h"
+
+#include <algorithm>
+
+#include "file/csv.h"
+#include "file/line_reader.h"
+#include "file/safetensors.h"
+#include "file/tar.h"
+
+namespace kdgat::graph {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_neuron(const fs::path& path) { return is_swc_name(path.filename().string()); }
+
+bool is_archive(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return !name.starts_with(".") &&
+         (name.ends_with(".tar") || name.ends_with(".tar.gz") || name.ends_with(".tgz"));
+}
+
+LogFile as_file(const fs::path& path, const std::string& name) { return {path, name, "", "train"}; }
+
+/// Files below `root` that `is_wanted`, by name.
+template <class F>
+std::vector<LogFile> files_below(const fs::path& root, F is_wanted) {
+  std::vector<LogFile> out;
+  std::error_code failure;
+  fs::recursive_directory_iterator entries(root, failure), end;
+  for (; !failure && entries != end; entries.increment(failure)) {
+    if (!entries->is_regular_file() || !is_wanted(entries->path())) continue;
+    out.push_back(as_file(entries->path(), fs::relative(entries->path(), root).generic_string()));
+  }
+  if (failure) throw Error(ExitCode::kData, root.string() + ": " + failure.message());
+  std::sort(out.begin(), out.end(),
+            [](const LogFile& a, const LogFile& b) { return a.name < b.name; });
+  return out;
+}
+
+bool is_table_of_points(const fs::path& path) {
+  const fs::path name = path.extension() == ".gz" ? path.stem() : path.filename();
+  if (name.extension() != ".csv" || !fs::is_regular_file(path)) return false;
+  LineReader lines(path);
+  std::string_view line;
+  if (!lines.next(line)) return false;
+  const std::vector<std::string> columns = csv_fields(line);
+  return std::all_of(std::begin(kPointColumns), std::end(kPointColumns), [&](const char* name) {
+    return std::find(columns.begin(), columns.end(), name) != columns.end();
+  });
+}
+
+std::vector<LogFile> neurons_in(const fs::path& folder) {
+  std::vector<LogFile> files = files_below(folder, is_neuron);
+  return files.empty() ? files_below(folder, is_archive) : files;
+}
+
+std::vector<LogFile> points_in(const fs::path& folder) {
+  return files_below(folder, [&](const fs::path& path) {
+    return path.parent_path() == folder && path.filename().string().starts_with("centroids.csv") &&
+           is_table_of_points(path);
+  });
+}
+
+/// The format of a folder, or "" where it seems to hold logs.
+std::string recognise(const fs::path& source) {
+  if (source == "-") return "";
+  if (!fs::is_directory(source)) {
+    if (is_neuron(source) || is_archive(source)) return "swc";
+    if (is_spatial_graphs(source)) return "spatial-graphs";
+    return is_table_of_points(source) ? "superpixel" : "";
+  }
+  if (!files_below(source, is_neuron).empty()) return "swc";
+  if (!points_in(source).empty()) return "superpixel";
+  const auto is_other_log = [](const fs::path& path) {
+    return is_log(path) && path.filename() != "labels.csv";
+  };
+  const bool has_archive = !files_below(source, is_archive).empty();
+  return has_archive && files_below(source, is_other_log).empty() ? "swc" : "";
+}
+
+}  // namespace
+
+const std::vector<std::string>& spatial_formats() {
+  static const std::vector<std::string> formats = {"swc", "superpixel", "spatial-graphs"};
+  return formats;
+}
+
+bool is_swc_name(const std::string& name) {
+  return !name.starts_with(".") &&
+         (name.ends_with(".swc") || name.ends_with(".SWC") || name.ends_with(".swc.gz"));
+}
+
+bool is_spatial_graphs(const fs::path& path) {
+  if (path.extension() != ".safetensors" || !fs::is_regular_file(path)) return false;
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  return file.has("pos") && file.has("edge_index") && !file.metadata().contains("format");
+}
+
+std::optional<SpatialInput> find_spatial_input(const fs::path& source, const std::string& format,
+                                               const SpatialOptions& options) {
+  const auto& formats = spatial_formats();
+  const bool is_named = std::find(formats.begin(), formats.end(), format) != formats.end();
+  if (!is_named && format != "auto") return std::nullopt;
+  std::error_code failure;
+  if (source != "-" && !fs::exists(source, failure)) return std::nullopt;  // said by who reads it
+  SpatialInput out;
+  out.format = is_named ? format : recognise(source);
+  if (out.format.empty()) return std::nullopt;
+  const bool is_folder = fs::is_directory(source, failure);
+  if (!is_folder) {
+    out.files = {as_file(source, source == "-" ? "standard input" : source.filename().string())};
+  } else if (out.format == "swc") {
+    out.files = neurons_in(source);
+  } else if (out.format == "superpixel") {
+    out.files = points_in(source);
+  } else {
+    out.files = files_below(source, is_spatial_graphs);
+  }
+  if (out.files.empty()) {
+    throw Error(ExitCode::kData, source.string() + ": no " + out.format + " file in this folder");
+  }
+  out.labels = options.labels;
+  if (!out.labels.empty()) {
+    if (!fs::is_regular_file(out.labels, failure)) {
+      throw Error(ExitCode::kData, "labels: " + out.labels.string() + ": no such file");
+    }
+  } else if (source != "-") {
+    const fs::path beside = (is_folder ? source : source.parent_path()) / "labels.csv";
+    if (fs::is_regular_file(beside, failure)) out.labels = beside;
+  }
+  return out;
+}
+
+Labels SpatialImport::labels(const std::string& key) const {
+  if (input.labels.empty()) return {};
+  return Labels(LineReader(input.labels, cancelled), key, options);
+}
+
+GraphStoreData import_spatial(const SpatialImport& import) {
+  if (import.input.format == "swc") return import_neurons(import);
+  if (import.input.format == "superpixel") return import_points(import);
+  return import_spatial_graphs(import);
+}
+
+}  // namespace kdgat::graph

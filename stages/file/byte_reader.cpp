@@ -1,0 +1,160 @@
+#include "file/byte_reader.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "kdgat/error.h"
+
+namespace kdgat::graph {
+namespace {
+
+constexpr std::size_t kStoredBlock = std::size_t{1} << 18;
+constexpr int kPollMilliseconds = 100;
+
+[[noreturn]] void fail(const std::string& name, const std::string& reason) {
+  throw Error(ExitCode::kData, "cannot read " + name + ": " + reason);
+}
+
+}  // namespace
+
+/// What gzread() would give, but as soon as it is there: gzread() waits until a buffer is full.
+class ByteReader::Impl {
+ public:
+  Impl(const std::filesystem::path& path, std::string name, std::function<bool()> cancelled)
+      : name_(std::move(name)), cancelled_(std::move(cancelled)), stored_(kStoredBlock) {
+    fd_ = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                      : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) fail(name_, std::strerror(errno));
+  }
+  Impl(std::string name, std::string_view bytes)
+      : name_(std::move(name)),
+        stored_(std::max<std::size_t>(bytes.size(), 2)),
+        end_(bytes.size()),
+        stored_bytes_(static_cast<int64_t>(bytes.size())) {
+    std::copy(bytes.begin(), bytes.end(), stored_.begin());
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (is_packed_) inflateEnd(&stream_);
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  /// At least one byte, at most `room`; 0 at the end.
+  std::size_t read(char* to, std::size_t room) {
+    if (!is_known_) recognise();
+    if (is_packed_) return unpack(to, room);
+    if (begin_ == end_) return read_file(to, room);
+    const std::size_t bytes = std::min(room, end_ - begin_);
+    std::copy_n(stored_.data() + begin_, bytes, to);
+    begin_ += bytes;
+    return bytes;
+  }
+  int64_t stored_bytes() const { return stored_bytes_; }
+
+ private:
+  void recognise() {
+    while (end_ < 2 && refill()) continue;
+    is_known_ = true;
+    if (!starts_with_magic()) return;
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail(name_, "out of memory");
+    is_packed_ = true;
+  }
+
+  bool starts_with_magic() const {
+    const auto byte = [this](std::size_t i) {
+      return static_cast<unsigned char>(stored_[begin_ + i]);
+    };
+    return end_ - begin_ >= 2 && byte(0) == 0x1f && byte(1) == 0x8b;
+  }
+
+  std::size_t unpack(char* to, std::size_t room) {
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(room);
+    while (stream_.avail_out == room) {
+      if (begin_ == end_ && !refill()) {
+        if (!member_ended_) fail(name_, "the gzip data ends too early");
+        return 0;
+      }
+      if (member_ended_) {  // another member may follow; anything else after the end is ignored
+        while (end_ - begin_ < 2 && refill()) continue;
+        if (!starts_with_magic()) {
+          begin_ = end_;
+          continue;
+        }
+        inflateReset(&stream_);
+        member_ended_ = false;
+      }
+      stream_.next_in = reinterpret_cast<Bytef*>(stored_.data() + begin_);
+      stream_.avail_in = static_cast<uInt>(end_ - begin_);
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      begin_ = end_ - stream_.avail_in;
+      if (code == Z_STREAM_END) {
+        member_ended_ = true;
+      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+        fail(name_, std::string("damaged gzip data: ") +
+                        (stream_.msg == nullptr ? "unknown reason" : stream_.msg));
+      }
+    }
+    return room - stream_.avail_out;
+  }
+
+  /// More stored bytes behind those not used; false at the end.
+  bool refill() {
+    std::copy(stored_.data() + begin_, stored_.data() + end_, stored_.data());
+    end_ -= begin_;
+    begin_ = 0;
+    const std::size_t bytes = read_file(stored_.data() + end_, stored_.size() - end_);
+    end_ += bytes;
+    return bytes > 0;
+  }
+
+  std::size_t read_file(char* to, std::size_t room) {
+    if (fd_ < 0) return 0;  // all of it was given
+    for (;;) {
+      if (cancelled_) wait();
+      const ssize_t bytes = ::read(fd_, to, room);
+      if (bytes < 0 && errno == EINTR) continue;
+      if (bytes < 0) fail(name_, std::strerror(errno));
+      stored_bytes_ += bytes;
+      return static_cast<std::size_t>(bytes);
+    }
+  }
+
+  /// Until there is something to read.
+  void wait() const {
+    pollfd wanted{fd_, POLLIN, 0};
+    do {
+      if (cancelled_()) throw Error(ExitCode::kInterrupted, "interrupted while reading " + name_);
+    } while (::poll(&wanted, 1, kPollMilliseconds) <= 0);
+  }
+
+  std::string name_;
+  std::function<bool()> cancelled_;
+  int fd_ = -1;
+  std::vector<char> stored_;  // [begin_, end_) is not yet used
+  std::size_t begin_ = 0, end_ = 0;
+  int64_t stored_bytes_ = 0;
+  bool is_known_ = false, is_packed_ = false, member_ended_ = false;
+  z_stream stream_{};
+};
+
+ByteReader::ByteReader(const std::filesystem::path& path, std::function<bool()> cancelled)
+    : name_(path == "-" ? "standard input" : path.string()),
+      impl_(std::make_unique<Impl>(path, name_, std::move(cancelled))) {}
+ByteReader::ByteReader(std::string name, std::string_view bytes)
+    : name_(std::move(name)), impl_(std::make_unique<Impl>(name_, bytes)) {}
+ByteReader::ByteReader(ByteReader&&) noexcept = default;
+ByteReader::~ByteReader() = default;
+
+std::size_t ByteReader::read(char* to, std::size_t room) { return impl_->read(to, room); }
+int64_t ByteReader::stored_bytes() const { return impl_->stored_bytes(); }
+
+}  // namespace kdgat::graph

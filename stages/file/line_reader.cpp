@@ -1,0 +1,62 @@
+#include "file/line_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "file/byte_reader.h"
+
+namespace kdgat::graph {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 20;
+
+}  // namespace
+
+LineReader::LineReader(LineReader&&) noexcept = default;
+LineReader::~LineReader() = default;
+
+LineReader::LineReader(const std::filesystem::path& path, std::function<bool()> cancelled)
+    : file_(std::make_unique<ByteReader>(path, std::move(cancelled))), buffer_(kBlock) {
+  name_ = file_->name();
+}
+
+LineReader::LineReader(std::string name, std::string_view text)
+    : name_(std::move(name)),
+      buffer_(text.size() + 1),  // never empty: memchr takes no null pointer
+      end_(text.size()),
+      bytes_read_(static_cast<int64_t>(text.size())) {
+  std::copy(text.begin(), text.end(), buffer_.begin());
+}
+
+bool LineReader::next_across_blocks(std::string_view& line) {
+  std::size_t searched = end_ - begin_;
+  while (read_block()) {
+    const char* from = buffer_.data() + begin_;
+    const void* end = std::memchr(from + searched, '\n', end_ - begin_ - searched);
+    if (end != nullptr) {
+      take(line, static_cast<std::size_t>(static_cast<const char*>(end) - from));
+      ++begin_;
+      return true;
+    }
+    searched = end_ - begin_;
+  }
+  if (begin_ == end_) return false;
+  take(line, end_ - begin_);
+  return true;
+}
+
+/// Reads behind what is left of the last block, which moves to the front; a line longer than the
+/// buffer makes it grow. False at the end of the file.
+bool LineReader::read_block() {
+  if (!file_) return false;
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  if (buffer_.size() - end_ < kBlock / 2) buffer_.resize(2 * buffer_.size());
+  const std::size_t bytes = file_->read(buffer_.data() + end_, buffer_.size() - end_);
+  end_ += bytes;
+  bytes_read_ = file_->stored_bytes();
+  return bytes > 0;
+}
+
+}  // namespace kdgat::graph

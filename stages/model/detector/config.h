@@ -1,0 +1,52 @@
+// Configurations of the models: what rebuilds a model exactly. No LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "model/detector/form.h"
+
+namespace kdgat::model {
+
+/// Graph autoencoder with neighbourhood reconstruction. hidden_dims name the encoder's widths; a
+/// last one equal to latent_dim stands for the latent layer itself.
+struct VgaeConfig : VgaeForm {
+  int64_t num_ids = 0;  ///< vocabulary with the entry for unknown ids
+  int64_t node_features = 11;
+  std::vector<int64_t> hidden_dims{480, 240, 48};
+  int64_t latent_dim = 48;
+  int64_t heads = 4;  ///< of the first encoder layer
+  int64_t embedding_dim = 32;
+  double dropout = 0.15;
+
+  static VgaeConfig teacher(int64_t num_ids);
+  static VgaeConfig student(int64_t num_ids);
+  bool operator==(const VgaeConfig&) const = default;
+};
+
+/// Graph classifier: attention layers, jumping knowledge, mean pool, perceptron.
+struct GatConfig : GatForm {
+  int64_t num_ids = 0;
+  int64_t node_features = 11;
+  int64_t edge_features = 11;  ///< read by conv gatv2 alone
+  int64_t hidden = 48;         ///< channels of each head
+  int64_t layers = 3;
+  int64_t heads = 8;
+  int64_t embedding_dim = 16;
+  int64_t fc_layers = 3;
+  double dropout = 0.2;
+
+  static GatConfig teacher(int64_t num_ids);
+  static GatConfig student(int64_t num_ids);
+  bool operator==(const GatConfig&) const = default;
+};
+
+/// from_json throws Error(kData) naming each missing, unknown, malformed or impossible entry. What
+/// later versions added may be missing: such a file means the published form.
+void to_json(nlohmann::json& out, const VgaeConfig& config);
+void from_json(const nlohmann::json& in, VgaeConfig& config);
+void to_json(nlohmann::json& out, const GatConfig& config);
+void from_json(const nlohmann::json& in, GatConfig& config);
+
+}  // namespace kdgat::model

@@ -1,0 +1,151 @@
+#include "model/detector/footprint.h"
+
+#include "model/detector/footprint_step.h"
+
+namespace kdgat::model {
+namespace {
+
+struct VgaeValues {
+  Value features, z, mean, logvar;
+};
+
+VgaeValues forward(Step& step, const VgaeConfig& config) {
+  Tape& tape = step.tape;
+  const auto latent = static_cast<double>(config.latent_dim);
+  Value h = step.input(config, config.num_ids, config.node_features, config.embedding_dim);
+  std::vector<int64_t> widths = config.hidden_dims;
+  if (widths.size() > 1 && widths.back() == config.latent_dim) widths.pop_back();
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    tape.enter("encoder " + std::to_string(i));
+    h = step.block(h, widths[i], i == 0 ? config.heads : 1, config.norm);
+  }
+  tape.enter("the latent layer");
+  VgaeValues out;
+  out.mean = step.linear(h, latent).value;
+  out.logvar = step.elementwise(step.linear(h, latent).value, Keeps::kInput);
+  {
+    tape.hold(kNodes * (4.5 * kFloat * latent));  // Box and Muller: uniforms, radius, angle, ...
+    const Held noise = tape.hold(kNodes * (kFloat * latent));
+    const Value half = step.elementwise(out.logvar, Keeps::kNothing);
+    const Value deviation = step.elementwise(half, Keeps::kResult);
+    const Value product = tape.value(kNodes, latent);
+    tape.then(product, [&tape, deviation = deviation.without_data(), noise](const Held&) {
+      tape.give(deviation);
+    });
+    out.z = tape.value(kNodes, latent);
+    tape.then(out.z, [&tape, mean = out.mean.without_data(),
+                      product = product.without_data()](const Held& grad) {
+      tape.pass(mean, grad);
+      tape.pass(product, grad);
+    });
+  }
+  tape.enter("the decoder");
+  constexpr int64_t kDecoderHeads = 4;
+  const Value decoded = step.block(out.z, widths.back(), kDecoderHeads, config.norm);
+  out.features =
+      step.elementwise(step.attention(decoded, config.node_features - 1, 1), Keeps::kResult);
+  return out;
+}
+
+void loss(Step& step, const VgaeConfig& config, const VgaeValues& output) {
+  Tape& tape = step.tape;
+  step.distance(output.features, nullptr);
+  tape.enter("the identifier head");
+  step.head(output.z, config.num_ids);
+  tape.enter("the neighbour head");
+  step.head(step.perceptron(output.z, 3), config.num_ids);
+  tape.enter("the divergence");  // 1 + logvar - mean^2 - exp(logvar), all at once
+  const Value& mean = output.mean;
+  const Value one = tape.value(kNodes, mean.width);
+  tape.then(one, [&tape, logvar = output.logvar.without_data()](const Held& grad) {
+    tape.pass(logvar, grad);
+  });
+  const Value square = tape.value(kNodes, mean.width);
+  tape.then(square, [&tape, mean](const Held&) {
+    const Held power = tape.hold(mean.bytes()), twice = tape.hold(mean.bytes());
+    tape.give(mean);
+  });
+  const Value difference = tape.value(kNodes, mean.width);
+  tape.then(difference,
+            [&tape, one = one.without_data(), square = square.without_data()](const Held& grad) {
+              tape.pass(one, grad);
+              tape.give(square);
+            });
+  const Value variance = step.elementwise(output.logvar, Keeps::kResult);
+  const Value sum = tape.value(kNodes, mean.width);
+  tape.then(sum, [&tape, difference = difference.without_data(),
+                  variance = variance.without_data()](const Held& grad) {
+    tape.pass(difference, grad);
+    tape.give(variance);
+  });
+  tape.then(step.term(), [&tape, sum = sum.without_data()](const Held& grad) {
+    tape.pass(sum, grad);  // one number for all
+  });
+}
+
+Value pool(Step& step, const GatConfig& config) {
+  Tape& tape = step.tape;
+  const bool reads_edges = config.conv == "gatv2";
+  const Held attr = reads_edges ? step.edges(config, config.edge_features) : nullptr;
+  Value h = step.input(config, config.num_ids, config.node_features, config.embedding_dim);
+  std::vector<Value> states;
+  for (int64_t i = 0; i < config.layers; ++i) {
+    tape.enter("layer " + std::to_string(i));
+    h = step.checkpoint(h, [&step, &config, attr, reads_edges](const Value& x) {
+      const Value out = reads_edges ? step.attention_with_edges(x, attr, config.hidden,
+                                                                config.heads, config.edge_features)
+                                    : step.attention(x, config.hidden, config.heads);
+      return config.norm == "graph" ? step.norm_relu_dropout(out, config.norm)
+                                    : step.relu_dropout(out);
+    });
+    states.push_back(config.jk == "lstm" ? h : step.mean_pool(h));
+  }
+  tape.enter(config.jk == "lstm" ? "the LSTM" : "the perceptron");
+  if (config.jk == "lstm") return step.mean_pool(step.lstm(states));
+  const Value joined = tape.value(kGraphs, h.width * static_cast<double>(states.size()));
+  tape.then(joined, [&tape, states = Step::without_data(states)](const Held& grad) {
+    for (const Value& state : states) tape.pass(state, grad);
+  });
+  return joined;
+}
+
+}  // namespace
+
+Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
+  Step step(options);
+  step.batch(config.node_features, options.edge_features);
+  {
+    const VgaeValues output = forward(step, config);
+    Held latents, features;
+    if (options.distilling) {
+      step.tape.enter("distillation");
+      const auto latent = static_cast<double>(options.teacher_latent);
+      latents = step.tape.hold(kNodes * (kFloat * latent));
+      features = step.tape.hold(output.features.bytes());
+      const bool same = options.teacher_latent == config.latent_dim;
+      step.distance(same ? output.z : step.linear(output.z, latent).value, latents);
+      step.distance(output.features, features);
+    }
+    loss(step, config, output);
+  }
+  return step.finish();
+}
+
+Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
+  Step step(options);
+  Tape& tape = step.tape;
+  step.batch(config.node_features,
+             config.conv == "gatv2" ? config.edge_features : options.edge_features);
+  {
+    const Value pooled = pool(step, config);
+    const Value logits = step.linear(step.perceptron(pooled, config.fc_layers), 2).value;
+    tape.enter("the loss");
+    const Held labels = tape.hold(kGraphs * kLong);
+    if (options.distilling) tape.hold(kGraphs * (8 * logits.width * kFloat));  // both, softened
+    const Value logarithm = step.elementwise(logits, Keeps::kResult);
+    tape.then(step.term(), [&tape, logarithm, labels](const Held&) { tape.give(logarithm); });
+  }
+  return step.finish();
+}
+
+}  // namespace kdgat::model

@@ -1,0 +1,53 @@
+// Footprint of a training step, counted from shapes: the models and their losses walked on sizes
+// (memory/tape.h), as they run on the CPU. Nothing is computed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "memory/memory_plan.h"
+#include "model/detector/config.h"
+
+namespace kdgat::model {
+
+struct FootprintOptions {
+  std::string precision = "32";  ///< or "16-mixed", "bf16-mixed"
+  bool checkpointing = false;
+  /// Gradients of earlier batches of a step are there while a later one runs.
+  bool accumulating = false;
+  /// A teacher's outputs are given; of an autoencoder's latent layer the width.
+  bool distilling = false;
+  int64_t teacher_latent = 0;
+  /// Edge features of the batches though the model reads none (a teacher may); 0 = as the model.
+  int64_t edge_features = 0;
+  int64_t threads = 1;  ///< that compute, each with a workspace
+};
+
+/// Static mode; teacher = 0. `margin` is what tests hold it to.
+memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& options);
+memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options);
+
+/// Of anything with the members of train::TrainOptions and train::KdOptions.
+template <class Options>
+FootprintOptions footprint_options(const Options& options, int64_t threads) {
+  FootprintOptions out;
+  out.precision = options.precision;
+  out.checkpointing = options.gradient_checkpointing;
+  out.accumulating = options.accumulate_grad_batches > 1;
+  out.distilling = options.use_kd;
+  out.threads = threads;
+  return out;
+}
+
+/// footprint() and what would make it smaller.
+template <class Config>
+memory::Footprint footprint_with_alternatives(const Config& config, FootprintOptions options) {
+  memory::Footprint out = footprint(config, options);
+  if (!options.checkpointing) {
+    options.checkpointing = true;
+    out.alternatives.push_back({"gradient_checkpointing=true", footprint(config, options)});
+  }
+  return out;
+}
+
+}  // namespace kdgat::model

@@ -1,0 +1,354 @@
+// The operations of the models on sizes (memory/tape.h); included by footprint.cpp alone. Each
+// allocates what the real one does, in the same order: where that changes, so must this.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "memory/tape.h"
+#include "model/detector/footprint.h"
+
+namespace kdgat::model {
+
+using memory::Cost;
+using memory::Footprint;
+using memory::Held;
+using memory::Tape;
+using memory::Value;
+
+constexpr Cost kOnce{.fixed = 1}, kGraphs{.graph = 1}, kNodes{.node = 1}, kEdges{.edge = 1};
+constexpr double kFloat = 4, kHalf = 2, kInt = 4, kLong = 8;
+constexpr double kRowsOfBlock = 256;  // of attention and norms: each block has sums of its own
+
+/// What an elementwise operation keeps for backward.
+enum class Keeps { kNothing, kInput, kResult };
+
+class Step {
+ public:
+  explicit Step(const FootprintOptions& options) : tape(options.accumulating), options_(options) {}
+
+  Tape tape;
+  double buffers = 0;  ///< bytes of what a model keeps beside parameters
+  double table = 0;    ///< elements of the embedding
+
+  /// The gathered batch; graph::Buffer leaves a quarter to grow.
+  void batch(int64_t node_features, int64_t edge_features) {
+    const auto features = static_cast<double>(node_features);
+    input_ = (kGraphs * (kInt + 2 * kLong) + kNodes * (kFloat * features + kInt) +
+              kEdges * (kInt + kFloat * static_cast<double>(edge_features)) + kOnce * (2 * kInt)) *
+             1.25;
+    tape.enter("the input");
+    kept_.push_back(tape.hold(input_));
+  }
+
+  /// Input: embedding and features side by side.
+  Value input(const InputForm& form, int64_t num_ids, int64_t node_features, int64_t width) {
+    const auto features = static_cast<double>(node_features - 1), d = static_cast<double>(width);
+    const bool hashed = form.id_embedding == "hashed";
+    const double rows = static_cast<double>(hashed ? form.id_buckets : num_ids);
+    if (hashed) buffers += kLong * 2 * static_cast<double>(num_ids);
+    if (form.standardise) buffers += kFloat * 2 * features;
+    table = rows * d;
+
+    Held id = tape.hold(kNodes * kInt);
+    kept_.push_back(id);
+    if (form.id_embedding == "unknown") {
+      tape.hold(kNodes * (2 * kFloat + 1 + kInt));
+      id = tape.hold(kNodes * kInt);
+    }
+    if (hashed) id = tape.hold(kNodes * (2 * kLong));
+    Value embedded = tape.value(kNodes, d);
+    tape.then(embedded, [this, id, d, rows](const Held&) {
+      const Held dense = tape.hold(kNodes * (kFloat * d));  // the columns taken out of the whole
+      tape.parameters({rows * d});
+    });
+    if (hashed) {
+      const Held both = tape.hold(kNodes * (2 * kFloat * d));
+    }
+    Held scores;
+    if (form.standardise) {
+      tape.hold(kNodes * (3 * kFloat * features));
+      scores = tape.hold(kNodes * (kFloat * features));
+    }
+    const Value x = tape.value(kNodes, d + features);
+    tape.then(x, [this, embedded = embedded.without_data()](const Held& grad) {
+      tape.pass(embedded, grad);
+    });
+    return x;
+  }
+
+  /// Edge features as the model reads them.
+  Held edges(const InputForm& form, int64_t edge_features) {
+    const double features = static_cast<double>(edge_features);
+    if (!form.standardise) return nullptr;
+    buffers += kFloat * 2 * features;
+    tape.hold(kEdges * (3 * kFloat * features));
+    return tape.hold(kEdges * (kFloat * features));
+  }
+
+  struct Product {
+    Value value;
+    Held rounded;  ///< the result in 16 bits, before it is 32 again
+  };
+
+  /// y = x W^T + b. In mixed precision the inputs are rounded, each time anew, and kept so.
+  Product linear(const Value& x, double outputs, bool bias = true) {
+    const double weight = x.width * outputs, shift = bias ? outputs : 0;
+    const auto gradients = [this, weight, shift] {
+      tape.parameters(shift > 0 ? std::vector{weight, shift} : std::vector{weight});
+    };
+    if (options_.precision == "32") {
+      const Value y = tape.value(x.rows, outputs);
+      tape.then(y, [this, x, gradients](const Held&) {
+        tape.give(x);
+        gradients();
+      });
+      return {y, nullptr};
+    }
+    const Value x16 = tape.value(x.rows, x.width, kHalf);
+    tape.then(x16, [this, x = x.without_data()](const Held&) { tape.give(x); });
+    const Value weights16 = tape.value(kOnce, weight + shift, kHalf);
+    tape.then(weights16, [gradients](const Held&) { gradients(); });
+    const Value y16 = tape.value(x.rows, outputs, kHalf);
+    tape.then(y16, [this, x16, weights16](const Held&) {
+      tape.give(x16);
+      tape.give(weights16);
+    });
+    const Value y = tape.value(x.rows, outputs);
+    tape.then(y, [this, y16 = y16.without_data()](const Held&) { tape.give(y16); });
+    return {y, y16.data};
+  }
+
+  Value elementwise(const Value& x, Keeps keeps) {
+    const Value y = tape.value(x.rows, x.width);
+    Held kept;
+    if (keeps == Keeps::kInput) kept = x.data;
+    if (keeps == Keeps::kResult) kept = y.data;
+    tape.then(y, [this, x = x.without_data(), kept](const Held&) { tape.give(x); });
+    return y;
+  }
+  Value relu_dropout(const Value& x) { return elementwise(x, Keeps::kResult); }
+
+  /// GatConv: product, scores of nodes and their softmax; nothing is kept by edge.
+  Value attention(const Value& x, int64_t channels, int64_t head_count) {
+    const auto heads = static_cast<double>(head_count);
+    const double width = heads * static_cast<double>(channels);
+    const Product product = linear(x, width, /*bias=*/false);
+    const Value& h = product.value;
+    const Value out = tape.value(h.rows, width);
+    const Held scores = tape.hold(kNodes * (3 * kFloat * heads));
+    tape.then(out, [this, h, scores, kept = out.data, heads, width](const Held&) {
+      const Held grad = tape.hold(h.bytes()), workspace = tape.hold(kNodes * (2 * kFloat * heads)),
+                 partials = tape.hold(sums_of_blocks(3 * width));
+      tape.parameters({width, width, width});
+      tape.pass(h, grad);
+    });
+    return out;
+  }
+
+  /// GatV2Conv: two products; the weights of edges are kept.
+  Value attention_with_edges(const Value& x, const Held& attr, int64_t channels, int64_t head_count,
+                             int64_t edge_features) {
+    const auto heads = static_cast<double>(head_count), d = static_cast<double>(edge_features);
+    const double width = heads * static_cast<double>(channels);
+    const Product targets = linear(x, width), sources = linear(x, width);
+    const Value &r = targets.value, &l = sources.value;
+    const Held weight = tape.hold(kOnce * (kFloat * d * width));
+    const Held alpha = tape.hold((kNodes + kEdges) * (kFloat * heads));
+    const Value out = tape.value(l.rows, width);
+    const Held rows = tape.hold(sums_of_blocks(width + d));
+    tape.then(out, [this, l, r, attr, weight, alpha, kept = out.data, width, d](const Held&) {
+      const Held grad_l = tape.hold(l.bytes()), grad_r = tape.hold(r.bytes()),
+                 work = tape.hold(sums_of_blocks(width + d)),
+                 partials = tape.hold(sums_of_blocks((2 + d) * width));
+      tape.parameters({d * width, width, width});
+      tape.pass(l, grad_l);
+      tape.pass(r, grad_r);
+    });
+    return out;
+  }
+
+  /// Norm, ReLU and dropout in one.
+  Value norm_relu_dropout(const Value& x, const std::string& kind) {
+    const double width = x.width;
+    const bool of_graph = kind == "graph";
+    const Held statistics = tape.hold((of_graph ? kGraphs : kOnce) * (2 * kFloat * width));
+    const Value out = tape.value(x.rows, width);
+    if (!of_graph) tape.hold(sums_of_blocks(width));
+    tape.then(out, [this, x, statistics, kept = out.data, width, of_graph](const Held&) {
+      const Held grad = tape.hold(x.bytes());
+      tape.hold(sums_of_blocks((of_graph ? 3 : 2) * width));
+      tape.parameters(std::vector<double>(of_graph ? 3 : 2, width));
+      tape.pass(x, grad);
+    });
+    return out;
+  }
+
+  Value checkpoint(const Value& x, const std::function<Value(const Value&)>& body) {
+    return options_.checkpointing ? tape.checkpoint(x, body) : body(x);
+  }
+
+  /// A block of the autoencoder: attention and norm.
+  Value block(const Value& x, int64_t width, int64_t heads, const std::string& norm) {
+    const int64_t channels = heads > 0 && width % heads == 0 ? width / heads : width;
+    if (norm == "batch") buffers += kFloat * 2 * static_cast<double>(channels * heads) + kLong;
+    return checkpoint(x, [=, this](const Value& in) {
+      return norm_relu_dropout(attention(in, channels, heads), norm);
+    });
+  }
+
+  /// All but the last layer of a perceptron.
+  Value perceptron(Value x, int64_t layers) {
+    for (int64_t i = 0; i + 1 < layers; ++i) x = relu_dropout(linear(x, x.width).value);
+    return x;
+  }
+
+  /// JumpingLstm: oneDNN's layer of both directions over the states, and their average.
+  Value lstm(const std::vector<Value>& states) {
+    const auto layers = static_cast<double>(states.size());
+    const double width = states.front().width, units = layers * width / 2;
+    const Value stacked = tape.value(kNodes, layers * width);
+    tape.then(stacked, [this, states = without_data(states)](const Held& grad) {
+      for (const Value& state : states) tape.pass(state, grad);
+    });
+    const Value read = read_both_ways(stacked, layers, width, units);
+    const Value rows = tape.value(kNodes, read.width);  // by node, for the product
+    tape.then(rows,
+              [this, read = read.without_data()](const Held& grad) { tape.pass(read, grad); });
+    const Value scores = tape.value(kNodes, layers);
+    tape.then(scores, [this, rows, units](const Held&) {
+      tape.give(rows);
+      tape.parameters({2 * units, 1});
+    });
+    const Value weights = elementwise(scores, Keeps::kResult);
+    const Value products = tape.value(kNodes, layers * width);
+    tape.then(products, [this, stacked, weights](const Held&) {
+      tape.give(stacked);
+      const Held full = tape.hold(stacked.bytes());
+      tape.give(weights);
+    });
+    const Value out = tape.value(kNodes, width);
+    tape.then(out, [this, products = products.without_data()](const Held& grad) {
+      tape.pass(products, grad);
+    });
+    return out;
+  }
+
+  Value mean_pool(const Value& x) {
+    const Value out = tape.value(kGraphs, x.width);
+    tape.then(out, [this, x = x.without_data(), out = out.without_data()](const Held&) {
+      const Held dense = tape.hold(out.bytes());  // its columns of all layers' gradient
+      tape.give(x);
+    });
+    return out;
+  }
+
+  /// A head of num_ids outputs and its loss, rows in blocks: gradients are made with the loss.
+  void head(const Value& z, int64_t num_ids) {
+    const double columns = 64 * static_cast<double>((num_ids + 63) / 64);
+    const double weights = kFloat * (z.width + 1) * columns;
+    const auto outputs = static_cast<double>(num_ids);
+    Held grad_z, grad_weight, grad_bias;
+    {
+      const Held padded = tape.hold(kOnce * weights), loss = tape.hold(kNodes * kFloat);
+      grad_z = tape.hold(z.bytes());
+      // Each 1024 rows sum weight gradients of their own.
+      const Held sums = tape.hold(kOnce * weights + kNodes * (weights / 1024));
+      const auto threads = static_cast<double>(options_.threads);
+      tape.hold(kOnce * (threads * kFloat * 32 * (columns + z.width + 3)));
+      grad_weight = tape.hold(kOnce * (kFloat * z.width * outputs));
+      grad_bias = tape.hold(kOnce * weights);  // a row of all sums
+    }
+    const Value loss = term();
+    tape.then(loss,
+              [this, z = z.without_data(), grad_z, grad_weight, grad_bias, outputs](const Held&) {
+                tape.give(z);
+                tape.parameters({z.width * outputs, outputs});
+              });
+  }
+
+  /// Mean square distance of `x` to what is given.
+  void distance(const Value& x, const Held& target) {
+    tape.hold(x.bytes());
+    tape.then(term(), [this, x, target](const Held&) { tape.give(x); });
+  }
+
+  /// A term of the loss.
+  Value term() {
+    terms_.push_back(tape.value(kOnce, 1));
+    return terms_.back();
+  }
+
+  static std::vector<Value> without_data(std::vector<Value> values) {
+    for (Value& value : values) value.data = nullptr;
+    return values;
+  }
+
+  Footprint finish() {
+    for (const Value& t : terms_) tape.give(t);
+    tape.backward();
+    Footprint out;
+    const double parameters = kFloat * tape.parameter_elements();
+    out.embeddings = static_cast<int64_t>(kFloat * table);
+    out.parameters = static_cast<int64_t>(parameters + buffers) - out.embeddings;
+    out.gradients = static_cast<int64_t>(parameters);
+    out.optimizer = static_cast<int64_t>(2 * parameters +
+                                         kFloat * static_cast<double>(tape.parameter_tensors()));
+    out.weights_kept = out.parameters + out.embeddings;
+    out.input = input_;
+    out.margin = 0.05;
+    out.phases = tape.phases();
+    if (!options_.accumulating) {  // gradients are counted as held, but come only with backward
+      for (memory::Phase& phase : out.phases) phase.cost.fixed -= parameters;
+    }
+    out.phases.push_back({"optimizer", input_});
+    return out;
+  }
+
+ private:
+  /// Both directions of the LSTM, always in 32 bits. oneDNN keeps for each step four gates and a
+  /// row of work, and five states before and after; what backward needs beside was measured.
+  Value read_both_ways(const Value& stacked, double steps, double width, double units) {
+    const auto nodes = [](double columns) { return kNodes * (kFloat * columns); };
+    const double workspace =
+        5 * steps * units + (steps + 1) * (4 * units + 6 * std::max(width, units));
+    const double scratch = (6.5 + 5 * steps) * units, weights = 4 * units * (width + units);
+    const Value input = tape.value(kNodes, stacked.width);  // by step
+    tape.then(input, [this, stacked = stacked.without_data()](const Held& grad) {
+      tape.pass(stacked, grad);
+    });
+    const Held initial = tape.hold(nodes(4 * units));
+    std::vector<Value> ways;
+    for (int way = 0; way < 2; ++way) {
+      const Value out = tape.value(kNodes, steps * units);
+      const Held last = tape.hold(nodes(2 * units)), kept = tape.hold(nodes(workspace));
+      tape.hold(nodes(6.5 * units));
+      tape.then(out, [this, input, initial, all = out.data, last, kept, scratch, units, width,
+                      weights, nodes](const Held&) {
+        tape.hold(input.bytes() + nodes(scratch) + kOnce * (2 * kFloat * weights));
+        tape.give(input);
+        tape.parameters({4 * units * width, 4 * units * units, 4 * units, 4 * units});
+      });
+      ways.push_back(out.without_data());
+    }
+    const Value read = tape.value(kNodes, 2 * steps * units);
+    tape.then(read, [this, ways](const Held& grad) {
+      for (const Value& way : ways) tape.pass(way, grad);
+    });
+    tape.hold(nodes(4 * units));  // last states, side by side
+    return read;
+  }
+
+  static Cost sums_of_blocks(double columns) {
+    return (kNodes * (1 / kRowsOfBlock) + kOnce) * (kFloat * columns);
+  }
+
+  FootprintOptions options_;
+  Cost input_;
+  std::vector<Held> kept_;  // until the step ends
+  std::vector<Value> terms_;
+};
+
+}  // namespace kdgat::model

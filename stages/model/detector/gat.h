@@ -1,0 +1,48 @@
+// GraphClassifier: graph attention layers, jumping knowledge, mean pool and perceptron. forward()
+// only.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/pimpl.h>
+
+#include "model/detector/config.h"
+#include "model/layers/gatv2_conv.h"
+#include "model/layers/graph_norm.h"
+#include "model/layers/input.h"
+#include "model/layers/jumping.h"
+#include "model/layers/layers.h"
+
+namespace kdgat::model {
+
+class GraphClassifierImpl : public torch::nn::Module {
+ public:
+  explicit GraphClassifierImpl(const GatConfig& config);
+
+  /// Logits [G, 2]; class 1 is attack. No layer mixes graphs.
+  at::Tensor forward(const BatchTensors& batch) { return classify(pooled(batch), batch); }
+  /// The states of all layers joined by jumping knowledge, averaged over each graph: [G,
+  /// hidden*heads*layers], with jk lstm [G, hidden*heads].
+  at::Tensor pooled(const BatchTensors& batch);
+  at::Tensor classify(const at::Tensor& pooled_GF, const BatchTensors& batch);
+
+  const GatConfig& config() const { return config_; }
+  /// Whether batches must carry edge features.
+  bool reads_edges() const { return config_.conv == "gatv2"; }
+
+  bool checkpointing = false;  ///< compute each layer again in backward; changes no result
+
+  Input input{nullptr};
+  torch::nn::ModuleList convs;  ///< GatConv or GatV2Conv
+  torch::nn::ModuleList norms;  ///< GraphNorm; empty without
+  JumpingLstm jk{nullptr};      ///< null if states are concatenated
+  Perceptron head{nullptr};
+
+ private:
+  GatConfig config_;
+};
+TORCH_MODULE(GraphClassifier);
+
+GraphClassifier make_model(const GatConfig& config);
+
+}  // namespace kdgat::model

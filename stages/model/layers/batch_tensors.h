@@ -1,0 +1,36 @@
+// BatchTensors: a packed batch of graphs as tensors. Owns only tensor handles; on the CPU they look
+// straight into the GraphBatch. Knows neither stores nor models.
+//
+// G graphs, N nodes, E edges, F node and D edge features.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "graph/pack.h"
+#include "model/layers/noise.h"
+
+namespace kdgat::model {
+
+/// Edges stand by target. Graph convolutions add one self-loop to every node themselves and skip
+/// edges whose source is their target.
+struct BatchTensors {
+  at::Tensor x_NF;          ///< float; column 0 holds the vocabulary index
+  at::Tensor id_N;          ///< int32 vocabulary index
+  at::Tensor node_ptr_G1;   ///< int32 first node of each graph
+  at::Tensor in_ptr_N1;     ///< int32 first incoming edge of each node
+  at::Tensor in_source_E;   ///< int32 source node of each edge
+  at::Tensor edge_attr_ED;  ///< float; undefined unless the batch carries edge features
+  at::Tensor y_G;           ///< int64 label, -1 = none
+  at::Tensor graph_id_G;    ///< int64 index in the store
+  int64_t graphs = 0, nodes = 0, edges = 0;
+  NoiseKey noise;                       ///< used in training mode only
+  graph::Exchange* exchange = nullptr;  ///< of the batch; used in training mode only
+
+  bool is_cpu() const { return x_NF.is_cpu(); }
+};
+
+/// On the CPU zero-copy (but for id_N): valid while `batch` is unchanged and alive. On another
+/// device a copy.
+BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device);
+
+}  // namespace kdgat::model

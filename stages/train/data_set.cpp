@@ -1,0 +1,50 @@
+#include "train/data_set.h"
+
+namespace kdgat::train {
+
+std::vector<int64_t> Data::part(const std::string& name) const {
+  const auto found = split.parts.find(name);
+  return found == split.parts.end() ? std::vector<int64_t>{} : found->second;
+}
+
+std::vector<int64_t> Data::with_label(const std::vector<int64_t>& ids, int label) const {
+  std::vector<int64_t> out;
+  for (const int64_t id : ids) {
+    if (store.y()[static_cast<std::size_t>(id)] == label) out.push_back(id);
+  }
+  return out;
+}
+
+std::vector<int64_t> Data::labels(const std::vector<int64_t>& ids) const {
+  std::vector<int64_t> out;
+  for (const int64_t id : ids) out.push_back(store.y()[static_cast<std::size_t>(id)]);
+  return out;
+}
+
+std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids) {
+  std::vector<int64_t> out;
+  bool seen[2] = {false, false};
+  for (const int64_t id : ids) {
+    const int32_t label = data.store.y()[static_cast<std::size_t>(id)];
+    if (label < 0) continue;
+    seen[label] = true;
+    out.push_back(id);
+  }
+  return seen[0] && seen[1] ? out : std::vector<int64_t>{};
+}
+
+nlohmann::json layout_of(const graph::GraphStore& store) {
+  return {
+      {"node_features", store.node_feature_names()},
+      {"edge_features", store.edge_feature_names()},
+      {"vocabulary", std::vector<int64_t>(store.vocabulary().begin(), store.vocabulary().end())},
+      {"import", store.options()}};
+}
+
+Data open_data(const std::filesystem::path& folder) {
+  graph::GraphStore store = graph::GraphStore::open(folder / "graphs.safetensors");
+  graph::Split split = graph::load_split(folder / "split.safetensors", store);
+  return {std::move(store), std::move(split)};
+}
+
+}  // namespace kdgat::train
