@@ -22,71 +22,71 @@ endfunction()
 
 kdgat_add_tests(kdgat_graph_tests
   SOURCES
-    tests/unit/graph/can_log_test.cpp
-    tests/unit/graph/dataset_files_test.cpp
-    tests/unit/graph/fuzz_can_log_test.cpp
-    tests/unit/graph/fuzz_neurons_test.cpp
-    tests/unit/graph/fuzz_safetensors_test.cpp
-    tests/unit/graph/fuzz_texts_test.cpp
+    tests/unit/data/can/can_log_test.cpp
+    tests/unit/data/dataset_files_test.cpp
+    tests/unit/data/can/fuzz_can_log_test.cpp
+    tests/unit/data/space/fuzz_neurons_test.cpp
+    tests/unit/file/fuzz_safetensors_test.cpp
+    tests/unit/data/texts/fuzz_texts_test.cpp
     tests/unit/graph/graph_store_test.cpp
-    tests/unit/graph/import_test.cpp
-    tests/unit/graph/line_reader_test.cpp
-    tests/unit/graph/log_windows_test.cpp
+    tests/unit/data/import_test.cpp
+    tests/unit/file/line_reader_test.cpp
+    tests/unit/data/can/log_windows_test.cpp
     tests/unit/graph/pack_test.cpp
     tests/unit/graph/paths_test.cpp
-    tests/unit/graph/ratings_test.cpp
-    tests/unit/graph/safetensors_test.cpp
+    tests/unit/data/ratings/ratings_test.cpp
+    tests/unit/file/safetensors_test.cpp
     tests/unit/graph/shape_test.cpp
-    tests/unit/graph/spatial_import_test.cpp
+    tests/unit/data/space/spatial_import_test.cpp
     tests/unit/graph/spatial_store_test.cpp
     tests/unit/graph/spatial_test.cpp
     tests/unit/graph/split_test.cpp
-    tests/unit/graph/swc_test.cpp
-    tests/unit/graph/synth_test.cpp
-    tests/unit/graph/tar_test.cpp
-    tests/unit/graph/text_clean_test.cpp
-    tests/unit/graph/text_golden_test.cpp
-    tests/unit/graph/text_graph_test.cpp
-    tests/unit/graph/text_import_test.cpp
-    tests/unit/graph/text_store_test.cpp
-    tests/unit/graph/windows_test.cpp
+    tests/unit/data/space/swc_test.cpp
+    tests/unit/data/synth_test.cpp
+    tests/unit/file/tar_test.cpp
+    tests/unit/data/texts/text_clean_test.cpp
+    tests/unit/data/texts/text_golden_test.cpp
+    tests/unit/data/texts/text_graph_test.cpp
+    tests/unit/data/texts/text_import_test.cpp
+    tests/unit/data/texts/text_store_test.cpp
+    tests/unit/data/can/windows_test.cpp
   LINK kdgat_graph ZLIB::ZLIB)
 
 kdgat_add_tests(kdgat_host_tests
   SOURCES
-    tests/unit/pipeline/artifacts_test.cpp
-    tests/unit/pipeline/chart_svg_test.cpp
-    tests/unit/pipeline/cli_test.cpp
-    tests/unit/pipeline/data_test.cpp
-    tests/unit/pipeline/find_model_test.cpp
-    tests/unit/pipeline/job_failure_test.cpp
-    tests/unit/pipeline/job_script_test.cpp
-    tests/unit/pipeline/legacy_estimate_test.cpp
-    tests/unit/pipeline/machine_test.cpp
-    tests/unit/pipeline/memory_test.cpp
-    tests/unit/pipeline/memory_verb_test.cpp
-    tests/unit/pipeline/path_options_test.cpp
-    tests/unit/pipeline/plan_test.cpp
-    tests/unit/pipeline/plugin_host_test.cpp
-    tests/unit/pipeline/profile_test.cpp
-    tests/unit/pipeline/ranks_test.cpp
-    tests/unit/pipeline/report_test.cpp
-    tests/unit/pipeline/run_record_test.cpp
-    tests/unit/pipeline/run_test.cpp
-    tests/unit/pipeline/runner_test.cpp
-    tests/unit/pipeline/runs_verb_test.cpp
-    tests/unit/pipeline/schema_test.cpp
-    tests/unit/pipeline/status_test.cpp
-    tests/unit/pipeline/submit_test.cpp
-    tests/unit/pipeline/tune_test.cpp
+    tests/unit/pipeline/run/artifacts_test.cpp
+    tests/unit/pipeline/show/chart_svg_test.cpp
+    tests/unit/pipeline/cli/cli_test.cpp
+    tests/unit/pipeline/data/data_test.cpp
+    tests/unit/pipeline/run/find_model_test.cpp
+    tests/unit/pipeline/slurm/job_failure_test.cpp
+    tests/unit/pipeline/slurm/job_script_test.cpp
+    tests/unit/pipeline/memory/legacy_estimate_test.cpp
+    tests/unit/pipeline/system/machine_test.cpp
+    tests/unit/pipeline/memory/memory_test.cpp
+    tests/unit/pipeline/verbs/memory_verb_test.cpp
+    tests/unit/pipeline/profile/path_options_test.cpp
+    tests/unit/pipeline/run/plan_test.cpp
+    tests/unit/pipeline/plugin/plugin_host_test.cpp
+    tests/unit/pipeline/profile/profile_test.cpp
+    tests/unit/pipeline/execute/ranks_test.cpp
+    tests/unit/pipeline/report/report_test.cpp
+    tests/unit/pipeline/run/run_record_test.cpp
+    tests/unit/pipeline/verbs/run_test.cpp
+    tests/unit/pipeline/execute/runner_test.cpp
+    tests/unit/pipeline/verbs/runs_verb_test.cpp
+    tests/unit/pipeline/plugin/schema_test.cpp
+    tests/unit/pipeline/show/status_test.cpp
+    tests/unit/pipeline/slurm/submit_test.cpp
+    tests/unit/pipeline/tune/tune_test.cpp
   LINK kdgat_core)
 add_dependencies(kdgat_host_tests kdgat_plugin_example)
 # Beside the others, as its HTTP library takes longer to load than most of their cases take to run.
 kdgat_add_tests(kdgat_records_tests
   SOURCES
-    tests/unit/pipeline/mlflow_test.cpp
-    tests/unit/pipeline/recorder_test.cpp
-    tests/unit/pipeline/records_test.cpp
+    tests/unit/pipeline/records/mlflow_test.cpp
+    tests/unit/pipeline/records/recorder_test.cpp
+    tests/unit/pipeline/records/records_test.cpp
   LINK kdgat_core httplib)
 add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 
@@ -107,15 +107,15 @@ if(KDGAT_ENGINE)
       tests/unit/memory/arena_test.cpp
       tests/unit/memory/gpu_test.cpp
       tests/unit/memory/meter_test.cpp
-      tests/unit/memory/plan_test.cpp
-      tests/unit/model/footprint_test.cpp
-      tests/unit/model/forms_test.cpp
-      tests/unit/model/full_precision_test.cpp
-      tests/unit/model/growth_test.cpp
-      tests/unit/model/kernels_test.cpp
-      tests/unit/model/model_test.cpp
-      tests/unit/model/sage_test.cpp
-      tests/unit/model/sgmp_test.cpp
+      tests/unit/memory/memory_plan_test.cpp
+      tests/unit/model/detector/footprint_test.cpp
+      tests/unit/model/detector/forms_test.cpp
+      tests/unit/model/layers/full_precision_test.cpp
+      tests/unit/model/space/growth_test.cpp
+      tests/unit/model/kernels/kernels_test.cpp
+      tests/unit/model/detector/model_test.cpp
+      tests/unit/model/ratings/sage_test.cpp
+      tests/unit/model/space/sgmp_test.cpp
       tests/unit/objective/distillation_test.cpp
       tests/unit/objective/graph_objective_test.cpp
       tests/unit/objective/mixed_precision_test.cpp
@@ -129,13 +129,13 @@ if(KDGAT_ENGINE)
       tests/unit/stages/stages_test.cpp
       tests/unit/stages/tree_stages_test.cpp
       tests/unit/train/calibration_test.cpp
-      tests/unit/train/class_metrics_test.cpp
-      tests/unit/train/curriculum_sampler_test.cpp
+      tests/unit/train/metrics/class_metrics_test.cpp
+      tests/unit/train/sampling/curriculum_sampler_test.cpp
       tests/unit/train/memory_test.cpp
-      tests/unit/train/metrics_test.cpp
+      tests/unit/train/metrics/metrics_test.cpp
       tests/unit/train/optimizer_test.cpp
       tests/unit/train/precision_test.cpp
-      tests/unit/train/ranks_test.cpp
+      tests/unit/train/rank_group_test.cpp
       tests/unit/train/trainer_test.cpp
     LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
          kdgat_stage_finetune kdgat_stage_graphsage kdgat_stage_gtssl
@@ -146,8 +146,8 @@ endif()
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_text_tests
     SOURCES
-      tests/unit/model/sparse_product_test.cpp
-      tests/unit/model/text_gcn_test.cpp
+      tests/unit/model/texts/sparse_product_test.cpp
+      tests/unit/model/texts/text_gcn_test.cpp
       tests/unit/stages/textgcn_test.cpp
     LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier)
 endif()

@@ -1,8 +1,9 @@
+#include "memory/memory_plan.h"
+
 #include <cmath>
 
 #include "kdgat/error.h"
 #include "memory/cache_policy.h"
-#include "memory/memory_plan.h"
 #include "support/catch_torch.h"
 
 using namespace kdgat;

@@ -13,7 +13,7 @@ using Catch::Contains;
 namespace {
 
 std::string recorded(const std::string& name) {
-  const std::string text = read_text("tests/unit/pipeline/slurm/" + name + ".txt");
+  const std::string text = read_text("tests/unit/pipeline/slurm/transcripts/" + name + ".txt");
   REQUIRE_FALSE(text.empty());
   return text;
 }

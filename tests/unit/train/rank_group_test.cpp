@@ -1,5 +1,7 @@
 // Training shared by several processes (here threads, which share nothing but the wire) is the
 // training of one.
+#include "train/rank_group.h"
+
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -16,7 +18,6 @@
 #include "support/stage_fixture.h"
 #include "support/weights.h"
 #include "train/probe.h"
-#include "train/rank_group.h"
 
 using namespace kdgat;
 using test::json;
