@@ -1,0 +1,39 @@
+# The host: a library for it and for tests, the executable, and the process that speaks HTTP for it. Included by
+# the CMakeLists.txt of the project; one row a room.
+add_library(kdgat_core STATIC)
+kdgat_add_room(kdgat_core pipeline/cli cli command_line)
+kdgat_add_room(kdgat_core pipeline/data data data_ratings data_tables data_text)
+kdgat_add_room(kdgat_core pipeline/execute
+  child frozen_run ranks run_options run_session runner stage_process step_run)
+kdgat_add_room(kdgat_core pipeline/memory
+  cards legacy_estimate memory_options memory_report memory_svg memory_table)
+kdgat_add_room(kdgat_core pipeline/plugin plugin_catalog plugin_host schema stage_call)
+kdgat_add_room(kdgat_core pipeline/profile
+  path_options profile_keys profile_layers profile_resolve profile_yaml)
+kdgat_add_room(kdgat_core pipeline/records
+  event_file http mlflow_files mlflow_server mlflow_sync record_files recorder records)
+kdgat_add_room(kdgat_core pipeline/report
+  report_compare report_detection report_model report_page report_run report_sweep report_training)
+kdgat_add_room(kdgat_core pipeline/run artifacts find_model plan run_figures run_record)
+kdgat_add_room(kdgat_core pipeline/show
+  chart_svg markup parallel_svg status_jsonl status_terminal table)
+kdgat_add_room(kdgat_core pipeline/slurm
+  job_failure job_retry job_script job_states site_profile submission)
+kdgat_add_room(kdgat_core pipeline/system hash log machine program signals subprocess)
+kdgat_add_room(kdgat_core pipeline/tune
+  admission space sweep sweep_record sweep_table trial_process)
+kdgat_add_room(kdgat_core pipeline/verbs
+  completion_verb config_verb data_verb describe_verb doctor_verb help job_verb jobs_verb
+  memory_verb plan_verb plugins_verb report_verb run_verb runs_verb score_verb stage_verb
+  submit_verb sync_verb tune_verb version_verb)
+target_include_directories(kdgat_core PUBLIC .)
+target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")
+target_link_libraries(kdgat_core PUBLIC kdgat_sdk kdgat_graph
+                      PRIVATE yaml-cpp CLI11::CLI11 spdlog::spdlog Threads::Threads ${CMAKE_DL_LIBS})
+add_executable(kdgat pipeline/main.cpp)
+target_link_libraries(kdgat PRIVATE kdgat_core)
+add_executable(kdgat_http pipeline/records/http_child.cpp)
+target_link_libraries(kdgat_http PRIVATE httplib nlohmann_json::nlohmann_json Threads::Threads)
+add_dependencies(kdgat kdgat_http)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/profiles ${CMAKE_BINARY_DIR}/profiles SYMBOLIC)
+add_dependencies(kdgat_all kdgat)

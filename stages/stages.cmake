@@ -1,0 +1,108 @@
+# Everything that computes: the library of data, which needs no LibTorch, the engine, its kernels, and the
+# stages. Included by the CMakeLists.txt of the project; one row a room.
+add_library(kdgat_graph SHARED)
+kdgat_add_room(kdgat_graph stages/data dataset_files import synth)
+kdgat_add_room(kdgat_graph stages/data/can
+  can_log can_rows can_writer log_windows synth_attacks synth_traffic windows)
+kdgat_add_room(kdgat_graph stages/data/ratings ratings ratings_import ratings_store synth_ratings)
+kdgat_add_room(kdgat_graph stages/data/space
+  labels neurons points spatial_builder spatial_graphs spatial_import subtrees swc synth_spatial)
+kdgat_add_room(kdgat_graph stages/data/texts
+  stop_words synth_text text_clean text_corpus text_files text_graph text_import text_reader
+  text_store)
+kdgat_add_room(kdgat_graph stages/file
+  byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
+  utf8)
+kdgat_add_room(kdgat_graph stages/graph
+  buffer feature_stats graph_store pack paths shape spatial spatial_store split)
+set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+target_include_directories(kdgat_graph PUBLIC stages)
+target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB Threads::Threads)
+
+if(NOT KDGAT_ENGINE)
+  return()
+endif()
+
+add_library(kdgat_engine SHARED)
+kdgat_add_room(kdgat_engine stages/memory
+  arena cache_policy memory_plan meter out_of_memory own_space tape)
+kdgat_add_room(kdgat_engine stages/model model_file)
+kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
+kdgat_add_room(kdgat_engine stages/model/kernels isa parallel)
+kdgat_add_room(kdgat_engine stages/model/layers
+  batch_tensors blocked_heads gat_conv gat_reference gatv2_conv graph_norm input jumping layers
+  noise norm recompute)
+kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
+kdgat_add_room(kdgat_engine stages/model/space
+  graph_head growth path_features path_messages path_ops products sgmp sgmp_footprint
+  spatial_tensors)
+kdgat_add_room(kdgat_engine stages/model/texts sparse_product text_gcn)
+kdgat_add_room(kdgat_engine stages/objective
+  autoencoder_objective classification_loss classifier_objective distillation fusion_scorer
+  fusion_state graph_objective kd_options load_scorer teacher teacher_cache tree_objective
+  tree_pairs)
+kdgat_add_room(kdgat_engine stages/setup space_setup)
+kdgat_add_room(kdgat_engine stages/train
+  calibration checkpoint data_set fit optimizer precision probe rank_group schedule trainer)
+kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics)
+kdgat_add_room(kdgat_engine stages/train/sampling curriculum_sampler difficulty sampling)
+set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+target_link_libraries(kdgat_engine PUBLIC kdgat_graph libtorch)
+# The one source that starts threads; with LibTorch's own run time, as two would keep two sets of
+# them.
+set_source_files_properties(stages/model/kernels/parallel.cpp PROPERTIES COMPILE_OPTIONS -fopenmp)
+# LibTorch has Gloo inside and its headers not.
+find_path(GLOO_INCLUDE gloo/algorithm.h)
+set(ranks_definitions)
+set(ranks_includes)
+if(GLOO_INCLUDE)
+  list(APPEND ranks_definitions USE_C10D_GLOO)
+  list(APPEND ranks_includes ${GLOO_INCLUDE})
+  if(EXISTS ${LIBTORCH_ROOT}/lib/libtorch_cuda.so)
+    find_path(NCCL_INCLUDE nccl.h)
+    find_path(CUDA_INCLUDE cuda_runtime.h PATHS /usr/local/cuda/include)
+    if(NCCL_INCLUDE AND CUDA_INCLUDE)
+      list(APPEND ranks_definitions KDGAT_NCCL USE_C10D_NCCL)
+      list(APPEND ranks_includes ${NCCL_INCLUDE} ${CUDA_INCLUDE})
+    endif()
+  endif()
+else()
+  message(WARNING "no Gloo headers (libgloo-dev): training in several processes is left out")
+endif()
+list(REMOVE_ITEM ranks_includes /usr/include)  # named, it would hide what GCC has ahead of it
+set_source_files_properties(stages/train/rank_group.cpp PROPERTIES
+  COMPILE_DEFINITIONS "${ranks_definitions}" INCLUDE_DIRECTORIES "${ranks_includes}")
+file(GLOB gomp ${LIBTORCH_ROOT}/lib/libgomp*.so*)
+if(NOT gomp)
+  set(gomp gomp)
+endif()
+target_link_libraries(kdgat_engine PRIVATE ${gomp})
+
+# The kernels, once for each instruction set; the level is chosen at start.
+function(kdgat_add_kernels isa)
+  add_library(kdgat_kernels_${isa} OBJECT stages/model/kernels/gat_kernels.cpp
+              stages/model/kernels/sage_kernels.cpp)
+  target_include_directories(kdgat_kernels_${isa} PRIVATE stages)
+  target_compile_definitions(kdgat_kernels_${isa} PRIVATE KDGAT_KERNEL_ISA=${isa})
+  target_compile_options(kdgat_kernels_${isa} PRIVATE
+    -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast ${ARGN})
+  target_link_libraries(kdgat_engine PRIVATE kdgat_kernels_${isa})
+endfunction()
+kdgat_add_kernels(portable)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  kdgat_add_kernels(avx2 -mavx2 -mfma)
+  kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
+endif()
+
+kdgat_add_stage(autoencoder)
+kdgat_add_stage(classifier)
+kdgat_add_stage(curriculum)
+kdgat_add_stage(distill)
+target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
+kdgat_add_stage(evaluate report)
+kdgat_add_stage(finetune)
+kdgat_add_stage(fusion learners lin_ucb reward)
+kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)
+kdgat_add_stage(gtssl)
+kdgat_add_stage(score)
+kdgat_add_stage(textgcn text_memory text_splits text_trainer)
