@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "pipeline/cli/cli.h"
+#include "pipeline/verbs/verbs.h"
 
 namespace {
 
@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   std::ios::sync_with_stdio(false);
   try {
-    const int code = kdgat::run_command({argv + 1, argv + argc}, std::cout, std::cerr);
+    const int code =
+        kdgat::run_command(kdgat::verbs(), {argv + 1, argv + argc}, std::cout, std::cerr);
     if (code != 0 || std::cout.flush()) return code;
     std::cerr << "error: the results cannot be written to standard output\n";
   } catch (const std::exception& e) {

@@ -1,4 +1,5 @@
-// The command line: one table of verbs, each saying how much must be loaded before it runs.
+// The command line: reads its words, finds the verb in the list it is handed
+// (pipeline/verbs/verbs.h), loads what the verb needs and runs it. Knows no verb by name.
 #pragma once
 
 #include <functional>
@@ -27,58 +28,30 @@ struct Context {
   std::string place(size_t index) const;
 };
 
+/// What `kdgat VERB ARGUMENTS --help` prints.
+using Help = std::function<std::string(const std::vector<std::string>& arguments,
+                                       const PluginCatalog& catalog)>;
+
+/// The same text whatever the arguments.
+Help help_text(const char* text);
+
 struct Verb {
   std::string name;
   std::string summary;
   Needs needs = Needs::kNothing;
   /// Arguments after the verb. Returns the exit code; throws Error.
   std::function<int(Context&, const std::vector<std::string>&)> run;
+  Help help;  ///< empty: the verb answers --help itself
   bool hidden = false;
 };
-
-/// The table. A new verb is one row in cli.cpp, and its help a row in help.cpp unless it prints its
-/// own for --help.
-const std::vector<Verb>& verbs();
 
 /// The documented exit codes, with what each means.
 std::string exit_codes_text();
 /// What `kdgat --help` prints.
-std::string program_help();
-/// What `kdgat VERB --help` prints; for `run STAGE` with that stage's options. "" if the verb
-/// prints its own.
-std::string verb_help(const std::string& verb, const std::vector<std::string>& arguments,
-                      const PluginCatalog& catalog);
+std::string program_help(const std::vector<Verb>& verbs);
 
 /// Parses and runs one command; prints errors to `err`; never throws.
-int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
-
-// The verbs, each in <name>_verb.cpp.
-int run_verb(Context& context, const std::vector<std::string>& arguments);
-int plan_verb(Context& context, const std::vector<std::string>& arguments);
-int tune_verb(Context& context, const std::vector<std::string>& arguments);
-int submit_verb(Context& context, const std::vector<std::string>& arguments);
-int jobs_verb(Context& context, const std::vector<std::string>& arguments);
-int cancel_verb(Context& context, const std::vector<std::string>& arguments);
-int memory_verb(Context& context, const std::vector<std::string>& arguments);
-int report_verb(Context& context, const std::vector<std::string>& arguments);
-int runs_verb(Context& context, const std::vector<std::string>& arguments);
-int sync_verb(Context& context, const std::vector<std::string>& arguments);
-int score_verb(Context& context, const std::vector<std::string>& arguments);
-int data_verb(Context& context, const std::vector<std::string>& arguments);
-int plugins_verb(Context& context, const std::vector<std::string>& arguments);
-int config_verb(Context& context, const std::vector<std::string>& arguments);
-int completion_verb(Context& context, const std::vector<std::string>& arguments);
-int doctor_verb(Context& context, const std::vector<std::string>& arguments);
-int version_verb(Context& context, const std::vector<std::string>& arguments);
-/// Hidden: what a batch script starts for one step (see job_script.h).
-int job_verb(Context& context, const std::vector<std::string>& arguments);
-/// Hidden: what the runner starts for one stage (see runner.h).
-int stage_verb(Context& context, const std::vector<std::string>& arguments);
-/// Hidden: what a sweep starts for its trials (see tune/trial_process.h).
-int trials_verb(Context& context, const std::vector<std::string>& arguments);
-/// Hidden: keeps the records of a run while it runs (see recorder.h).
-int records_verb(Context& context, const std::vector<std::string>& arguments);
-/// Hidden: writes kdgat_<stage>.json for a freshly built plugin: `kdgat describe-plugin X.so`.
-int describe_verb(Context& context, const std::vector<std::string>& arguments);
+int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& arguments,
+                std::ostream& out, std::ostream& err);
 
 }  // namespace kdgat

@@ -10,6 +10,7 @@
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/slurm/site_profile.h"
+#include "pipeline/verbs/verbs.h"
 
 namespace kdgat {
 
@@ -228,7 +229,14 @@ std::string fish(const PluginCatalog& catalog, const Words& words) {
   return out;
 }
 
-}  // namespace
+constexpr const char* kCompletionHelp = R"(Print the completion script of a shell.
+
+  source <(kdgat completion bash)
+  kdgat completion zsh > ~/.zfunc/_kdgat
+  kdgat completion fish > ~/.config/fish/completions/kdgat.fish
+
+usage: kdgat completion bash | zsh | fish
+)";
 
 int completion_verb(Context& context, const std::vector<std::string>& arguments) {
   std::string shell;
@@ -247,6 +255,13 @@ int completion_verb(Context& context, const std::vector<std::string>& arguments)
                 "source <(kdgat completion bash)");
   }
   return 0;
+}
+
+}  // namespace
+
+Verb make_completion_verb() {
+  return {"completion", "print the completion script for bash, zsh or fish", Needs::kCatalog,
+          completion_verb, help_text(kCompletionHelp)};
 }
 
 }  // namespace kdgat

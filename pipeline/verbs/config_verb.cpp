@@ -284,13 +284,31 @@ int init(Context& context, const std::vector<std::string>& arguments) {
   return 0;
 }
 
-}  // namespace
+constexpr const char* kConfigHelp = R"(Look at profiles and options without running anything.
+
+  kdgat config show --preset smoke                  the resolved profile, ready to be a file
+  kdgat config show my.yaml lr=0.01 --origin        and who set each value
+  kdgat config schema autoencoder                   the options of a stage
+  kdgat config schema --json > profile.schema.json  JSON Schema of a profile, for editors
+  kdgat config init my.yaml                         begin a profile, with comments
+
+usage: kdgat config show [what kdgat run takes] [--origin] [--json]
+       kdgat config schema [STAGE | data | synth] [--json]
+       kdgat config init [FILE] [--force]
+)";
 
 int config_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command = read_action(context, "config", arguments, {"show", "schema", "init"});
   if (command.name == "schema") return schema(context, command.words);
   if (command.name == "init") return init(context, command.words);
   return show(context, command.words);
+}
+
+}  // namespace
+
+Verb make_config_verb() {
+  return {"config", "show the resolved profile, the options of a stage, or begin a profile",
+          Needs::kCatalog, config_verb, help_text(kConfigHelp)};
 }
 
 }  // namespace kdgat

@@ -236,8 +236,6 @@ int act(Context& context, const Request& request) {
   return 0;
 }
 
-}  // namespace
-
 int data_verb(Context& context, const std::vector<std::string>& arguments) {
   if (arguments.empty()) return print_help(context.out, "");
   const Command command =
@@ -252,6 +250,13 @@ int data_verb(Context& context, const std::vector<std::string>& arguments) {
     if (!is_stopped()) throw;
     throw Error(static_cast<ExitCode>(pending_signal()), "interrupted; nothing was written");
   }
+}
+
+}  // namespace
+
+Verb make_data_verb() {
+  return {"data", "import, inspect, verify and synthesise logs and graphs in space",
+          Needs::kNothing, data_verb, nullptr};
 }
 
 }  // namespace kdgat

@@ -25,8 +25,6 @@ void describe(PluginHost& plugins, const std::filesystem::path& library) {
   write_file(path, description.dump(1) + "\n");
 }
 
-}  // namespace
-
 int describe_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> libraries;
   CommandLine line(context, "kdgat describe-plugin");
@@ -38,6 +36,12 @@ int describe_verb(Context& context, const std::vector<std::string>& arguments) {
   PluginHost plugins;
   for (const std::string& library : libraries) describe(plugins, library);
   return 0;
+}
+
+}  // namespace
+
+Verb make_describe_verb() {
+  return {"describe-plugin", "", Needs::kNothing, describe_verb, nullptr, true};
 }
 
 }  // namespace kdgat

@@ -154,7 +154,13 @@ Check check_disk() {
   return {"disk", "warn", text, "kdgat run --root DIR on a larger disk"};
 }
 
-}  // namespace
+constexpr const char* kDoctorHelp = R"(Check this machine.
+
+  kdgat doctor                                      one line a check: ok, warn or fail
+  kdgat doctor --json
+
+usage: kdgat doctor [--json]
+)";
 
 int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
   CommandLine(context, "kdgat doctor").parse(arguments);
@@ -181,6 +187,13 @@ int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
   }
   context.out << (context.json ? list.dump(1) + "\n" : table.text());
   return has_failed ? static_cast<int>(ExitCode::kStageFailed) : 0;
+}
+
+}  // namespace
+
+Verb make_doctor_verb() {
+  return {"doctor", "check this machine: device, libraries, plugins, limits", Needs::kPlugins,
+          doctor_verb, help_text(kDoctorHelp)};
 }
 
 }  // namespace kdgat

@@ -72,8 +72,6 @@ uint64_t limit_of(const FrozenRun& frozen, const std::string& device, const Mach
   return limit;
 }
 
-}  // namespace
-
 int job_verb(Context& context, const std::vector<std::string>& arguments) {
   std::string folder, name;
   uint64_t asked = 0;
@@ -132,5 +130,9 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   }
   return code;
 }
+
+}  // namespace
+
+Verb make_job_verb() { return {"job", "", Needs::kPlugins, job_verb, nullptr, true}; }
 
 }  // namespace kdgat

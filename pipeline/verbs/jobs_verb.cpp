@@ -210,7 +210,25 @@ void require_run(const Named& named, const std::string& verb) {
               "see kdgat " + verb + " --help");
 }
 
-}  // namespace
+constexpr const char* kJobsHelp =
+    R"(Show how the jobs of a submitted run stand: a line for each step, and each task of an array.
+
+  kdgat jobs 01JD                                   a run by its id, or its beginning
+  kdgat jobs runs/my/01JD... --json
+  kdgat jobs 01JD --retry                           submit failed steps again, with what helps
+
+usage: kdgat jobs RUN [--retry] [--seed N] [--root DIR] [--json]
+
+  --retry              submit again what failed or was cancelled, and what waits for it: more memory
+                       after a lack of it, a lower ceiling of GPU memory, without a broken node;
+                       a failure of the step itself is not repeated
+  --seed N             only this run of an array
+  --root DIR           folder that holds all runs (default runs)
+  --json               results as JSON
+
+States come from sacct, else scontrol, else squeue, else the run's own journal. Ends with 1 if
+--retry leaves a failed step as it is.
+)";
 
 int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
   Named named;
@@ -249,6 +267,17 @@ int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
   if (list.empty()) context.err << "nothing to submit again: no step has failed\n";
   return is_refused ? static_cast<int>(ExitCode::kStageFailed) : 0;
 }
+
+constexpr const char* kCancelHelp =
+    R"(End the jobs of a submitted run that wait or run, and say which.
+
+  kdgat cancel 01JD
+  kdgat cancel 01JD --seed 3                        only this run of an array
+
+usage: kdgat cancel RUN [--seed N] [--root DIR] [--json]
+
+What was done stays; kdgat jobs RUN --retry continues the rest.
+)";
 
 int cancel_verb(Context& context, const std::vector<std::string>& arguments) {
   Named named;
@@ -297,6 +326,18 @@ int cancel_verb(Context& context, const std::vector<std::string>& arguments) {
   }
   if (list.empty()) context.out << "nothing to cancel: no job waits or runs\n";
   return 0;
+}
+
+}  // namespace
+
+Verb make_jobs_verb() {
+  return {"jobs", "show how the jobs of a submitted run stand; submit failed ones again",
+          Needs::kNothing, jobs_verb, help_text(kJobsHelp)};
+}
+
+Verb make_cancel_verb() {
+  return {"cancel", "end the jobs of a submitted run", Needs::kNothing, cancel_verb,
+          help_text(kCancelHelp)};
 }
 
 }  // namespace kdgat

@@ -355,12 +355,48 @@ int report(Context& context, const std::vector<std::string>& words) {
   return 0;
 }
 
-}  // namespace
+constexpr const char* kMemoryHelp =
+    R"(Estimate a stage's memory, or report what a run planned and used.
+
+  kdgat memory estimate --stage classifier          one line, for graphs as in hcrl_sa
+  kdgat memory estimate --stage autoencoder --preset teacher --gpu t4-16 batch_size=1024
+  kdgat memory estimate --stage classifier --graphs 150000 --nodes 40 --edges 80 -v
+  kdgat memory estimate --stage graphsage --legacy hidden_dim=64 num_layers=2
+  kdgat memory report 01JD                          planned against measured, each stage
+  kdgat memory report runs/my/01JD... --svg memory.svg
+
+usage: kdgat memory estimate --stage STAGE [key=value ...] [options]
+       kdgat memory report RUN [--svg FILE] [--root DIR] [--json]
+
+  --graphs N           windows there are (default 9364)
+  --nodes X, --edges X means of a window (default 28.9 and 49.2)
+  --num-ids N          identifiers (default 2049)
+  --num-users N, --num-items N, --num-ratings N
+                       of graphsage (default 1000, 1000 and 100000); num_users=N too
+  --legacy             the published formula beside what graphsage holds; without hidden_dim and
+                       num_layers the published tables
+  --interactive        ask for the sizes of graphsage
+  --preset A,B         options of presets, as in kdgat run
+  --device SIZE, --gpu NAME, --memory-limit SIZE
+                       as in kdgat plan
+  -v                   the whole table
+  --json               results as JSON
+
+The report's error is that of the planned peak of tensors. --svg draws memory over time, to be
+opened in a browser.
+)";
 
 int memory_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command = read_action(context, "memory", arguments, {"estimate", "report"});
   if (command.name == "report") return report(context, command.words);
   return estimate(context, command.words);
+}
+
+}  // namespace
+
+Verb make_memory_verb() {
+  return {"memory", "estimate a stage's memory, or report planned against measured",
+          Needs::kCatalog, memory_verb, help_text(kMemoryHelp)};
 }
 
 }  // namespace kdgat

@@ -28,7 +28,25 @@ json step_json(const PlannedStep& step, const StageAnswer& answer) {
   return out;
 }
 
-}  // namespace
+constexpr const char* kPlanHelp =
+    R"(Say what memory each stage needs and which batch fits, without training.
+
+  kdgat plan --preset smoke                         on this machine
+  kdgat plan my.yaml --gpu v100-16                  on a card that is not here
+  kdgat plan --preset kdgat --data logs/ --device 8GiB --static
+  kdgat plan my.yaml --memory-limit 4GiB --json
+
+usage: kdgat plan [what kdgat run takes] [options]
+
+  --device SIZE        plan for a card of this size; any other word is the device of kdgat run
+  --gpu NAME           plan for a card by its name, e.g. v100-16, a100-40, t4-16, rtx3090-24
+  --memory-limit SIZE  memory a stage may use in all
+  --static             count from shapes alone; else a few batches are run to measure
+  --json               results as JSON
+
+The data are imported if they are not yet: batches depend on their graphs. Ends with 5 if a stage
+does not fit, and says what would help.
+)";
 
 int plan_verb(Context& context, const std::vector<std::string>& arguments) {
   MemoryOptions memory;
@@ -85,6 +103,13 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
     if (one.plan.is_null()) status->message("info", one.step + ": plans no memory");
   }
   return code;
+}
+
+}  // namespace
+
+Verb make_plan_verb() {
+  return {"plan", "say what memory each stage needs and which batch fits, here or on another card",
+          Needs::kPlugins, plan_verb, help_text(kPlanHelp)};
 }
 
 }  // namespace kdgat

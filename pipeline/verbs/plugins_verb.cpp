@@ -102,7 +102,17 @@ int show(Context& context, const std::string& name) {
   return 0;
 }
 
-}  // namespace
+constexpr const char* kPluginsHelp = R"(The stages there are.
+
+  kdgat plugins list                                name, version, LibTorch build, what it does
+  kdgat plugins show classifier                     inputs, outputs and every option
+  kdgat plugins list --plugin-dir my_plugins/
+
+usage: kdgat plugins list | show STAGE [--json]
+
+Plugins are searched in --plugin-dir, KDGAT_PLUGIN_PATH, plugins/ beside the executable and
+$XDG_DATA_HOME/kdgat/plugins.
+)";
 
 int plugins_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command = read_action(context, "plugins", arguments, {"list", "show"});
@@ -114,6 +124,13 @@ int plugins_verb(Context& context, const std::vector<std::string>& arguments) {
   if (!is_show) return list(context);
   if (!stage.empty()) return show(context, stage);
   throw Error(ExitCode::kUsage, "plugins show needs a stage", "kdgat plugins show autoencoder");
+}
+
+}  // namespace
+
+Verb make_plugins_verb() {
+  return {"plugins", "list the stages there are and show one", Needs::kPlugins, plugins_verb,
+          help_text(kPluginsHelp)};
 }
 
 }  // namespace kdgat

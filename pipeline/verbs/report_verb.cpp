@@ -13,6 +13,31 @@ namespace kdgat {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+namespace {
+
+constexpr const char* kReportHelp =
+    R"(Write one HTML file of what a run did, or of how several differ.
+
+  kdgat report 01JD                                 by the beginning of its id
+  kdgat report 01JD…K7                              as kdgat run shows it
+  kdgat report runs/my/01JD... -o report.html       by its folder
+  kdgat report 01JD…K7 01JD…B2                      two runs side by side, then each of them
+  kdgat report 01JD --root elsewhere -o - > page.html
+
+usage: kdgat report RUN [RUN...] [-o FILE] [--root DIR] [--json]
+
+  -o, --output FILE    write there, - for standard output (default report.html in the run's folder,
+                       of several runs compare.html in that of the first)
+  --root DIR           folder that holds all runs (default runs)
+  --json               name of the file, its size and the runs, as JSON
+
+What ran and why, failures with the end of their logs, results, curves of training, ROC and
+precision against recall, decisions at the thresholds, memory planned and measured, options and who
+set them, the data. The file needs no network and no script, reads well on a phone and prints. Runs
+that are still at work, failed or were interrupted are shown as far as they came. Prints the file's
+name.
+)";
+
 int report_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   std::string output, root = "runs";
@@ -46,6 +71,13 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
     context.out << file.string() << '\n';
   }
   return 0;
+}
+
+}  // namespace
+
+Verb make_report_verb() {
+  return {"report", "one HTML file of what runs did: curves, tables, memory, differences",
+          Needs::kNothing, report_verb, help_text(kReportHelp)};
 }
 
 }  // namespace kdgat

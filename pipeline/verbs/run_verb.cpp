@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "pipeline/cli/command_line.h"
 #include "pipeline/execute/ranks.h"
 #include "pipeline/execute/run_session.h"
+#include "pipeline/plugin/schema.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/table.h"
@@ -317,11 +319,81 @@ class RunCommand {
   std::map<std::string, json> planned_facts_;
 };
 
-}  // namespace
+constexpr const char* kRunHelp = R"(Run the stages of a profile, a preset or one stage.
+
+  kdgat run --preset smoke                          synthetic traffic, under a minute on a CPU
+  kdgat run --preset smoke --data logs/             the same on your own logs
+  kdgat run profiles/hcrl_sa.yaml --data data/hcrl_sa
+  kdgat run autoencoder --preset vgae,student --data logs/ max_epochs=20
+  kdgat run my.yaml classifier.lr=0.001 --batch-size 512 data.window=50
+  kdgat run my.yaml --dry-run                       what would run, and why
+  kdgat run autoencoder --help                      the options of one stage
+
+usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options]
+
+  --preset A,B         layers below the file, in order
+  --config FILE        the same as naming the file
+  --data PATH          input: a log, a folder of logs, a graph store, - for standard input
+  --root DIR           folder that holds all runs (default runs)
+  --device D           auto, cpu, cuda or cuda:N
+  --threads N          threads of a stage; 0 = as many as this process may use
+  --nproc N            processes on this machine that train a stage together (default 1)
+  --memory-limit SIZE  memory a stage may use in all, e.g. 4GiB (default: what the device has)
+  --allocator WORDS    settings of the CUDA allocator (default expandable_segments:True)
+  --records A,B        files made of the journals: csv, tensorboard (default both; [] = none)
+  --mlflow-uri URI     metrics also to this MLflow server or folder (default MLFLOW_TRACKING_URI)
+  --seed N             seed of every stage
+  --from STEP          run this step and what depends on it again
+  --until STEP         stop after this step
+  --force              keep nothing of earlier runs
+  -n, --dry-run        say what would run; change nothing
+  --explain            say why each step runs or is kept
+  --progress FORM      text, or jsonl: one JSON object a line on stderr (also KDGAT_PROGRESS)
+  --in-process         run stages in this process (for debugging)
+
+Options of stages: stage.key=1, step.key=1 or key=1 (every step that has it); a list is [1,2]. Each
+is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
+KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
+)";
+
+std::string stage_help(const PluginDescription& plugin) {
+  std::string out = plugin.summary + "\n\n";
+  out += "  kdgat run " + plugin.name + " --data logs/ key=value --a-flag VALUE\n";
+  out += "  kdgat run " + plugin.name + " --help\n\n";
+  out += "Options of " + plugin.name + ", as flags here and as keys in a profile:\n\n";
+  out += options_text(plugin.options);
+  if (!plugin.refused.empty()) out += "\nPublished keys not supported in this version:\n\n";
+  for (const nlohmann::json& refused : plugin.refused) {
+    const std::string name = "  " + refused.value("name", "") + "  ";
+    out += name + wrapped(refused.value("reason", ""), 4, 100 - name.size()) + "\n";
+  }
+  return out + "\nSee kdgat run --help for profiles, presets and the options of the run itself.\n";
+}
+
+/// Of `kdgat run STAGE --help`: that stage's options.
+std::string run_help(const std::vector<std::string>& arguments, const PluginCatalog& catalog) {
+  for (const std::string& word : arguments) {
+    if (const PluginDescription* plugin = catalog.find(word)) return stage_help(*plugin);
+  }
+  const bool names_stage =
+      !arguments.empty() && arguments[0].find_first_of("-=./") == std::string::npos;
+  if (names_stage) {
+    throw Error(ExitCode::kUsage, "unknown stage " + arguments[0],
+                suggestion(arguments[0], stage_names(catalog), "kdgat plugins list"));
+  }
+  return kRunHelp;
+}
 
 int run_verb(Context& context, const std::vector<std::string>& arguments) {
   RunCommand command(context, arguments);
   return command.is_preview() ? command.preview() : command.run();
+}
+
+}  // namespace
+
+Verb make_run_verb() {
+  return {"run", "run the stages of a profile, a preset or one stage", Needs::kPlugins, run_verb,
+          run_help};
 }
 
 }  // namespace kdgat

@@ -358,7 +358,30 @@ int remove(Context& context, const std::vector<std::string>& words) {
   return 0;
 }
 
-}  // namespace
+constexpr const char* kRunsHelp = R"(List, show, compare and remove runs.
+
+  kdgat runs list                                   newest first: state, steps, figures, size
+  kdgat runs list --dataset hcrl_sa --root /scratch/runs --json
+  kdgat runs show 01JD                              steps and why they ran, figures, memory, files
+  kdgat runs compare 01JD…K7 01JD…B2                options that differ, figures side by side
+  kdgat runs rm 01JD…B2 --dry-run                   what would go
+
+usage: kdgat runs list [--root DIR] [--dataset NAME] [--json]
+       kdgat runs show RUN [--root DIR] [--json]
+       kdgat runs compare RUN RUN [RUN...] [--root DIR] [-v] [--json]
+       kdgat runs rm RUN [RUN...] [-n] [-y] [--root DIR] [--json]
+
+RUN is an id, its beginning, its short form or a folder.
+
+  --root DIR           folder that holds all runs (default runs)
+  --dataset NAME       only the runs of this data set
+  -n, --dry-run        say what would be removed; change nothing
+  -y, --force          remove also runs whose steps other runs kept
+  -v                   compare also figures that are the same
+
+A run that a process works on is never removed, nor anything outside of the root; imported data
+stay. Either all named runs are removed, or none.
+)";
 
 int runs_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command =
@@ -367,6 +390,13 @@ int runs_verb(Context& context, const std::vector<std::string>& arguments) {
   if (command.name == "compare") return compare(context, command.words);
   if (command.name == "rm") return remove(context, command.words);
   return list(context, command.words);
+}
+
+}  // namespace
+
+Verb make_runs_verb() {
+  return {"runs", "list, show, compare and remove runs", Needs::kNothing, runs_verb,
+          help_text(kRunsHelp)};
 }
 
 }  // namespace kdgat

@@ -174,7 +174,46 @@ class Lines {
   std::optional<AtomicFile> file_;
 };
 
-}  // namespace
+constexpr const char* kScoreHelp =
+    R"(Score the windows of a log with a trained model: one line a window on standard output.
+
+  kdgat score drive.log --run runs/my/01JD.../classifier     a step's folder, or its model file
+  kdgat score drive.csv.gz --run 01JD                        a run by its id, or its beginning
+  candump -L can0 | kdgat score - --run 01JD --calibrate 100 lines come as windows fill
+  kdgat score logs/ --run 01JD --model student --json -o scores.jsonl
+
+usage: kdgat score LOG --run RUN [options]
+
+LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Vocabulary,
+features and windows are the model file's own, which is all that is needed. Columns:
+
+  time       of the window's first row, in the log's own clock; empty where the log has none
+  window     number in its log, from 0
+  row        the window's first row in its log, from 0; malformed rows do not count
+  ids        distinct ids
+  score      probability of attack (classifier), reconstruction error (autoencoder)
+  decision   attack, benign, or calibration: taken as benign to set the threshold
+  file       for a folder of logs
+
+  --run RUN            a run's id or folder, a step's folder, or a model file
+  --model STEP         which model of a run that has several (else the fusion, else the classifier)
+  -o, --output FILE    write there, whole or not at all
+  --json               a JSON object a line
+  --root DIR           folder that holds all runs (default runs)
+  --device D           cpu, cuda or cuda:N (default cpu)
+  --threads N          threads (default 1)
+
+)";
+
+constexpr const char* kScoreEnd = R"(
+Exit codes: 0 every window was scored; 2 usage, or no threshold; 3 the log or the model cannot be
+read, or fills no window; 130 and 143 stopped by a signal, after the lines written so far.
+)";
+
+std::string score_help(const std::vector<std::string>&, const PluginCatalog& catalog) {
+  const PluginDescription* plugin = catalog.find("score");
+  return kScoreHelp + (plugin == nullptr ? "" : options_text(plugin->options)) + kScoreEnd;
+}
 
 int score_verb(Context& context, const std::vector<std::string>& arguments) {
   const PluginDescription* plugin = context.catalog.find("score");
@@ -222,6 +261,13 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
     status->message("info", answer.result.value("summary", "") + ": " + request.output);
   }
   return 0;
+}
+
+}  // namespace
+
+Verb make_score_verb() {
+  return {"score", "score the windows of a log with a trained model", Needs::kCatalog, score_verb,
+          score_help};
 }
 
 }  // namespace kdgat

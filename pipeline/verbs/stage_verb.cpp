@@ -131,21 +131,6 @@ class Trials {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace
-
-int trials_verb(Context&, const std::vector<std::string>&) {
-  static std::atomic<int> cancel{0};
-  const Wire wire(cancel);
-  Trials trials(wire.events, cancel);
-  for (std::string text; std::getline(std::cin, text);) {
-    const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
-    if (line.is_object()) trials.obey(line);
-  }
-  trials.wait();
-  std::fflush(nullptr);
-  ::_exit(0);
-}
-
 int stage_verb(Context&, const std::vector<std::string>&) {
   static std::atomic<int> cancel{0};
   const Wire wire(cancel);
@@ -160,6 +145,27 @@ int stage_verb(Context&, const std::vector<std::string>&) {
   // What a plugin leaves behind (threads, its library's destructors) must not change the answer.
   std::fflush(nullptr);
   ::_exit(answer.code);
+}
+
+int trials_verb(Context&, const std::vector<std::string>&) {
+  static std::atomic<int> cancel{0};
+  const Wire wire(cancel);
+  Trials trials(wire.events, cancel);
+  for (std::string text; std::getline(std::cin, text);) {
+    const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    if (line.is_object()) trials.obey(line);
+  }
+  trials.wait();
+  std::fflush(nullptr);
+  ::_exit(0);
+}
+
+}  // namespace
+
+Verb make_stage_verb() { return {"stage-child", "", Needs::kNothing, stage_verb, nullptr, true}; }
+
+Verb make_trials_verb() {
+  return {"trials-child", "", Needs::kNothing, trials_verb, nullptr, true};
 }
 
 }  // namespace kdgat

@@ -6,80 +6,20 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
-#include <set>
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/execute/frozen_run.h"
-#include "pipeline/execute/run_session.h"
-#include "pipeline/memory/memory_options.h"
 #include "pipeline/records/recorder.h"
+#include "pipeline/slurm/site_profile.h"
 #include "pipeline/slurm/submission.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/submit_flags.h"
 
 namespace kdgat {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-/// What kdgat submit takes beyond the words of kdgat run.
-struct SubmitFlags {
-  std::string site = "slurm";
-  std::vector<ProfileRequest::Override> overrides;
-  std::vector<int64_t> seeds;  ///< of an array; empty: the profile's alone
-  MemoryOptions memory;
-
-  RunFlags declare() {
-    RunFlags flags;
-    flags.called = "kdgat submit";
-    flags.runs_elsewhere = true;
-    flags.declare = [this](CommandLine& line, RunOptions&) {
-      memory.declare(line);
-      line.value("--profile", site);
-      line.value("--slurm", [this, &line](const std::string& word) {
-        const std::size_t equal = word.find('=');
-        if (equal == std::string::npos || equal == 0) {
-          return line.problem("--slurm takes key=value, not " + word,
-                              "e.g. --slurm time=2h; see kdgat submit --help");
-        }
-        overrides.push_back({word.substr(0, equal), word.substr(equal + 1), line.place()});
-      });
-      line.value("--array", [this, &line](const std::string& word) { read_seeds(line, word); });
-    };
-    return flags;
-  }
-
- private:
-  /// seeds=1..5, seeds=1,2,7, seeds=1..3,9
-  void read_seeds(CommandLine& line, const std::string& word) {
-    constexpr const char* kHint = "--array seeds=1..5 or seeds=1,2,7";
-    const std::string begin = "seeds=";
-    if (word.rfind(begin, 0) != 0)
-      return line.problem("an array is one of seeds, not " + word, kHint);
-    std::set<int64_t> found;
-    std::istringstream parts(word.substr(begin.size()));
-    for (std::string part; std::getline(parts, part, ',');) {
-      const std::size_t dots = part.find("..");
-      const std::string first = part.substr(0, dots);
-      const std::string last = dots == std::string::npos ? first : part.substr(dots + 2);
-      constexpr std::size_t kDigits = 9;
-      const auto is_number = [](const std::string& text) {
-        return !text.empty() && text.size() <= kDigits &&
-               text.find_first_not_of("0123456789") == std::string::npos;
-      };
-      constexpr int64_t kMost = 1000;  // as many tasks as SLURM takes unless told otherwise
-      if (!is_number(first) || !is_number(last) || std::stoll(last) < std::stoll(first)) {
-        return line.problem("--array: \"" + part + "\" is no seed and no range of seeds", kHint);
-      }
-      if (std::stoll(last) - std::stoll(first) >= kMost) {
-        return line.problem("--array: " + part + " are too many seeds for one array", kHint);
-      }
-      for (int64_t seed = std::stoll(first); seed <= std::stoll(last); ++seed) found.insert(seed);
-    }
-    if (found.empty()) return line.problem("--array names no seed", kHint);
-    seeds.assign(found.begin(), found.end());
-  }
-};
 
 /// What one step is submitted with, the same for every seed.
 struct PreparedStep {
@@ -467,10 +407,47 @@ class SubmitCommand {
   std::vector<PreparedStep> steps_;
 };
 
-}  // namespace
+constexpr const char* kSubmitHelp =
+    R"(Hand the steps of a run to SLURM: a job for each that must run, in one run folder.
+
+  kdgat submit --preset smoke --dry-run             the batch scripts, and how they are submitted
+  kdgat submit profiles/kdgat.yaml --data logs/ --profile v100 --slurm account=PAS1234
+  kdgat submit my.yaml --profile my_site.yaml --array seeds=1..5
+  kdgat submit my.yaml --slurm time=2h --slurm classifier.mem=64GiB
+
+usage: kdgat submit [what kdgat run takes] [options]
+
+  --profile NAME       site profile: a YAML file, or one of profiles/slurm (default slurm)
+  --slurm KEY=VALUE    a key of the site profile; STAGE.KEY=VALUE for one stage or step
+  --array seeds=1..5   a job array for each step, a run for each seed; also seeds=1,2,7
+  --gpu NAME           the card batches are planned for, as in kdgat plan
+  --static             plan from shapes alone; else a few batches are run here to measure
+  -n, --dry-run        print the scripts; submit nothing
+  --json               results as JSON
+
+The data are imported here, if they are not yet: batches, memory and time are planned from them and
+frozen, as are options and seeds. A job reads no profile. Keys of a site profile:
+
+)";
+
+constexpr const char* kSubmitEnd = R"(
+Exit codes: 0 submitted, or nothing to do; 2 usage, or sbatch took a job not (those before it are
+cancelled); 5 a stage does not fit. See docs/slurm.md.
+)";
+
+std::string submit_help(const std::vector<std::string>&, const PluginCatalog&) {
+  return kSubmitHelp + site_keys_text() + kSubmitEnd;
+}
 
 int submit_verb(Context& context, const std::vector<std::string>& arguments) {
   return SubmitCommand(context, arguments).go();
+}
+
+}  // namespace
+
+Verb make_submit_verb() {
+  return {"submit", "hand the steps of a run to SLURM, a job each", Needs::kPlugins, submit_verb,
+          submit_help};
 }
 
 }  // namespace kdgat

@@ -65,7 +65,25 @@ RunRecords::Outcome sync_run(const fs::path& run, const Words& words) {
   }
 }
 
-}  // namespace
+constexpr const char* kSyncHelp =
+    R"(Write and send what is missing of the records of runs: metrics.csv, TensorBoard's event files, and
+what MLflow has not got because the network, the server or the run itself went down.
+
+  kdgat sync                                        every run below runs/
+  kdgat sync 01JD                                   one run, by its folder or id
+  kdgat sync 01JD --to http://localhost:5000        to this server, or a folder: --to mlruns
+  kdgat sync 01JD --follow                          while it runs, from a machine with a network
+
+usage: kdgat sync [RUN ...] [options]
+
+  --to URI             http://HOST:PORT or a folder, in place of where the run was to be sent
+  --root DIR           folder that holds all runs (default runs)
+  --follow             go on until the run has ended
+  --json               results as JSON
+
+Nothing is sent twice. Addresses of a run are its mlflow_uri, else MLFLOW_TRACKING_URI. Ends with 3
+if something could not be written or sent, and says what.
+)";
 
 int sync_verb(Context& context, const std::vector<std::string>& arguments) {
   const Words words = parse(context, arguments);
@@ -107,6 +125,17 @@ int sync_verb(Context& context, const std::vector<std::string>& arguments) {
 
 int records_verb(Context& context, const std::vector<std::string>&) {
   return record_from_input(std::cin, context.out);
+}
+
+}  // namespace
+
+Verb make_sync_verb() {
+  return {"sync", "write and send what is missing of the records of runs", Needs::kNothing,
+          sync_verb, help_text(kSyncHelp)};
+}
+
+Verb make_records_verb() {
+  return {"records-child", "", Needs::kNothing, records_verb, nullptr, true};
 }
 
 }  // namespace kdgat

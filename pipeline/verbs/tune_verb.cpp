@@ -407,7 +407,39 @@ int show(Context& context, const std::vector<std::string>& words) {
   return 0;
 }
 
-}  // namespace
+constexpr const char* kTuneHelp =
+    R"help(Try many settings of one stage: in one process, as many at once as there is memory for.
+
+  kdgat tune profiles/graphsage.yaml --data ml-100k --mode architecture
+  kdgat tune classifier --preset smoke "lr=[0.001,0.003]" "hidden=[16,32]"
+  kdgat tune my.yaml --mode random --samples 40 "lr=log(1e-4,1e-2)" "dropout=uniform(0,0.5)"
+  kdgat tune my.yaml --mode asha "lr=log(1e-4,1e-2)" "hidden=int(16,128)"
+  kdgat tune show RUN                                the table again
+  kdgat tune show RUN --simulate 16GiB               the same trials on a device of that size
+
+usage: kdgat tune [STEP] [FILE.yaml | FILE.json] [key=[A,B,...] ...] [key=value ...] [options]
+
+Every option of kdgat run, and:
+  --mode M             grid: every combination of the lists; random: --samples draws from lists and
+                       ranges; asha: the same, and at 1, 3, 9, ... epochs only the best third goes
+                       on; or a published sweep: example, architecture, loss, grid (without lists)
+  --samples N          trials of random and asha (default 20)
+  --min-epochs N       first epoch at which asha compares (default 1)
+  --eta N              asha lets the best 1/N go on (default 3)
+  --metric NAME        of validation, by which the best is chosen (default monitor_metric)
+  --goal min|max       default by the metric's name: losses and errors are to be small
+  --max-workers N      most trials at once (default: cores on a CPU, by memory on a GPU)
+  --devices A,B        devices that take trials by their free memory, e.g. cuda:0,cuda:1
+  --gpu-memory-buffer-gb X, --gpu-buffer X
+                       memory that stays free, in GiB (default 2 on a GPU, 0 on a CPU)
+  --model-memory-gb X, --model-memory X
+                       reserve this for every trial instead of what is measured for each
+  --auto-memory        measure each trial (what happens anyway, unless --model-memory is given)
+
+A list is [A,B], a range uniform(A,B), log(A,B) or int(A,B). Each trial is measured before it runs
+and reserves a tenth more; one that runs out of memory is tried again with twice as much. Trials are
+steps of a run: the same command again keeps those that are done, kdgat report draws them.
+)help";
 
 int tune_verb(Context& context, const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments.front() == "show") {
@@ -415,6 +447,13 @@ int tune_verb(Context& context, const std::vector<std::string>& arguments) {
   }
   TuneCommand command(context, arguments);
   return command.is_preview() ? command.preview() : command.run();
+}
+
+}  // namespace
+
+Verb make_tune_verb() {
+  return {"tune", "try many settings of one stage at once, as many as there is memory for",
+          Needs::kPlugins, tune_verb, help_text(kTuneHelp)};
 }
 
 }  // namespace kdgat

@@ -7,6 +7,16 @@
 
 namespace kdgat {
 
+namespace {
+
+constexpr const char* kVersionHelp = R"(Print the version and what it was built with.
+
+  kdgat version
+  kdgat version --json
+
+usage: kdgat version [--json]
+)";
+
 int version_verb(Context& context, const std::vector<std::string>& arguments) {
   CommandLine(context, "kdgat version").parse(arguments);
   const std::string abi = std::to_string(KDGAT_ABI_MAJOR) + "." + std::to_string(KDGAT_ABI_MINOR);
@@ -21,6 +31,13 @@ int version_verb(Context& context, const std::vector<std::string>& arguments) {
     context.out << "kdgat " << KDGAT_VERSION << ", plugin ABI " << abi << ", " << compiler << '\n';
   }
   return 0;
+}
+
+}  // namespace
+
+Verb make_version_verb() {
+  return {"version", "print the version and what it was built with", Needs::kNothing, version_verb,
+          help_text(kVersionHelp)};
 }
 
 }  // namespace kdgat

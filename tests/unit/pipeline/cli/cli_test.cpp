@@ -1,11 +1,10 @@
-#include "pipeline/cli/cli.h"
-
 #include <catch2/catch.hpp>
 #include <sstream>
 
 #include "kdgat/options.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/run_options.h"
+#include "pipeline/verbs/verbs.h"
 #include "support/command.h"
 
 using namespace kdgat;
@@ -20,7 +19,7 @@ struct Said {
 
 Said say(const std::vector<std::string>& words) {
   std::ostringstream out, err;
-  const int code = run_command(words, out, err);
+  const int code = run_command(verbs(), words, out, err);
   return {code, out.str(), err.str()};
 }
 

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "pipeline/cli/cli.h"
 #include "pipeline/run/artifacts.h"
+#include "pipeline/verbs/verbs.h"
 #include "support/command.h"
 #include "support/fake_run.h"
 
@@ -43,7 +43,7 @@ struct Runs {
   Said say(std::vector<std::string> words) const {
     words.insert(words.end(), {"--root", root.path().string()});
     std::ostringstream out, err;
-    const int code = run_command(words, out, err);
+    const int code = run_command(verbs(), words, out, err);
     return {code, out.str(), err.str()};
   }
   ScratchFolder root;
