@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "pipeline/records/mlflow.h"
+#include "pipeline/profile/mlflow_address.h"
 #include "pipeline/system/machine.h"
 
 namespace kdgat {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kdgat/error.h"
+#include "pipeline/profile/mlflow_address.h"
 #include "pipeline/records/http.h"
 
 namespace kdgat {
@@ -60,20 +61,10 @@ class MlflowStore {
                             const std::string& content) = 0;
 };
 
-/// What a tracking address means: http:// and https:// a server, file: or a path a folder. Throws
-/// Error(kUsage) for any other (databases are opened by a server of MLflow's).
-enum class MlflowKind { kServer, kFolder };
-MlflowKind mlflow_kind(const std::string& uri);
-/// The folder of a file store's address.
-std::filesystem::path mlflow_folder(const std::string& uri);
-
 /// `uri` may hold user and password. MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and
 /// MLFLOW_TRACKING_PASSWORD, say who asks.
 std::unique_ptr<MlflowStore> mlflow_server(const std::string& uri, Http http);
 std::unique_ptr<MlflowStore> mlflow_files(const std::filesystem::path& folder);
-
-/// The address without user and password, for files and messages.
-std::string without_password(const std::string& uri);
 
 /// `text` as a name MLflow takes: letters, digits, _ - . / : and blanks, at most 250.
 std::string mlflow_name(const std::string& text);

@@ -232,23 +232,6 @@ class Files : public MlflowStore {
 
 }  // namespace
 
-MlflowKind mlflow_kind(const std::string& uri) {
-  const std::size_t scheme = uri.find(':');
-  if (uri.starts_with("http://") || uri.starts_with("https://")) return MlflowKind::kServer;
-  if (uri.starts_with("file:") || scheme == std::string::npos || uri.find('/') < scheme) {
-    return MlflowKind::kFolder;
-  }
-  throw Error(ExitCode::kUsage, "mlflow_uri: " + without_password(uri) + " cannot be written to",
-              "http://HOST:PORT of a server, or a folder; a database is opened by a server: "
-              "mlflow server --backend-store-uri sqlite:///mlflow.db");
-}
-
-fs::path mlflow_folder(const std::string& uri) {
-  if (uri.starts_with("file://")) return uri.substr(std::string("file://").size());
-  if (uri.starts_with("file:")) return uri.substr(std::string("file:").size());
-  return uri;
-}
-
 std::unique_ptr<MlflowStore> mlflow_files(const fs::path& folder) {
   return std::make_unique<Files>(folder);
 }

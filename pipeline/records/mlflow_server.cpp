@@ -74,15 +74,6 @@ std::string unpercent(const std::string& text) {
   return out;
 }
 
-/// Where user and password of an address begin and end; equal if there are none.
-std::pair<std::size_t, std::size_t> user_info(const std::string& uri) {
-  const std::size_t scheme = uri.find("://");
-  if (scheme == std::string::npos) return {0, 0};
-  const std::size_t begin = scheme + 3;
-  const std::size_t at = uri.substr(0, uri.find('/', begin)).rfind('@');
-  return at == std::string::npos || at < begin ? std::pair{begin, begin} : std::pair{begin, at + 1};
-}
-
 std::string authorization(const std::string& uri) {
   std::string user = variable("MLFLOW_TRACKING_USERNAME");
   std::string password = variable("MLFLOW_TRACKING_PASSWORD");
@@ -255,11 +246,6 @@ class Server : public MlflowStore {
 };
 
 }  // namespace
-
-std::string without_password(const std::string& uri) {
-  const auto [begin, end] = user_info(uri);
-  return uri.substr(0, begin) + uri.substr(end);
-}
 
 std::string mlflow_name(const std::string& text) {
   constexpr std::size_t kMost = 250;
