@@ -34,7 +34,7 @@ kdgat_add_room(kdgat_engine stages/model/layers
   noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
 kdgat_add_room(kdgat_engine stages/model/space
-  graph_head growth path_features path_messages path_ops products sgmp sgmp_footprint
+  graph_head growth path_features path_messages path_ops products sgmp sgmp_config sgmp_footprint
   spatial_tensors)
 kdgat_add_room(kdgat_engine stages/model/texts sparse_product text_gcn)
 kdgat_add_room(kdgat_engine stages/objective

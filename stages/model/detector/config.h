@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <vector>
 
 #include "model/detector/form.h"
@@ -22,6 +23,19 @@ struct VgaeConfig : VgaeForm {
 
   static VgaeConfig teacher(int64_t num_ids);
   static VgaeConfig student(int64_t num_ids);
+
+  /// For config_json.h.
+  template <class Config, class Visit>
+  static void entries(Config& c, const Visit& visit) {
+    visit("num_ids", c.num_ids);
+    visit("node_features", c.node_features);
+    visit("hidden_dims", c.hidden_dims);
+    visit("latent_dim", c.latent_dim);
+    visit("heads", c.heads);
+    visit("embedding_dim", c.embedding_dim);
+    visit("dropout", c.dropout);
+  }
+  static auto later() { return table(); }
   bool operator==(const VgaeConfig&) const = default;
 };
 
@@ -39,6 +53,23 @@ struct GatConfig : GatForm {
 
   static GatConfig teacher(int64_t num_ids);
   static GatConfig student(int64_t num_ids);
+
+  /// For config_json.h.
+  template <class Config, class Visit>
+  static void entries(Config& c, const Visit& visit) {
+    visit("num_ids", c.num_ids);
+    visit("node_features", c.node_features);
+    visit("hidden", c.hidden);
+    visit("layers", c.layers);
+    visit("heads", c.heads);
+    visit("embedding_dim", c.embedding_dim);
+    visit("fc_layers", c.fc_layers);
+    visit("dropout", c.dropout);
+  }
+  static auto later() {
+    return std::tuple_cat(
+        table(), std::tuple{field("edge_features", &GatConfig::edge_features, "").range(1, 65536)});
+  }
   bool operator==(const GatConfig&) const = default;
 };
 

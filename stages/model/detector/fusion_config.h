@@ -20,7 +20,20 @@ struct FusionConfig {
   std::string autoencoder;  ///< xxh3-128 of the autoencoder's file
   std::string classifier;
 
-  static auto table() { return std::tuple<>(); }  ///< no entries that may be missing
+  /// For config_json.h.
+  template <class Config, class Visit>
+  static void entries(Config& c, const Visit& visit) {
+    visit("num_ids", c.num_ids);
+    visit("node_features", c.node_features);
+    visit("hidden", c.hidden);
+    visit("layers", c.layers);
+    visit("method", c.method);
+    visit("alpha_steps", c.alpha_steps);
+    visit("autoencoder", c.autoencoder);
+    visit("classifier", c.classifier);
+    visit("dropout", c.dropout);
+  }
+  static auto later() { return std::tuple<>(); }
 
   bool operator==(const FusionConfig&) const = default;
 };

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <vector>
-
-#include "model/layers/batch_tensors.h"
 
 namespace kdgat::model {
 
@@ -22,16 +19,6 @@ template <class Body>
 void for_blocks(int64_t blocks, int64_t work, const Body& body) {
   constexpr int64_t kWorkPerThread = 1 << 15;
   share_blocks(blocks, work / kWorkPerThread, std::cref(body));
-}
-
-/// Starts of runs of whole graphs of about `nodes` nodes each; the last entry is batch.graphs.
-inline std::vector<int64_t> graph_blocks(const BatchTensors& batch, int64_t nodes) {
-  const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
-  std::vector<int64_t> out{0};
-  for (int64_t g = 1; g <= batch.graphs; ++g) {
-    if (g == batch.graphs || node_ptr[g] - node_ptr[out.back()] >= nodes) out.push_back(g);
-  }
-  return out;
 }
 
 inline constexpr int64_t kBlockRows = 256;

@@ -6,6 +6,9 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "graph/pack.h"
 #include "model/layers/noise.h"
 
@@ -32,5 +35,15 @@ struct BatchTensors {
 /// On the CPU zero-copy (but for id_N): valid while `batch` is unchanged and alive. On another
 /// device a copy.
 BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device);
+
+/// Starts of runs of whole graphs of about `nodes` nodes each; the last entry is batch.graphs.
+inline std::vector<int64_t> graph_blocks(const BatchTensors& batch, int64_t nodes) {
+  const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
+  std::vector<int64_t> out{0};
+  for (int64_t g = 1; g <= batch.graphs; ++g) {
+    if (g == batch.graphs || node_ptr[g] - node_ptr[out.back()] >= nodes) out.push_back(g);
+  }
+  return out;
+}
 
 }  // namespace kdgat::model

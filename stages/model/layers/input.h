@@ -7,8 +7,8 @@
 
 #include <span>
 
-#include "model/detector/form.h"
 #include "model/layers/batch_tensors.h"
+#include "model/layers/input_form.h"
 
 namespace kdgat::model {
 

@@ -35,6 +35,18 @@ struct SgmpConfig : SgmpForm {
   int64_t hidden = 64;
   int64_t interactions = 3;  ///< blocks
   double scale = 1;          ///< positions are divided by it: the median edge length
+
+  /// For config_json.h.
+  template <class Config, class Visit>
+  static void entries(Config& c, const Visit& visit) {
+    visit("node_features", c.node_features);
+    visit("hidden", c.hidden);
+    visit("interactions", c.interactions);
+  }
+  static auto later() {
+    return std::tuple_cat(table(),
+                          std::tuple{field("scale", &SgmpConfig::scale, "").range(1e-30, 1e30)});
+  }
 };
 
 /// Of a stage's options: a form, `hidden` and `interactions`.
