@@ -89,7 +89,7 @@ Input find_input(const fs::path& source, const ImportOptions& options,
     return out;
   }
   out.spatial = find_spatial_input(source, options.format, options);
-  if (!out.spatial) out.text = find_text_input(source, options, notes);
+  if (!out.spatial) out.text = find_text_input(source, options, is_can_log, notes);
   if (out.text) {
     out.files = out.text->files;
     return out;
@@ -211,6 +211,12 @@ std::function<void(int64_t)> byte_counter(const std::vector<LogFile>& files,
       };
 }
 
+void check_text_options(const ImportOptions& options) {
+  if (options.window == ImportOptions().window) return;
+  throw Error(ExitCode::kUsage, "window: of texts the words of a window are word_window",
+              "word_window=" + std::to_string(options.window));
+}
+
 GraphStoreData read_spatial(const Input& input, const ImportOptions& options,
                             const ImportProgress& progress, const std::function<bool()>& cancelled,
                             ImportReport& report) {
@@ -262,6 +268,7 @@ ImportReport import_logs(const fs::path& source, const fs::path& out, const Impo
     if (!report.reused) {
       const auto done = byte_counter(input.files, progress, cancelled);
       if (input.text) {
+        check_text_options(options);
         import_text({*input.text, options, cancelled, done}, made_with, store_path, report);
       } else {
         import_ratings({*input.ratings, options, done}, made_with, store_path, report);

@@ -7,6 +7,7 @@
 #include "data/can/synth_attacks.h"
 #include "data/can/synth_traffic.h"
 #include "data/ratings/synth_ratings.h"
+#include "data/space/synth_spatial.h"
 #include "data/texts/synth_text.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"

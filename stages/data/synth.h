@@ -13,12 +13,12 @@
 
 #include "data/can/can_frame.h"
 #include "data/data_kind.h"
-#include "data/space/synth_spatial.h"
+#include "data/synth_size.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
 
-struct SynthOptions : SpatialSynth {
+struct SynthOptions : SynthSize {
   std::string kind = "can";
   double seconds = 60;
   int64_t vehicles = 3;

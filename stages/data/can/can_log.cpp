@@ -162,6 +162,23 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
   return *best;
 }
 
+bool is_can_log(const std::string& file, std::string_view head) {
+  constexpr std::size_t kLines = 8;
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < head.size() && lines.size() < kLines;) {
+    const std::size_t end = std::min(head.find('\n', at), head.size());
+    if (head.find_first_not_of(" \t\r", at) < end) lines.emplace_back(head.substr(at, end - at));
+    at = end + 1;
+  }
+  if (lines.empty()) return false;
+  try {
+    recognise_log(file, lines, "auto");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 CanLog::CanLog(LineReader reader, const std::string& format, bool strict)
     : reader_(std::move(reader)), strict_(strict) {
   std::string_view line;

@@ -51,6 +51,9 @@ std::span<const char* const> log_formats();
 LogLayout recognise_log(const std::string& file, std::span<const std::string> lines,
                         const std::string& format);
 
+/// Whether a file with this beginning is a log, in a form that can be told from it.
+bool is_can_log(const std::string& file, std::string_view head);
+
 class CanLog {
  public:
   /// Opens `path` ("-" is standard input). `format` as in recognise_log(). With `strict` a

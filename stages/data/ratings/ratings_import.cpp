@@ -458,7 +458,7 @@ class RatingsReader {
 }  // namespace
 
 std::optional<RatingsInput> find_ratings_input(const fs::path& source,
-                                               const ImportOptions& options) {
+                                               const RatingsImportOptions& options) {
   const std::string& format = options.format;
   const bool is_named = format == "ratings" || format == kUData || format == kCsv;
   if (!is_named && format != "auto") return std::nullopt;
@@ -486,7 +486,7 @@ std::optional<RatingsInput> find_ratings_input(const fs::path& source,
 
 void import_ratings(const RatingsImport& import, const nlohmann::json& made_with,
                     const fs::path& to, ImportReport& report) {
-  const ImportOptions& options = import.options;
+  const RatingsImportOptions& options = import.options;
   RatingsReader reader(import, report);
   std::vector<Source> sources;
   for (const LogFile& file : import.input.files) {

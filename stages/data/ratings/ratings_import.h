@@ -15,9 +15,20 @@
 #include <vector>
 
 #include "data/dataset_files.h"
-#include "data/import.h"
+#include "data/import_options.h"
+#include "data/import_report.h"
+#include "data/ratings/ratings_options.h"
 
 namespace kdgat::graph {
+
+/// All options that matter to ratings.
+struct RatingsImportOptions : SharedOptions, RatingsOptions {
+  RatingsImportOptions() = default;
+  /// Of those of all kinds of data.
+  template <class Options>
+  RatingsImportOptions(const Options& all)  // NOLINT(*-explicit-*): the same options
+      : SharedOptions(all), RatingsOptions(all) {}
+};
 
 struct RatingsInput {
   std::string format;          ///< "u-data" or "ratings-csv"
@@ -28,11 +39,11 @@ struct RatingsInput {
 /// neither "auto", "ratings" nor a form of them. Reads first lines only. Throws Error(kData) if
 /// what the option format names is not there.
 std::optional<RatingsInput> find_ratings_input(const std::filesystem::path& source,
-                                               const ImportOptions& options);
+                                               const RatingsImportOptions& options);
 
 struct RatingsImport {
   const RatingsInput& input;
-  const ImportOptions& options;
+  const RatingsImportOptions& options;
   std::function<void(int64_t bytes)> done;  ///< so many more bytes; throws to end the import
 };
 

@@ -18,7 +18,7 @@ enum : uint64_t { kUserStream = 301, kItemStream = 302, kOrderStream = 303 };
 constexpr int64_t kOccupations = 21, kGenres = 19;
 constexpr int64_t kFirstTime = 874'700'000;
 
-int64_t items_of(const SpatialSynth& options, int64_t items) {
+int64_t items_of(const SynthSize& options, int64_t items) {
   return items > 0 ? items : std::max<int64_t>(4, options.graphs * 16 / 9);
 }
 
@@ -29,20 +29,20 @@ double normal(Random& random) {
   return sum;
 }
 
-Random of(const SpatialSynth& options, uint64_t stream, int64_t number) {
+Random of(const SynthSize& options, uint64_t stream, int64_t number) {
   return Random(Random(static_cast<uint64_t>(options.seed), stream).next(),
                 static_cast<uint64_t>(number));
 }
 
 /// What an item is worth to anybody.
-double quality(const SpatialSynth& options, int64_t item) {
+double quality(const SynthSize& options, int64_t item) {
   Random random = of(options, kItemStream, item);
   return 0.5 * normal(random);
 }
 
 }  // namespace
 
-std::vector<SyntheticRating> synthetic_ratings(const SpatialSynth& options, int64_t items) {
+std::vector<SyntheticRating> synthetic_ratings(const SynthSize& options, int64_t items) {
   items = items_of(options, items);
   std::vector<SyntheticRating> out;
   for (int64_t user = 0; user < options.graphs; ++user) {
@@ -67,7 +67,7 @@ std::vector<SyntheticRating> synthetic_ratings(const SpatialSynth& options, int6
   return out;
 }
 
-void write_synthetic_ratings(const std::filesystem::path& folder, const SpatialSynth& options,
+void write_synthetic_ratings(const std::filesystem::path& folder, const SynthSize& options,
                              int64_t items, const std::function<bool()>& cancelled) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);

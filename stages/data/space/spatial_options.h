@@ -7,13 +7,13 @@
 #include <tuple>
 #include <vector>
 
+#include "data/import_options.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
 
-struct SpatialOptions {
+struct SpatialOptions : LabelOptions {
   std::string labels;
-  std::string label_column = "class";
   std::string target_column;
   std::vector<std::string> repair;
   std::string normalise = "none";

@@ -25,7 +25,7 @@ double bell(Random& random) {
   return total / 1.5 - 1;
 }
 
-double share_of(const SpatialSynth& options, int64_t graph) {
+double share_of(const SynthSize& options, int64_t graph) {
   if (options.classes < 2) return 0;
   return static_cast<double>(graph % options.classes) / static_cast<double>(options.classes - 1);
 }
@@ -82,7 +82,7 @@ void check(const std::function<bool()>& cancelled) {
 
 }  // namespace
 
-std::string synthetic_tree(const SpatialSynth& options, int64_t graph) {
+std::string synthetic_tree(const SynthSize& options, int64_t graph) {
   Random random(Random(static_cast<uint64_t>(options.seed), kTreeStream).next(),
                 static_cast<uint64_t>(graph));
   const Shape shape(share_of(options, graph));
@@ -124,7 +124,7 @@ std::string synthetic_tree(const SpatialSynth& options, int64_t graph) {
   return text;
 }
 
-void write_synthetic_trees(const std::filesystem::path& folder, const SpatialSynth& options,
+void write_synthetic_trees(const std::filesystem::path& folder, const SynthSize& options,
                            const std::function<bool()>& cancelled) {
   make_folder(folder);
   std::string labels = "file,class,branching\n";
@@ -140,7 +140,7 @@ void write_synthetic_trees(const std::filesystem::path& folder, const SpatialSyn
   write_file(folder / "labels.csv", labels);
 }
 
-void write_synthetic_points(const std::filesystem::path& folder, const SpatialSynth& options,
+void write_synthetic_points(const std::filesystem::path& folder, const SynthSize& options,
                             const std::function<bool()>& cancelled) {
   make_folder(folder);
   const auto side = std::max<int64_t>(

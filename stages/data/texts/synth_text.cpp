@@ -51,7 +51,7 @@ std::string topic_word(Random& random, int64_t of_class) {
 
 }  // namespace
 
-std::string synthetic_text(const SpatialSynth& options, int64_t document) {
+std::string synthetic_text(const SynthSize& options, int64_t document) {
   Random random(Random(static_cast<uint64_t>(options.seed), kTextStream).next(),
                 static_cast<uint64_t>(document));
   const int64_t of_class = document % options.classes;
@@ -83,7 +83,7 @@ std::string synthetic_text(const SpatialSynth& options, int64_t document) {
   return text;
 }
 
-void write_synthetic_texts(const std::filesystem::path& folder, const SpatialSynth& options,
+void write_synthetic_texts(const std::filesystem::path& folder, const SynthSize& options,
                            const std::function<bool()>& cancelled) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "data/space/synth_spatial.h"
+#include "data/synth_size.h"
 
 namespace kdgat::graph {
 
@@ -15,12 +15,12 @@ namespace kdgat::graph {
 /// `options.classes`. Words are made of syllables, frequent ones short as in real texts, with
 /// English stop words, punctuation and addresses between them. A third come from the topic of the
 /// class, some of these from the next class's; half of the topics' words all share.
-std::string synthetic_text(const SpatialSynth& options, int64_t document);
+std::string synthetic_text(const SynthSize& options, int64_t document);
 
 /// Writes corpus.train.en and corpus.test.en, label<TAB>text a line, below `folder`: every third
 /// document of each class is for testing. Throws Error(kData), and Error(kInterrupted) once
 /// `cancelled` answers true.
-void write_synthetic_texts(const std::filesystem::path& folder, const SpatialSynth& options,
+void write_synthetic_texts(const std::filesystem::path& folder, const SynthSize& options,
                            const std::function<bool()>& cancelled = {});
 
 }  // namespace kdgat::graph

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <set>
 
-#include "data/can/can_log.h"
 #include "data/texts/text_import.h"
 #include "file/byte_reader.h"
 #include "file/csv.h"
@@ -72,7 +71,7 @@ std::string head_of(const fs::path& path) {
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 /// The form of a table of documents by its first line; "" if it is none.
-std::string form_of(std::string_view head, const ImportOptions& options) {
+std::string form_of(std::string_view head, const TextImportOptions& options) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   std::string_view line = head.substr(0, head.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -124,7 +123,7 @@ void keep_named_parts(std::vector<LogFile>& files, std::vector<Diagnostic>& note
 
 /// Tables of documents in a folder, of the form `wanted` ("" = that of the first).
 TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
-                    const ImportOptions& options, std::string wanted,
+                    const TextImportOptions& options, std::string wanted,
                     std::vector<Diagnostic>& notes) {
   TextInput out;
   std::size_t looked_at = 0;
@@ -158,26 +157,9 @@ bool may_be_document(const fs::path& path) {
   return is_number || extension == ".txt" || extension == ".text" || extension == ".eml";
 }
 
-bool is_can_log(const fs::path& path) {
-  const std::string head = head_of(path);
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < head.size() && lines.size() < 8;) {
-    const std::size_t end = std::min(head.find('\n', at), head.size());
-    if (head.find_first_not_of(" \t\r", at) < end) lines.push_back(head.substr(at, end - at));
-    at = end + 1;
-  }
-  if (lines.empty()) return false;
-  try {
-    recognise_log(path.string(), lines, "auto");
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 /// A folder for each class, maybe below folders for train and test. `is_sure`: it was asked for.
 TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, bool is_sure,
-                     std::vector<Diagnostic>& notes) {
+                     const IsOther& is_other, std::vector<Diagnostic>& notes) {
   TextInput out{kFolders, {}};
   std::set<std::string> classes;
   for (const fs::path& name : names) {
@@ -190,18 +172,22 @@ TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, b
     classes.insert(folders[of_class]);
     out.files.push_back({root / name, name.generic_string(), folders[of_class], role_of(part)});
   }
-  if (!is_sure && (classes.size() < 2 || is_can_log(out.files.front().path))) return {};
+  if (!is_sure && (classes.size() < 2 ||
+                   is_other(out.files.front().path.string(), head_of(out.files.front().path))))
+    return {};
   keep_named_parts(out.files, notes);
   return out;
 }
 
 TextInput find_in_folder(const fs::path& source, const std::string& form,
-                         const ImportOptions& options, std::vector<Diagnostic>& notes) {
+                         const TextImportOptions& options, const IsOther& is_other,
+                         std::vector<Diagnostic>& notes) {
   const std::vector<fs::path> names = files_in(source);
   TextInput found;
   if (form != kFolders) found = tables_in(source, names, options, form, notes);
   if (!found.files.empty()) return found;
-  if (form.empty() || form == kFolders) found = classes_in(source, names, form == kFolders, notes);
+  if (form.empty() || form == kFolders)
+    found = classes_in(source, names, form == kFolders, is_other, notes);
   return found;
 }
 
@@ -213,8 +199,8 @@ const std::vector<std::string>& text_formats() {
   return formats;
 }
 
-std::vector<std::string> label_columns(const ImportOptions& options) {
-  if (options.label_column != SpatialOptions().label_column) return {options.label_column};
+std::vector<std::string> label_columns(const TextImportOptions& options) {
+  if (options.label_column != LabelOptions().label_column) return {options.label_column};
   return {"label", options.label_column};
 }
 
@@ -226,8 +212,8 @@ TextPart part_named(std::string_view word) {
   return word == "test" || word == "testing" ? TextPart::kTest : TextPart::kNone;
 }
 
-std::optional<TextInput> find_text_input(const fs::path& source, const ImportOptions& options,
-                                         std::vector<Diagnostic>& notes) {
+std::optional<TextInput> find_text_input(const fs::path& source, const TextImportOptions& options,
+                                         const IsOther& is_other, std::vector<Diagnostic>& notes) {
   const auto& formats = text_formats();
   const std::string& format = options.format;
   const bool is_named = std::find(formats.begin(), formats.end(), format) != formats.end();
@@ -245,7 +231,7 @@ std::optional<TextInput> find_text_input(const fs::path& source, const ImportOpt
   }
   if (!fs::exists(source, failure)) return std::nullopt;  // said by who reads it
   if (fs::is_directory(source)) {
-    out = find_in_folder(source, form, options, notes);
+    out = find_in_folder(source, form, options, is_other, notes);
   } else if (form == kFolders) {
     throw Error(ExitCode::kData, source.string() + ": class-folders are folders, this is a file");
   } else if (is_named || may_be_table(source)) {

@@ -121,18 +121,11 @@ int64_t peak_resident_bytes() {
   return int64_t{1024} * usage.ru_maxrss;
 }
 
-void check_options(const ImportOptions& options) {
-  if (options.window == ImportOptions().window) return;
-  throw Error(ExitCode::kUsage, "window: of texts the words of a window are word_window",
-              "word_window=" + std::to_string(options.window));
-}
-
 }  // namespace
 
 void import_text(const TextImport& import, const json& made_with, const std::filesystem::path& to,
                  ImportReport& report) {
-  const ImportOptions& options = import.options;
-  check_options(options);
+  const TextImportOptions& options = import.options;
   const std::string path = import.input.files.front().path.string();
   const int64_t peak_before = peak_resident_bytes();
   Stopwatch watch;

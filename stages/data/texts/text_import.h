@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "data/dataset_files.h"
-#include "data/import.h"
+#include "data/import_options.h"
+#include "data/import_report.h"
 #include "data/texts/text_corpus.h"
+#include "data/texts/text_options.h"
 
 namespace kdgat::graph {
 
@@ -31,12 +33,25 @@ struct TextInput {
                                ///< scenario is the class
 };
 
+/// All options that matter to texts.
+struct TextImportOptions : SharedOptions, LabelOptions, TextOptions {
+  TextImportOptions() = default;
+  /// Of those of all kinds of data.
+  template <class Options>
+  TextImportOptions(const Options& all)  // NOLINT(*-explicit-*): the same options
+      : SharedOptions(all), LabelOptions(all), TextOptions(all) {}
+};
+
+/// Whether the first bytes of a file are those of something else than a text.
+using IsOther = std::function<bool(const std::string& path, std::string_view head)>;
+
 /// What `source` holds, if that are texts: a file, or a folder of such files or of classes. Names
 /// with the word train, val or test say what a file or folder is for; where some do, the others are
 /// left out and told in `notes`. Nothing where `format` is neither "auto" nor one of
-/// text_formats(). Reads first lines only. Throws Error(kData) if what `format` names is not there.
+/// text_formats(). A folder of other files than documents, by `is_other`, is none of
+/// classes. Reads first lines only. Throws Error(kData) if what `format` names is not there.
 std::optional<TextInput> find_text_input(const std::filesystem::path& source,
-                                         const ImportOptions& options,
+                                         const TextImportOptions& options, const IsOther& is_other,
                                          std::vector<Diagnostic>& notes);
 
 struct TextRow {
@@ -50,13 +65,13 @@ struct TextRow {
 /// What an import reads, and where it reports to.
 struct TextImport {
   const TextInput& input;
-  const ImportOptions& options;
+  const TextImportOptions& options;
   std::function<bool()> cancelled;          ///< may be empty
   std::function<void(int64_t bytes)> done;  ///< so many more bytes; throws to end the import
 };
 
 /// The label column that is wanted: label_column, or "label" where that is merely the default.
-std::vector<std::string> label_columns(const ImportOptions& options);
+std::vector<std::string> label_columns(const TextImportOptions& options);
 /// "train", "val", "test" and what else they are called; kNone for other words.
 TextPart part_named(std::string_view word);
 

@@ -155,7 +155,7 @@ TEST_CASE("bad ratings are told with file and line", "[ratings]") {
 
 TEST_CASE("a store of ratings that is damaged is refused or found", "[ratings]") {
   const test::ScratchFolder folder;
-  SpatialSynth synth;
+  SynthSize synth;
   synth.graphs = 9;
   synth.nodes = 5;
   write_synthetic_ratings(folder / "syn", synth, 12);
@@ -175,7 +175,7 @@ TEST_CASE("a store of ratings that is damaged is refused or found", "[ratings]")
 }
 
 TEST_CASE("synthetic ratings have the structure they say", "[ratings][synth]") {
-  SpatialSynth options;
+  SynthSize options;
   options.graphs = 60;
   options.nodes = 40;
   options.classes = 4;
