@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "data/can/can_log.h"
+#include "data/import.h"
 #include "data/synth.h"
 #include "data/texts/text_clean.h"
 #include "data/texts/text_store.h"
@@ -125,13 +127,13 @@ TEST_CASE("logs and graphs in space are not taken for texts", "[text_import]") {
   std::vector<Diagnostic> notes;
   for (const char* name : {"log.csv", "can", "points.csv", "absent"}) {
     INFO(name);
-    CHECK_FALSE(find_text_input(folder / name, {}, notes));
+    CHECK_FALSE(find_text_input(folder / name, {}, is_can_log, notes));
   }
   ImportOptions named;
   named.format = "hcrl";
   write_text(folder / "t.tsv", "a\tb c\n");
-  CHECK(find_text_input(folder / "t.tsv", {}, notes)->format == "label-text");
-  CHECK_FALSE(find_text_input(folder / "t.tsv", named, notes));
+  CHECK(find_text_input(folder / "t.tsv", {}, is_can_log, notes)->format == "label-text");
+  CHECK_FALSE(find_text_input(folder / "t.tsv", named, is_can_log, notes));
 }
 
 TEST_CASE("a file of all documents beside those of the parts is left out", "[text_import]") {
