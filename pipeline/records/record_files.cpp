@@ -47,17 +47,17 @@ bool begins(const fs::path& path, const std::string& content) {
   return in && content.starts_with(there);
 }
 
-[[noreturn]] void fail(const fs::path& path) {
+[[noreturn]] void cannot_write(const fs::path& path) {
   throw Error(ExitCode::kData, "cannot write " + path.string() + ": " + std::strerror(errno));
 }
 
 int64_t append(const fs::path& path, std::string_view text) {
   const OwnedFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (fd.get() < 0) fail(path);
+  if (fd.get() < 0) cannot_write(path);
   while (!text.empty()) {
     const ssize_t wrote = ::write(fd.get(), text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) fail(path);
+    if (wrote < 0) cannot_write(path);
     text.remove_prefix(static_cast<std::size_t>(wrote));
   }
   return ::lseek(fd.get(), 0, SEEK_END);

@@ -14,7 +14,7 @@ namespace kdgat {
 namespace {
 
 constexpr double kTop = 34, kHeight = 220, kBottom = 14, kSide = 46, kBetween = 110,
-                 kLineHeight = 13;
+                 kLabelHeight = 13;
 
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
@@ -25,16 +25,16 @@ std::optional<double> number_in(const std::string& text) {
   return value;
 }
 
-std::string pixels(double value) {
+std::string places(double value) {
   char text[24];
   std::snprintf(text, sizeof text, "%.1f", value);
   return text;
 }
 
 /// Where values stand on one axis.
-class Scale {
+class AxisScale {
  public:
-  Scale(const ParallelAxis& axis, const std::vector<ParallelItem>& items, std::size_t column)
+  AxisScale(const ParallelAxis& axis, const std::vector<ParallelItem>& items, std::size_t column)
       : axis_(axis) {
     for (const ParallelItem& item : items) {
       const std::string& value = item.values[column];
@@ -103,18 +103,18 @@ class Scale {
 std::string parallel_svg(const std::string& title, const std::vector<ParallelAxis>& axes,
                          const std::vector<ParallelItem>& items) {
   if (axes.size() < 2 || items.empty()) return "";
-  std::vector<Scale> scales;
+  std::vector<AxisScale> scales;
   for (std::size_t i = 0; i < axes.size(); ++i) scales.emplace_back(axes[i], items, i);
   const auto x_of = [](std::size_t axis) { return kSide + kBetween * static_cast<double>(axis); };
   const double width = x_of(axes.size() - 1) + kSide + 24;
-  std::string out = "<svg class=\"chart\" viewBox=\"0 0 " + pixels(width) + " " +
-                    pixels(kTop + kHeight + kBottom) + "\" role=\"img\" aria-label=\"" +
+  std::string out = "<svg class=\"chart\" viewBox=\"0 0 " + places(width) + " " +
+                    places(kTop + kHeight + kBottom) + "\" role=\"img\" aria-label=\"" +
                     escaped(title) + "\">\n";
   const auto line_of = [&](const ParallelItem& item) {
     std::string path;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const auto y = scales[i].place(item.values[i]);
-      if (y) path += (path.empty() ? "M" : "L") + pixels(x_of(i)) + " " + pixels(*y);
+      if (y) path += (path.empty() ? "M" : "L") + places(x_of(i)) + " " + places(*y);
     }
     const std::string classes =
         std::string(item.is_chosen ? "l1" : "lx fine") + (item.is_dashed ? " dashed" : "");
@@ -127,19 +127,19 @@ std::string parallel_svg(const std::string& title, const std::vector<ParallelAxi
     }
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::string x = pixels(x_of(i));
-    out += R"(<path class="axis" d="M)" + x + " " + pixels(kTop) + "V" + pixels(kTop + kHeight);
+    const std::string x = places(x_of(i));
+    out += R"(<path class="axis" d="M)" + x + " " + places(kTop) + "V" + places(kTop + kHeight);
     out += "\"/>\n<text x=\"" + x + R"(" y="18" text-anchor="middle">)" + escaped(axes[i].title);
     out += "</text>\n";
     std::vector<double> taken;
     for (const std::string& tick : scales[i].ticks()) {
       const double y = *scales[i].place(tick);
       const bool is_free = std::all_of(taken.begin(), taken.end(), [y](double other) {
-        return std::abs(other - y) >= kLineHeight;
+        return std::abs(other - y) >= kLabelHeight;
       });
       if (!is_free) continue;
       taken.push_back(y);
-      out += "<text class=\"muted\" x=\"" + pixels(x_of(i) + 5) + "\" y=\"" + pixels(y + 4) +
+      out += "<text class=\"muted\" x=\"" + places(x_of(i) + 5) + "\" y=\"" + places(y + 4) +
              "\">" + escaped(scales[i].label(tick)) + "</text>\n";
     }
   }

@@ -21,19 +21,19 @@ constexpr double kBarAfterSeconds = 0.5;
 constexpr std::size_t kBarCells = 16;
 
 /// Columns a text takes: UTF-8 continuation bytes take none.
-std::size_t width_of(const std::string& text) {
+std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
 }
 
 std::string padded(const std::string& text, std::size_t width) {
-  const std::size_t have = width_of(text);
+  const std::size_t have = columns_of(text);
   return have < width ? text + std::string(width - have, ' ') : text;
 }
 
 std::string right(const std::string& text, std::size_t width) {
-  const std::size_t have = width_of(text);
+  const std::size_t have = columns_of(text);
   return have < width ? std::string(width - have, ' ') + text : text;
 }
 
@@ -57,7 +57,7 @@ class TerminalStatus : public Status {
   ~TerminalStatus() override { erase(); }
 
   void announce(const std::vector<std::string>& steps) override {
-    for (const std::string& step : steps) name_width_ = std::max(name_width_, width_of(step));
+    for (const std::string& step : steps) name_width_ = std::max(name_width_, columns_of(step));
   }
 
   void begin(const std::string& step) override {
@@ -88,7 +88,7 @@ class TerminalStatus : public Status {
     }
     const std::size_t columns = static_cast<std::size_t>(std::max(20, terminal_.columns - 1));
     std::string line = name + bar(now) + printable(format_progress(now));
-    const std::size_t room = columns > width_of(tail) ? columns - width_of(tail) : 0;
+    const std::size_t room = columns > columns_of(tail) ? columns - columns_of(tail) : 0;
     line = clipped(clipped(line, room) + tail, columns);
     erase();
     out_ << line << std::flush;
@@ -108,7 +108,7 @@ class TerminalStatus : public Status {
     std::string line = padded(printable(end.step), name_width_) + "  " + text;
     const std::size_t room = static_cast<std::size_t>(std::min(terminal_.columns, 100));
     if (!tail.empty())
-      line = padded(line, room > width_of(tail) ? room - width_of(tail) : 0) + tail;
+      line = padded(line, room > columns_of(tail) ? room - columns_of(tail) : 0) + tail;
     out_ << (is_bad ? coloured(line, "31") : line) << '\n' << std::flush;
   }
 

@@ -65,10 +65,6 @@ std::optional<std::size_t> byte_count(DType type, const std::vector<int64_t>& sh
 
 bool is_padding(const std::string& name) { return name.starts_with("_pad."); }
 
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 // ---- reading
 
 struct Mapping {
@@ -176,7 +172,7 @@ Entry parse_entry(const std::string& name, const json& fields) {
   const auto known = std::find_if(kDTypes.begin(), kDTypes.end(),
                                   [&dtype](const DTypeInfo& d) { return dtype == d.name; });
   if (known == kDTypes.end()) {
-    throw Malformed{"tensor '" + name + "' has the unsupported dtype " + dump(dtype)};
+    throw Malformed{"tensor '" + name + "' has the unsupported dtype " + json_text(dtype)};
   }
   entry.view.dtype = known->type;
   for (const json& dim : shape) entry.view.shape.push_back(count(dim, name));
@@ -297,7 +293,7 @@ std::shared_ptr<const void> SafetensorsFile::mapping() const { return impl_; }
 std::string SafetensorsFile::header_hash() const {
   json header = parse_header(impl_->header);
   if (header.contains("__metadata__")) header["__metadata__"].erase(kHeaderHash);
-  const std::string canonical = dump(header);
+  const std::string canonical = json_text(header);
   return hash_bytes(canonical.data(), canonical.size());
 }
 

@@ -10,11 +10,11 @@ namespace {
 
 using nlohmann::json;
 
-std::string dump(const json& value) {
+}  // namespace
+
+std::string json_text(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
-
-}  // namespace
 
 std::size_t tensor_bytes(DType dtype, const std::vector<int64_t>& shape) {
   int64_t bytes = static_cast<int64_t>(dtype_size(dtype));
@@ -59,10 +59,10 @@ std::string header_bytes(const std::vector<TensorPlace>& tensors,
   }
   if (!texts.empty() || hashes) header["__metadata__"] = std::move(texts);
   if (hashes) {
-    const std::string canonical = dump(header);
+    const std::string canonical = json_text(header);
     header["__metadata__"][kHeaderHash] = hash_bytes(canonical.data(), canonical.size());
   }
-  std::string text = dump(header);
+  std::string text = json_text(header);
   text.append((kTensorAlignment - (8 + text.size()) % kTensorAlignment) % kTensorAlignment, ' ');
   if (text.size() > kMaxHeader) {
     throw Error(ExitCode::kData, path + ": header would be longer than 100 MB");

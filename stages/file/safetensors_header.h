@@ -32,6 +32,9 @@ std::size_t tensor_bytes(DType dtype, const std::vector<int64_t>& shape);
 /// Places tensors one behind the other, each aligned.
 void place_tensors(std::vector<TensorPlace>& tensors);
 
+/// JSON without blanks; bytes that are no UTF-8 are replaced.
+std::string json_text(const nlohmann::json& value);
+
 /// What stands before the first tensor: the length and the header. With `hashes`, those of the
 /// tensors and the header's own are in the metadata; the length does not depend on them. Throws
 /// Error(kData) naming `path` if it is longer than readers take.

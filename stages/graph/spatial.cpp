@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
+#include "graph/index.h"
+
 namespace kdgat::graph {
 namespace {
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 double squared_distance(std::span<const float> pos, int32_t a, int32_t b) {
   double sum = 0;

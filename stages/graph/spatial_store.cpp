@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/index.h"
 #include "graph/spatial.h"
 
 namespace kdgat::graph {
@@ -11,8 +12,6 @@ namespace kdgat::graph {
 using nlohmann::json;
 
 namespace {
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Where the nodes and edges of one graph stand.
 struct Range {

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kFormat = "kdgat.split";
+constexpr const char* kSplitFormat = "kdgat.split";
 constexpr const char* kVersion = "1";
 constexpr int64_t kBlocks = 20;  // of each source file
 
@@ -312,7 +312,7 @@ void write_split(const std::filesystem::path& path, const Split& split) {
   for (const auto& [name, ids] : split.parts) {
     writer.add(name, {static_cast<int64_t>(ids.size())}, std::span(ids));
   }
-  writer.metadata("format", kFormat);
+  writer.metadata("format", kSplitFormat);
   writer.metadata("version", kVersion);
   writer.metadata("options", split.options.dump(-1, ' ', false, json::error_handler_t::replace));
   writer.metadata("store_hash", split.store_hash);
@@ -328,7 +328,7 @@ Split load_split(const std::filesystem::path& path, const GraphStore& store) {
     const auto found = file.metadata().find(key);
     return found == file.metadata().end() ? std::string() : found->second;
   };
-  if (text("format") != kFormat) throw refuse("not a split");
+  if (text("format") != kSplitFormat) throw refuse("not a split");
   if (text("version") != kVersion) {
     throw refuse("split of format version " + text("version") + ", this program reads " + kVersion);
   }

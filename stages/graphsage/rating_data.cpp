@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/index.h"
 #include "graph/random.h"
 #include "kdgat/error.h"
 
@@ -14,7 +15,7 @@ namespace {
 enum : uint64_t { kValStream = 0x7A1, kNegativeStream = 0x4E6 };
 constexpr int kTries = 100;
 
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
+using graph::at;
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/index.h"
 #include "graph/random.h"
 #include "train/checkpoint.h"
 
@@ -18,7 +19,7 @@ using nlohmann::json;
 enum : uint64_t { kOrderStream = 0x0EDE5, kValNegatives = ~uint64_t{0} };
 constexpr int64_t kShownSteps = 16;
 
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
+using graph::at;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

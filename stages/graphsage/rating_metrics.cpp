@@ -5,12 +5,14 @@
 #include <numeric>
 #include <set>
 
+#include "graph/index.h"
+
 namespace kdgat::graphsage {
 namespace {
 
 using nlohmann::json;
 
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
+using graph::at;
 
 /// Sum of the discounts of the first `count` ranks.
 double ideal_gain(int64_t count) {

@@ -6,12 +6,11 @@
 #include <numeric>
 #include <random>
 
+#include "graph/index.h"
 #include "kdgat/error.h"
 
 namespace kdgat::graph {
 namespace {
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 RatingParts cut(const std::vector<int32_t>& order, double test_fraction) {
   const auto n = static_cast<double>(order.size());

@@ -10,6 +10,7 @@
 #include "file/csv.h"
 #include "file/line_reader.h"
 #include "file/number_text.h"
+#include "graph/index.h"
 
 namespace kdgat::graph {
 
@@ -21,8 +22,6 @@ constexpr const char* kUData = "u-data";
 constexpr const char* kCsv = "ratings-csv";
 constexpr std::size_t kShownLines = 5;
 constexpr int64_t kLinesAtOnce = 1 << 14;
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 std::string count_of(int64_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/index.h"
 #include "graph/shared_stores.h"
 
 namespace kdgat::graph {
@@ -11,8 +12,6 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* kFormat = "kdgat.ratings";
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 Error refuse(const std::filesystem::path& path, const std::string& reason) {
   return Error(ExitCode::kData, path.string() + ": " + reason);

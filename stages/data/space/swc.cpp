@@ -30,9 +30,10 @@ std::string_view next_word(std::string_view& rest) {
 }
 
 /// Reads one file; the parts of a neuron in the order in which they are known.
-class Reader {
+class SwcReader {
  public:
-  Reader(LineReader lines, const SwcRepairs& wanted) : lines_(std::move(lines)), wanted_(wanted) {}
+  SwcReader(LineReader lines, const SwcRepairs& wanted)
+      : lines_(std::move(lines)), wanted_(wanted) {}
 
   Neuron read() {
     for (std::string_view line; lines_.next(line);) {
@@ -218,7 +219,7 @@ class Reader {
 }  // namespace
 
 Neuron read_swc(LineReader lines, const SwcRepairs& repairs) {
-  return Reader(std::move(lines), repairs).read();
+  return SwcReader(std::move(lines), repairs).read();
 }
 
 }  // namespace kdgat::graph

@@ -7,6 +7,7 @@
 
 #include "data/texts/stop_words.h"
 #include "data/texts/text_graph.h"
+#include "graph/index.h"
 #include "graph/random.h"
 
 namespace kdgat::graph {
@@ -15,8 +16,6 @@ namespace {
 constexpr std::size_t kFirstSlots = std::size_t{1} << 12;
 constexpr double kShareSlack = 1e-6;  // of numbers written with few digits
 constexpr uint64_t kTestStream = 21, kValStream = 22, kSubsampleStream = 23;
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Eight bytes a step, mixed by multiplication (as wyhash does).
 uint32_t hash_of(std::string_view word) {

@@ -68,7 +68,7 @@ std::string head_of(const fs::path& path) {
   return head;
 }
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_alphabetic(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 /// The form of a table of documents by its first line; "" if it is none.
 std::string form_of(std::string_view head, const TextImportOptions& options) {
@@ -86,7 +86,7 @@ std::string form_of(std::string_view head, const TextImportOptions& options) {
   const std::string_view first = line.substr(0, tab), rest = line.substr(tab + 1);
   const bool is_label =
       !first.empty() && first.size() <= kLongestLabel && first.find(' ') == std::string_view::npos;
-  if (!is_label || std::none_of(rest.begin(), rest.end(), is_letter)) return "";
+  if (!is_label || std::none_of(rest.begin(), rest.end(), is_alphabetic)) return "";
   const bool names_part = part_named(first) != TextPart::kNone || first == "split";
   return names_part && rest.find('\t') != std::string_view::npos ? kSplitLabelText : kLabelText;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "graph/index.h"
 #include "graph/threads.h"
 #include "kdgat/error.h"
 
@@ -17,8 +18,6 @@ constexpr int64_t kRowsAtOnce = 16;  // of a thread: the rows of frequent words 
 constexpr int64_t kWordsAtOnce = 256;  // most
 constexpr int64_t kPlacesAhead = 6;    // whose tokens are fetched beforehand: they stand anywhere
 constexpr int64_t kSmallLogs = 4096;   // most pairs are rare: logarithms up to here are looked up
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 /// The document in which `place` stands; it is `from` or a later one.
 int64_t document_at(std::span<const int32_t> doc_ptr, int64_t from, int32_t place) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "file/safetensors_stream.h"
+#include "graph/index.h"
 #include "graph/shared_stores.h"
 
 namespace kdgat::graph {
@@ -17,8 +18,6 @@ namespace {
 
 constexpr const char* kFormat = "kdgat.text";
 constexpr std::size_t kMostProblems = 20;
-
-std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 Error refuse(const std::filesystem::path& path, const std::string& reason) {
   return Error(ExitCode::kData, path.string() + ": " + reason);

@@ -7,6 +7,7 @@
 #include "model/kernels/isa.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/parallel.h"
+#include "model/layers/attention.h"
 #include "model/layers/gat_reference.h"
 #include "model/layers/init.h"
 
@@ -16,9 +17,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-constexpr double kSlope = 0.2;
-constexpr int64_t kBlockNodes = 256;
 
 template <class T>
 kernels::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src,
@@ -34,7 +32,7 @@ kernels::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src,
   a.in_source = in_source.const_data_ptr<int32_t>();
   a.heads = att_src.size(-2);
   a.channels = att_src.size(-1);
-  a.slope = T(kSlope);
+  a.slope = T(kAttentionSlope);
   const int64_t count = h.size(0) * a.heads;
   a.alpha_src = scores.data_ptr<T>();
   a.alpha_dst = a.alpha_src + count;
@@ -43,14 +41,14 @@ kernels::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src,
   return a;
 }
 
-struct Attention : torch::autograd::Function<Attention> {
+struct GatAttention : torch::autograd::Function<GatAttention> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& h, const at::Tensor& att_src,
                             const at::Tensor& att_dst, const at::Tensor& bias,
                             const BatchTensors& batch) {
     RECORD_FUNCTION("kdgat::attention", std::vector<c10::IValue>{h});
     const at::Tensor out = at::empty_like(h);
     const at::Tensor scores = at::empty({3, h.size(0), att_src.size(-2)}, h.options());
-    const std::vector<int64_t> blocks = graph_blocks(batch, kBlockNodes);
+    const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(h.scalar_type(), "gat_attention", [&] {
       const auto args = arguments<scalar_t>(h, att_src, att_dst, bias, batch.in_ptr_N1,
@@ -75,7 +73,7 @@ struct Attention : torch::autograd::Function<Attention> {
     const at::Tensor grad_out = grads[0].contiguous();
     const at::Tensor grad_h = at::empty_like(h);
     const at::Tensor workspace = at::empty({2, h.size(0), att_src.size(-2)}, h.options());
-    const std::vector<int64_t> blocks = graph_blocks(batch, kBlockNodes);
+    const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const auto count = static_cast<int64_t>(blocks.size()) - 1;
     const at::Tensor partials = at::empty({count, 3, h.size(1)}, h.options());
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
@@ -128,7 +126,7 @@ at::Tensor gat_attention(const at::Tensor& h_NC, const at::Tensor& att_src,
                          const BatchTensors& batch) {
   // Scores and their softmax stay in the parameters' precision, also under autocast.
   const at::Tensor h = h_NC.to(att_src.scalar_type()).contiguous();
-  if (h.is_cpu()) return Attention::apply(h, att_src, att_dst, bias, batch);
+  if (h.is_cpu()) return GatAttention::apply(h, att_src, att_dst, bias, batch);
   return gat_attention_reference(h, att_src, att_dst, bias, batch);
 }
 

@@ -1,5 +1,7 @@
 #include "model/layers/gat_reference.h"
 
+#include "model/layers/attention.h"
+
 namespace kdgat::model {
 
 namespace {
@@ -33,7 +35,6 @@ at::Tensor softmax_by_target(const at::Tensor& score_EH, const at::Tensor& targe
 at::Tensor gat_attention_reference(const at::Tensor& h_NC, const at::Tensor& att_src,
                                    const at::Tensor& att_dst, const at::Tensor& bias,
                                    const BatchTensors& batch) {
-  constexpr double kSlope = 0.2;
   const int64_t nodes = h_NC.size(0), heads = att_src.size(-2), channels = att_src.size(-1);
   const at::Tensor all = at::arange(nodes, batch.in_source_E.options().dtype(at::kLong));
   at::Tensor source_E = batch.in_source_E.to(at::kLong), target_E = edge_targets(batch);
@@ -43,8 +44,8 @@ at::Tensor gat_attention_reference(const at::Tensor& h_NC, const at::Tensor& att
 
   const at::Tensor h_NHC = h_NC.view({nodes, heads, channels});
   const at::Tensor src_NH = (h_NHC * att_src).sum(-1), dst_NH = (h_NHC * att_dst).sum(-1);
-  const at::Tensor score_EH =
-      at::leaky_relu(src_NH.index_select(0, source_E) + dst_NH.index_select(0, target_E), kSlope);
+  const at::Tensor score_EH = at::leaky_relu(
+      src_NH.index_select(0, source_E) + dst_NH.index_select(0, target_E), kAttentionSlope);
   const at::Tensor message_EHC =
       h_NHC.index_select(0, source_E) * softmax_by_target(score_EH, target_E, nodes).unsqueeze(-1);
   return at::zeros_like(h_NHC).index_add(0, target_E, message_EHC).view({nodes, heads * channels}) +

@@ -6,6 +6,7 @@
 #include "model/kernels/isa.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/parallel.h"
+#include "model/layers/attention.h"
 #include "model/layers/full_precision.h"
 #include "model/layers/gat_reference.h"
 #include "model/layers/init.h"
@@ -16,9 +17,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-constexpr double kSlope = 0.2;
-constexpr int64_t kBlockNodes = 256;
 
 /// What the kernels read and write, in the order they are saved for backward.
 struct Operands {
@@ -39,7 +37,7 @@ struct Operands {
     a.channels = att.size(-1);
     a.features = edge_attr.size(1);
     a.edges = edge_attr.size(0);
-    a.slope = T(kSlope);
+    a.slope = T(kAttentionSlope);
     a.alpha = alpha.data_ptr<T>();
     a.out = out.data_ptr<T>();
     return a;
@@ -49,7 +47,7 @@ struct Operands {
   int64_t work() const { return l.numel() + edge_attr.size(0) * l.size(1) * features(); }
 };
 
-struct Attention : torch::autograd::Function<Attention> {
+struct Gatv2Attention : torch::autograd::Function<Gatv2Attention> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& l, const at::Tensor& r,
                             const at::Tensor& lin_edge, const at::Tensor& att,
                             const at::Tensor& bias, const BatchTensors& batch) {
@@ -63,7 +61,7 @@ struct Attention : torch::autograd::Function<Attention> {
                      batch.in_source_E,
                      at::empty({batch.edges + batch.nodes, att.size(-2)}, l.options()),
                      at::empty_like(l)};
-    const std::vector<int64_t> blocks = graph_blocks(batch, kBlockNodes);
+    const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const auto count = static_cast<int64_t>(blocks.size()) - 1;
     const at::Tensor rows = at::empty({count, o.row()}, l.options());
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
@@ -89,7 +87,7 @@ struct Attention : torch::autograd::Function<Attention> {
     batch.graphs = batch.node_ptr_G1.size(0) - 1;
     const at::Tensor grad_out = grads[0].contiguous();
     const at::Tensor grad_l = at::empty_like(o.l), grad_r = at::empty_like(o.r);
-    const std::vector<int64_t> blocks = graph_blocks(batch, kBlockNodes);
+    const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const auto count = static_cast<int64_t>(blocks.size()) - 1;
     const int64_t width = o.l.size(1), share = (2 + o.features()) * width;
     const at::Tensor rows = at::empty({count, o.row()}, o.l.options());
@@ -146,7 +144,7 @@ at::Tensor gatv2_attention(const at::Tensor& l_NC, const at::Tensor& r_NC,
   const at::Tensor l = l_NC.to(att.scalar_type()).contiguous();
   const at::Tensor r = r_NC.to(att.scalar_type()).contiguous();
   if (l.is_cpu() && !batch.edge_attr_ED.requires_grad()) {
-    return Attention::apply(l, r, lin_edge, att, bias, batch);
+    return Gatv2Attention::apply(l, r, lin_edge, att, bias, batch);
   }
   return gatv2_attention_reference(l, r, lin_edge, att, bias, batch);
 }
@@ -174,7 +172,7 @@ at::Tensor gatv2_attention_reference(const at::Tensor& l_NC, const at::Tensor& r
   const at::Tensor sum_EHC =
       l_EHC +
       (r_NC.index_select(0, target_E) + at::linear(attr_ED, lin_edge)).view({-1, heads, channels});
-  const at::Tensor score_EH = (at::leaky_relu(sum_EHC, kSlope) * att).sum(-1);
+  const at::Tensor score_EH = (at::leaky_relu(sum_EHC, kAttentionSlope) * att).sum(-1);
   const at::Tensor alpha_EH = softmax_by_target(score_EH, target_E, nodes);
   return at::zeros({nodes, heads, channels}, l_NC.options())
              .index_add(0, target_E, l_EHC * alpha_EH.unsqueeze(-1))

@@ -37,6 +37,10 @@ void sage_scatter(SageAggregator kind, const kernels::SageRows& graph, const at:
 /// The kernels of the chosen instruction set, T float or double.
 template <class T>
 const kernels::SageTable<T>& sage_table();
+template <>
+const kernels::SageTable<float>& sage_table<float>();
+template <>
+const kernels::SageTable<double>& sage_table<double>();
 
 /// Key of the noise of a layer in a step.
 uint64_t sage_noise(uint64_t seed, int64_t step, uint64_t layer);
