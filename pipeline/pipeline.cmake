@@ -19,7 +19,8 @@ kdgat_add_room(kdgat_core pipeline/show
   chart_svg markup parallel_svg status_jsonl status_terminal table)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
-kdgat_add_room(kdgat_core pipeline/system hash log machine program signals subprocess)
+kdgat_add_room(kdgat_core pipeline/system
+  clock hash log machine owned_fd program signals subprocess)
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "kdgat/error.h"
 #include "pipeline/system/subprocess.h"
 
 namespace kdgat {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,13 +11,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <thread>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/system/clock.h"
 
 namespace kdgat {
 namespace {
@@ -106,8 +105,7 @@ std::string host_name() {
 
 /// Locks a file, made if it is not there; an empty one if another holds it and `how` has LOCK_NB.
 OwnedFd lock_file(const fs::path& path, int how) {
-  OwnedFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (fd.get() < 0) fail("cannot open", path, errno);
+  OwnedFd fd = open_file(path, O_RDWR | O_CREAT);
   while (::flock(fd.get(), how) != 0) {
     if (errno == EWOULDBLOCK) return OwnedFd();
     if (errno != EINTR) fail("cannot lock", path, errno);
@@ -221,55 +219,6 @@ bool is_unfinished(const json& document, const Plan& plan) {
 
 }  // namespace
 
-OwnedFd open_file(const fs::path& path, int flags) {
-  OwnedFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (fd.get() < 0) {
-    throw Error(ExitCode::kData, "cannot open " + path.string() + ": " + std::strerror(errno));
-  }
-  return fd;
-}
-
-OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = std::exchange(other.fd_, -1);
-  }
-  return *this;
-}
-
-void OwnedFd::reset() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
-std::string make_run_id(int64_t milliseconds) {
-  constexpr const char* kDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  constexpr int kTimeDigits = 10, kRandomDigits = 16;
-  std::array<unsigned char, kRandomDigits> random{};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    throw Error(ExitCode::kStageFailed, "the system gives no random numbers");
-  }
-  std::string id(kTimeDigits, '0');
-  for (int i = kTimeDigits - 1; i >= 0; --i, milliseconds >>= 5) id[i] = kDigits[milliseconds & 31];
-  for (const unsigned char byte : random) id += kDigits[byte & 31];
-  return id;
-}
-
-std::string iso_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text.data();
-}
-
-double unix_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) /
-         1000;
-}
-
 StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(folder)) {
   make_folder(path_);
   std::error_code ignored;
@@ -277,8 +226,7 @@ StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(fo
   remove_temporaries(path_);
   write("config.json", config);
   const fs::path journal = path_ / kJournalFile;
-  journal_ = OwnedFd(::open(journal.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (journal_.get() < 0) fail("cannot open", journal, errno);
+  journal_ = open_file(journal, O_RDWR | O_CREAT | O_APPEND);
   // A killed writer may have left half a line: the next one must not be glued to it.
   const off_t size = ::lseek(journal_.get(), 0, SEEK_END);
   char last = '\n';

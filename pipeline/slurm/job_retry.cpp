@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "pipeline/system/clock.h"
 #include "pipeline/system/machine.h"
 
 namespace kdgat {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/run/artifacts.h"
 #include "pipeline/system/log.h"
 
 namespace kdgat {

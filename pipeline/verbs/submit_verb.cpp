@@ -14,6 +14,7 @@
 #include "pipeline/memory/memory_options.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/slurm/submission.h"
+#include "pipeline/system/clock.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
