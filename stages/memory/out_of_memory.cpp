@@ -1,21 +1,13 @@
 #include "memory/out_of_memory.h"
 
-#include <cstdio>
 #include <sstream>
 #include <utility>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 
 namespace kdgat::memory {
 namespace {
-
-std::string mib(double bytes) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
-  return text;
-}
-
-std::string mib(int64_t bytes) { return mib(static_cast<double>(bytes)); }
 
 /// A message of LibTorch without its backtrace.
 std::string first_part(const std::string& what) {
@@ -50,20 +42,21 @@ void write_oom_report(const std::filesystem::path& folder, c10::Device device,
     out << "| | |\n|---|---|\n";
     if (device.is_cpu()) {
       const Failure failure = Arena::instance().last_failure();
-      out << "| asked for | " << mib(failure.bytes) << " |\n";
-      out << "| held by tensors then | " << mib(failure.allocated) << " |\n";
-      if (failure.limit > 0) out << "| limit of tensors | " << mib(failure.limit) << " |\n";
-      out << "| held beside tensors now | " << mib(anonymous_memory() - now.reserved) << " |\n";
+      out << "| asked for | " << mebibytes(failure.bytes) << " |\n";
+      out << "| held by tensors then | " << mebibytes(failure.allocated) << " |\n";
+      if (failure.limit > 0) out << "| limit of tensors | " << mebibytes(failure.limit) << " |\n";
+      out << "| held beside tensors now | " << mebibytes(anonymous_memory() - now.reserved)
+          << " |\n";
     }
-    out << "| largest ever held by tensors | " << mib(now.peak_allocated) << " |\n";
+    out << "| largest ever held by tensors | " << mebibytes(now.peak_allocated) << " |\n";
     if (plan.is_object()) {
-      out << "| planned | " << mib(plan.value("predicted", int64_t{0})) << " |\n";
+      out << "| planned | " << mebibytes(plan.value("predicted", int64_t{0})) << " |\n";
     }
     if (device.is_cpu()) {
       out << "\nThe largest live tensors when the request failed:\n\n| bytes | made in "
              "|\n|---|---|\n";
       for (const LiveBlock& block : Arena::instance().last_failure().largest) {
-        out << "| " << mib(block.bytes) << " | " << (*block.label == 0 ? "-" : block.label)
+        out << "| " << mebibytes(block.bytes) << " | " << (*block.label == 0 ? "-" : block.label)
             << " |\n";
       }
     }
