@@ -77,7 +77,10 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
+    tests/unit/pipeline/show/graphs_text_test.cpp
     tests/unit/pipeline/show/status_test.cpp
+    tests/unit/pipeline/show/table_test.cpp
+    tests/unit/pipeline/show/text_test.cpp
     tests/unit/pipeline/slurm/submit_test.cpp
     tests/unit/pipeline/tune/tune_test.cpp
   LINK kdgat_core)

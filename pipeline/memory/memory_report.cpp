@@ -1,11 +1,10 @@
 #include "pipeline/memory/memory_report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <fstream>
 
 #include "kdgat/error.h"
+#include "kdgat/text.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/table.h"
 
@@ -75,16 +74,10 @@ json error_percent(const StepMemory& step) {
   return 100 * (planned - actual) / actual;
 }
 
-std::string decimal(const char* format, double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
 /// In MiB; nothing for what was not measured.
-std::string mib_cell(double bytes) { return bytes < 0 ? "" : decimal("%.1f", bytes / (1 << 20)); }
+std::string mib_cell(double bytes) { return bytes < 0 ? "" : format_number("%.1f", bytes / (1 << 20)); }
 
-std::string count_cell(double count) { return count < 0 ? "" : decimal("%.0f", count); }
+std::string count_cell(double count) { return count < 0 ? "" : format_number("%.0f", count); }
 
 }  // namespace
 
@@ -132,7 +125,7 @@ std::vector<std::vector<std::string>> memory_report_rows(const std::vector<StepM
     const json error = error_percent(step);
     const auto measured = [&](const char* key) { return number(step.actual, key); };
     rows.push_back({step.step, mib_cell(step.planned_peak()), mib_cell(step.actual_peak()),
-                    error.is_null() ? "" : decimal("%+.1f", error.get<double>()),
+                    error.is_null() ? "" : format_number("%+.1f", error.get<double>()),
                     mib_cell(measured("peak_reserved_bytes")), mib_cell(measured("context_bytes")),
                     mib_cell(measured("peak_anonymous_bytes")),
                     mib_cell(measured("released_bytes")), count_cell(measured("releases")),

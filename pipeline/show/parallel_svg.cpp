@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
+#include "kdgat/text.h"
 #include "pipeline/show/chart_svg.h"
 #include "pipeline/show/markup.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -23,12 +23,6 @@ std::optional<double> number_in(const std::string& text) {
     return std::nullopt;
   }
   return value;
-}
-
-std::string pixels(double value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
 }
 
 /// Where values stand on one axis.
@@ -83,9 +77,7 @@ class Scale {
     if (!is_numeric_) return value;
     const double number = *number_in(value);
     if (axis_.is_bytes) return format_bytes(static_cast<uint64_t>(std::max(0.0, number)));
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", number);
-    return text;
+    return format_number("%.4g", number);
   }
 
  private:

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
-#include "pipeline/system/machine.h"
 
 namespace kdgat {
 namespace {

@@ -6,6 +6,7 @@
 #include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
+#include "pipeline/show/text.h"
 #include "pipeline/slurm/site_profile.h"
 
 namespace kdgat {

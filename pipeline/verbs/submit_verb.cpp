@@ -13,6 +13,7 @@
 #include "pipeline/execute/run_session.h"
 #include "pipeline/memory/memory_options.h"
 #include "pipeline/records/recorder.h"
+#include "pipeline/show/text.h"
 #include "pipeline/slurm/submission.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/signals.h"
