@@ -63,6 +63,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/slurm/job_script_test.cpp
     tests/unit/pipeline/memory/legacy_estimate_test.cpp
     tests/unit/pipeline/system/clock_test.cpp
+    tests/unit/pipeline/system/json_file_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
     tests/unit/pipeline/verbs/memory_verb_test.cpp

@@ -7,6 +7,7 @@
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
 #include "pipeline/show/parallel_svg.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
 

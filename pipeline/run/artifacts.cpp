@@ -13,11 +13,11 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/system/clock.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
@@ -31,17 +31,6 @@ constexpr const char* kJournalFile = "journal.jsonl";
 
 std::string text_of(const json& content) {
   return content.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-/// nullopt if the file is absent or no JSON object: it is treated as not there.
-std::optional<json> read_json(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  json content = json::parse(in, nullptr, false);
-  if (!content.is_object()) return std::nullopt;
-  return content;
 }
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, int reason) {
@@ -292,8 +281,8 @@ Run Run::create(const fs::path& dataset_root, const std::string& profile, const 
 }
 
 Run Run::join(const fs::path& folder, const std::string& step) {
-  auto document = read_json(folder / kRunFile);
-  if (!document || !document->contains("submitted")) {
+  json document = read_object(folder / kRunFile);
+  if (!document.contains("submitted")) {
     throw Error(ExitCode::kData, folder.string() + ": not the folder of a submitted run",
                 "kdgat submit makes one");
   }
@@ -312,7 +301,7 @@ Run Run::join(const fs::path& folder, const std::string& step) {
                   "kdgat jobs shows the jobs of a run, kdgat cancel ends them");
     }
   }
-  Run run(folder, std::move(lock), std::move(*document));
+  Run run(folder, std::move(lock), std::move(document));
   run.run_lock_ = std::move(together);
   run.is_shared_ = true;
   return run;
@@ -320,18 +309,17 @@ Run Run::join(const fs::path& folder, const std::string& step) {
 
 std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
   for (const fs::path& folder : run_folders(dataset_root)) {
-    const auto seen = read_json(folder / kRunFile);
-    if (!seen || !is_unfinished(*seen, plan)) continue;
+    if (!is_unfinished(read_object(folder / kRunFile), plan)) continue;
     OwnedFd lock = lock_after_orphan(folder);
     if (lock.get() < 0) {
       busy = folder.filename().string();
       continue;
     }
     // Its owner may have ended it while the lock was waited for.
-    auto document = read_json(folder / kRunFile);
-    if (!document || !is_unfinished(*document, plan)) continue;
+    json document = read_object(folder / kRunFile);
+    if (!is_unfinished(document, plan)) continue;
     remove_temporaries(folder);
-    Run run(folder, std::move(lock), std::move(*document));
+    Run run(folder, std::move(lock), std::move(document));
     run.change([](json& d) {
       d.erase("exit_code");
       d.erase("finished");
@@ -394,17 +382,17 @@ void Run::change(const std::function<void(json& document)>& apply) {
   OwnedFd turn;
   if (is_shared_) {
     turn = lock_file(folder_ / "run.lock", LOCK_EX);
-    if (auto now = read_json(folder_ / kRunFile)) document_ = std::move(*now);
+    if (json now = read_object(folder_ / kRunFile); !now.empty()) document_ = std::move(now);
   }
   apply(document_);
   write_file(folder_ / kRunFile, text_of(document_));
 }
 
 std::optional<PastStep> find_past_step(const std::string& run, const fs::path& step_folder) {
-  const auto record = read_json(step_folder / kStepFile);
-  if (!record) return std::nullopt;
+  const json record = read_object(step_folder / kStepFile);
+  if (record.empty()) return std::nullopt;
   try {
-    return past_step(run, step_folder, *record);
+    return past_step(run, step_folder, record);
   } catch (const json::exception&) {
     return std::nullopt;  // not written by this program: no such step
   }
@@ -447,8 +435,7 @@ void remove_run(const fs::path& run_folder) {
 }
 
 json read_result(const fs::path& step_folder) {
-  const auto record = read_json(step_folder / kStepFile);
-  return record ? record->value("result", json::object()) : json::object();
+  return read_object(step_folder / kStepFile).value("result", json::object());
 }
 
 }  // namespace kdgat

@@ -9,6 +9,7 @@
 #include "pipeline/run/plan.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
