@@ -16,10 +16,11 @@ kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_model report_page report_run report_sweep report_training)
 kdgat_add_room(kdgat_core pipeline/run artifacts find_model plan run_figures run_record)
 kdgat_add_room(kdgat_core pipeline/show
-  chart_svg markup parallel_svg status_jsonl status_terminal table)
+  chart_svg graphs_text markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
-kdgat_add_room(kdgat_core pipeline/system hash log machine program signals subprocess)
+kdgat_add_room(kdgat_core pipeline/system
+  clock hash json_file log machine owned_fd program signals subprocess)
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs

@@ -62,6 +62,8 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/slurm/job_failure_test.cpp
     tests/unit/pipeline/slurm/job_script_test.cpp
     tests/unit/pipeline/memory/legacy_estimate_test.cpp
+    tests/unit/pipeline/system/clock_test.cpp
+    tests/unit/pipeline/system/json_file_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
     tests/unit/pipeline/verbs/memory_verb_test.cpp
@@ -76,7 +78,10 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
+    tests/unit/pipeline/show/graphs_text_test.cpp
     tests/unit/pipeline/show/status_test.cpp
+    tests/unit/pipeline/show/table_test.cpp
+    tests/unit/pipeline/show/text_test.cpp
     tests/unit/pipeline/slurm/submit_test.cpp
     tests/unit/pipeline/tune/tune_test.cpp
   LINK kdgat_core)

@@ -5,8 +5,7 @@
 #include <ostream>
 
 #include "pipeline/cli/command_line.h"
-#include "pipeline/plugin/schema.h"
-#include "pipeline/show/status.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

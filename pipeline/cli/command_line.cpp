@@ -6,6 +6,7 @@
 #include <map>
 
 #include "pipeline/plugin/schema.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

@@ -11,8 +11,10 @@
 #include "data/import.h"
 #include "data/space/spatial_import.h"
 #include "data/synth.h"
+#include "kdgat/text.h"
 #include "pipeline/data/data_ratings.h"
 #include "pipeline/data/data_text.h"
+#include "pipeline/show/graphs_text.h"
 #include "pipeline/system/hash.h"
 #include "pipeline/system/machine.h"
 
@@ -203,9 +205,7 @@ std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
   if (synth.kind != "can") {
     return "synthetic " + graphs_text(prepared.facts) + ", seed " + std::to_string(synth.seed);
   }
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%g", synth.seconds);
-  return "synthetic CAN traffic, " + std::string(seconds) + " s, " +
+  return "synthetic CAN traffic, " + format_number("%g", synth.seconds) + " s, " +
          std::to_string(synth.vehicles) + (synth.vehicles == 1 ? " vehicle" : " vehicles") +
          ", seed " + std::to_string(synth.seed) + ": " + graphs_text(prepared.facts);
 }
@@ -313,42 +313,6 @@ json inspect_store(const fs::path& path) {
 }
 
 }  // namespace
-
-std::string grouped(int64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
-
-std::string windows_text(int64_t count) {
-  return grouped(count) + (count == 1 ? " window" : " windows");
-}
-
-std::string graphs_text(const json& facts) {
-  if (facts.contains("text")) return text_graph_text(facts.at("text"));
-  if (facts.contains("ratings")) return ratings_text(facts.at("ratings"));
-  const int64_t graphs = facts.at("graphs");
-  const bool is_labelled = facts.at("unlabelled") != facts.at("graphs");
-  if (!facts.contains("spatial")) {
-    return windows_text(graphs) +
-           (is_labelled ? " (" + grouped(facts.at("attack")) + " attack)" : " (without labels)");
-  }
-  const json& spatial = facts.at("spatial");
-  std::string out = grouped(graphs) + (spatial.at("are_trees").get<bool>() ? " tree" : " graph");
-  if (graphs != 1) out += 's';
-  const std::size_t classes = spatial.at("classes").size();
-  if (classes > 0) out += ", " + std::to_string(classes) + (classes == 1 ? " class" : " classes");
-  if (const int64_t targets = spatial.at("targets"); targets > 0) {
-    out += ", " + grouped(targets) + " with a target";
-  } else if (classes == 0) {
-    out += " (without labels)";
-  }
-  return out;
-}
 
 SectionSchemas data_schemas() {
   return {options_schema<graph::ImportOptions>(), options_schema<graph::SynthOptions>()};

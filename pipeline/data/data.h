@@ -24,16 +24,6 @@ struct PreparedData {
   bool reused = false;
 };
 
-/// A count as people read it: 1,412. Not negative.
-std::string grouped(int64_t number);
-
-/// "1 window", "1,000 windows".
-std::string windows_text(int64_t count);
-/// Of the facts of a store: "1,000 windows (12 attack)", "1,000 windows (without labels)", or
-/// "1,000 trees, 8 classes", "7,674 documents, 8 classes, 7,688 words" or
-/// "100,000 ratings of 1,682 items by 943 users".
-std::string graphs_text(const nlohmann::json& facts);
-
 /// Schemas of the profile's `data:` and `synth:` sections (see graph/import.h, graph/synth.h).
 SectionSchemas data_schemas();
 

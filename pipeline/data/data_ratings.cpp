@@ -3,6 +3,7 @@
 #include <set>
 
 #include "data/ratings/ratings_store.h"
+#include "pipeline/show/graphs_text.h"
 
 namespace kdgat {
 
@@ -70,12 +71,6 @@ json inspect_rating_store(const fs::path& store) {
 
 std::vector<Diagnostic> verify_rating_store(const fs::path& store) {
   return RatingStore::open(store).verify();
-}
-
-std::string ratings_text(const json& ratings) {
-  return grouped(ratings.at("ratings").get<int64_t>()) + " ratings of " +
-         grouped(ratings.at("items").get<int64_t>()) + " items by " +
-         grouped(ratings.at("users").get<int64_t>()) + " users";
 }
 
 }  // namespace kdgat

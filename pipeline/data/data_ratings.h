@@ -23,7 +23,4 @@ nlohmann::json inspect_rating_store(const std::filesystem::path& store);
 
 std::vector<Diagnostic> verify_rating_store(const std::filesystem::path& store);
 
-/// "100,000 ratings of 1,682 items by 943 users".
-std::string ratings_text(const nlohmann::json& ratings);
-
 }  // namespace kdgat

@@ -1,21 +1,19 @@
 #include "pipeline/data/data_tables.h"
 
 #include <algorithm>
-#include <iomanip>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "pipeline/data/data.h"
-#include "pipeline/plugin/schema.h"
-#include "pipeline/show/status.h"
+#include "kdgat/text.h"
+#include "pipeline/show/graphs_text.h"
+#include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
 
 using nlohmann::json;
-
-std::string grouped(const json& number) { return kdgat::grouped(number.get<int64_t>()); }
 
 /// "23/27/29/30".
 std::string sizes(const json& counts) {
@@ -27,34 +25,8 @@ std::string sizes(const json& counts) {
   return out;
 }
 
-/// Prints lines of cells, the first column to the left, the others to the right.
-class Table {
- public:
-  void row(std::vector<std::string> cells) {
-    for (std::string& cell : cells) cell = printable(cell);  // names of files may hold anything
-    rows_.push_back(std::move(cells));
-  }
-
-  void print(std::ostream& out) const {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
-      if (row.size() == 1) continue;  // a heading of its own
-      widths.resize(std::max(widths.size(), row.size()));
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows_) {
-      out << row[0];
-      for (std::size_t i = 1; i < row.size(); ++i) {
-        if (i == 1) out << std::string(widths[0] - row[0].size(), ' ');
-        out << "  " << std::setw(static_cast<int>(widths[i])) << row[i];
-      }
-      out << '\n';
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
+/// Of names and counts.
+Table count_table() { return Table(Table::Align::kRightButFirst); }
 
 /// Splits "folder/file" so that a table names each folder once.
 class Folders {
@@ -62,7 +34,7 @@ class Folders {
   std::string name(Table& table, const std::string& path) {
     const auto slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash);
-    if (folder != last_ && !folder.empty()) table.row({folder + "/"});
+    if (folder != last_ && !folder.empty()) table.add_heading(folder + "/");
     last_ = folder;
     return folder.empty() ? path : "  " + path.substr(slash + 1);
   }
@@ -87,9 +59,8 @@ std::string options_line(const json& options) {
 void print_inspect_spatial(std::ostream& out, const json& result) {
   const json& facts = result.at("facts");
   const json& spatial = facts.at("spatial");
-  char length[32];
-  std::snprintf(length, sizeof length, "%.4g",
-                spatial.at("edge_length").at("median").get<double>());
+  const std::string length =
+      format_number("%.4g", spatial.at("edge_length").at("median").get<double>());
   out << result.at("path").get<std::string>() << ": " << graphs_text(facts) << ", "
       << grouped(facts.at("unlabelled")) << " without class\n"
       << grouped(facts.at("node_features")) << " node features; "
@@ -100,14 +71,14 @@ void print_inspect_spatial(std::ostream& out, const json& result) {
       << "\nnodes, edges and paths of a graph: p50/p95/p99/max " << sizes(facts.at("nodes")) << ", "
       << sizes(facts.at("edges")) << ", " << sizes(spatial.at("paths")) << "\n\n";
   const json& parts = result.at("parts");
-  Table table;
+  Table table = count_table();
   std::vector<std::string> heading = {"class", "graphs"};
   for (const auto& [name, part] : parts.items()) heading.push_back(name);
-  table.row(std::move(heading));
+  table.add(std::move(heading));
   const auto row = [&](const std::string& name, const json& all, const auto& of_part) {
     std::vector<std::string> cells = {name, grouped(all)};
     for (const json& part : parts) cells.push_back(grouped(of_part(part)));
-    table.row(std::move(cells));
+    table.add(std::move(cells));
   };
   for (std::size_t c = 0; c < spatial.at("classes").size(); ++c) {
     row(spatial.at("classes")[c].get<std::string>(), spatial.at("class_graphs")[c],
@@ -117,34 +88,24 @@ void print_inspect_spatial(std::ostream& out, const json& result) {
     row("(none)", facts.at("unlabelled"), [](const json& part) { return part.at("unlabelled"); });
   }
   row("all", facts.at("graphs"), [](const json& part) { return part.at("graphs"); });
-  table.print(out);
+  out << table.text();
   if (result.at("files").size() > kMostFiles) return;
   out << '\n';
-  Table files;
+  Table files = count_table();
   Folders folders;
-  files.row({"file", "rows", "graphs", "nodes", "edges"});
+  files.add({"file", "rows", "graphs", "nodes", "edges"});
   for (const json& file : result.at("files")) {
     const std::string name = folders.name(files, file.at("name"));
-    files.row({name, grouped(file.at("rows")), grouped(file.at("graphs")), sizes(file.at("nodes")),
+    files.add({name, grouped(file.at("rows")), grouped(file.at("graphs")), sizes(file.at("nodes")),
                sizes(file.at("edges"))});
   }
-  files.print(out);
+  out << files.text();
 }
 
 // ---- texts
 
-std::string number_text(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string mebibytes(const json& bytes) {
-  return number_text("%.1f MiB", bytes.get<double>() / (1 << 20));
-}
-
 void print_import_text(std::ostream& out, const json& result) {
-  Table table;
+  Table table = count_table();
   Folders folders;
   for (const json& source : result.at("sources")) {
     std::vector<std::string> cells = {
@@ -153,9 +114,9 @@ void print_import_text(std::ostream& out, const json& result) {
     if (source.at("malformed") != 0) {
       cells.push_back(grouped(source.at("malformed")) + " malformed");
     }
-    table.row(std::move(cells));
+    table.add(std::move(cells));
   }
-  if (result.at("sources").size() <= kMostFiles) table.print(out);
+  if (result.at("sources").size() <= kMostFiles) out << table.text();
   const json& parts = result.at("parts");
   const json& text = result.at("text");
   out << graphs_text(result) << ": train " << grouped(parts.at("train")) << ", val "
@@ -171,11 +132,12 @@ void print_import_text(std::ostream& out, const json& result) {
   const double read = build.at("read_seconds");
   const double graph =
       build.at("graph_seconds").get<double>() + build.at("write_seconds").get<double>();
-  out << "; text read in " << number_text("%.2f s", read) << " ("
-      << number_text("%.0f MB/s", build.at("text_bytes").get<double>() / 1e6 / std::max(read, 1e-9))
-      << "), graph made in " << number_text("%.2f s", graph) << " ("
-      << number_text("%.1f million nonzeros/s",
-                     text.at("nonzeros").get<double>() / 1e6 / std::max(graph, 1e-9))
+  out << "; text read in " << format_number("%.2f s", read) << " ("
+      << format_number("%.0f MB/s",
+                       build.at("text_bytes").get<double>() / 1e6 / std::max(read, 1e-9))
+      << "), graph made in " << format_number("%.2f s", graph) << " ("
+      << format_number("%.1f million nonzeros/s",
+                       text.at("nonzeros").get<double>() / 1e6 / std::max(graph, 1e-9))
       << "), peak "
       << mebibytes(build.at("peak_resident_bytes").get<int64_t>() -
                    build.at("resident_before_bytes").get<int64_t>())
@@ -186,13 +148,13 @@ void print_text_memory(std::ostream& out, const json& result) {
   const json& memory = result.at("memory");
   const json& text = result.at("facts").at("text");
   const int64_t splits = memory.at("splits");
-  Table table;
-  table.row({"memory"});
-  table.row({"  graph, mapped once", mebibytes(memory.at("cached_bytes"))});
-  table.row({"  as int64 pairs and float32", mebibytes(memory.at("coo_bytes"))});
-  table.row({"  identity features, naive",
-             number_text("%.1f GB", memory.at("identity_bytes").get<double>() / 1e9)});
-  table.print(out);
+  Table table = count_table();
+  table.add_heading("memory");
+  table.add({"  graph, mapped once", mebibytes(memory.at("cached_bytes"))});
+  table.add({"  as int64 pairs and float32", mebibytes(memory.at("coo_bytes"))});
+  table.add({"  identity features, naive",
+             format_number("%.1f GB", memory.at("identity_bytes").get<double>() / 1e9)});
+  out << table.text();
   const std::string cached = mebibytes(memory.at("cached_bytes"));
   out << "cached graph in memory (" << cached << ")";
   for (const char* part : {"val", "test"}) {
@@ -202,7 +164,7 @@ void print_text_memory(std::ostream& out, const json& result) {
   out << "\nthe graph is shared by " << splits << (splits == 1 ? " part" : " parts") << ": saved ~"
       << mebibytes(memory.at("saved_bytes")) << " of "
       << mebibytes(memory.at("cached_bytes").get<int64_t>() * splits) << ", "
-      << number_text("%.1f%%", 100 * memory.at("saved_share").get<double>())
+      << format_number("%.1f%%", 100 * memory.at("saved_share").get<double>())
       << "\nidentity features, " << grouped(text.at("nodes")) << " x " << grouped(text.at("nodes"))
       << " float32, are never allocated: S I W = S W\n";
 }
@@ -213,20 +175,20 @@ void print_inspect_text(std::ostream& out, const json& result) {
   const int64_t edges = text.at("nonzeros").get<int64_t>() - text.at("nodes").get<int64_t>();
   const auto edges_of = [&](const char* kind, const char* format) {
     const auto value = [&](const char* what) {
-      return number_text(format, text.at(std::string(kind) + what).get<double>());
+      return format_number(format, text.at(std::string(kind) + what).get<double>());
     };
     return grouped(text.at(std::string(kind) + "_edges")) + " (mean " + value("_mean") + ", max " +
            value("_max") + ")";
   };
   out << result.at("path").get<std::string>() << ": " << graphs_text(facts) << '\n'
-      << grouped(text.at("nodes")) << " nodes, " << grouped(json(edges)) << " directed edges: PMI "
+      << grouped(text.at("nodes")) << " nodes, " << grouped(edges) << " directed edges: PMI "
       << edges_of("pmi", "%.4f") << ", TF-IDF " << edges_of("tfidf", "%.4f") << '\n'
       << grouped(text.at("tokens")) << " words, "
-      << number_text("%.2f", text.at("average_length").get<double>()) << " a document, in "
+      << format_number("%.2f", text.at("average_length").get<double>()) << " a document, in "
       << grouped(text.at("windows")) << " windows of " << grouped(text.at("window")) << '\n'
       << options_line(result.at("options")) << "\n\n";
-  Table table;
-  table.row({"class", "documents", "train", "val", "test"});
+  Table table = count_table();
+  table.add({"class", "documents", "train", "val", "test"});
   const json& parts = result.at("parts");
   for (std::size_t c = 0; c < text.at("classes").size(); ++c) {
     std::vector<std::string> cells = {text.at("classes")[c],
@@ -234,11 +196,11 @@ void print_inspect_text(std::ostream& out, const json& result) {
     for (const char* part : {"train", "val", "test"}) {
       cells.push_back(grouped(parts.at(part).at("classes")[c]));
     }
-    table.row(std::move(cells));
+    table.add(std::move(cells));
   }
-  table.row({"all", grouped(text.at("documents")), grouped(parts.at("train").at("documents")),
+  table.add({"all", grouped(text.at("documents")), grouped(parts.at("train").at("documents")),
              grouped(parts.at("val").at("documents")), grouped(parts.at("test").at("documents"))});
-  table.print(out);
+  out << table.text();
   out << '\n';
   print_text_memory(out, result);
 }
@@ -246,16 +208,16 @@ void print_inspect_text(std::ostream& out, const json& result) {
 // ---- ratings
 
 void print_import_ratings(std::ostream& out, const json& result) {
-  Table table;
+  Table table = count_table();
   for (const json& source : result.at("sources")) {
     std::vector<std::string> cells = {source.at("path"), grouped(source.at("rows")) + " rows",
                                       source.at("role"), source.at("format")};
     if (source.at("malformed") != 0) {
       cells.push_back(grouped(source.at("malformed")) + " malformed");
     }
-    table.row(std::move(cells));
+    table.add(std::move(cells));
   }
-  table.print(out);
+  out << table.text();
   const json& parts = result.at("parts");
   const json& ratings = result.at("ratings");
   out << graphs_text(result) << ": train " << grouped(parts.at("train")) << ", test "
@@ -270,13 +232,13 @@ void print_inspect_ratings(std::ostream& out, const json& result) {
   const json& facts = result.at("facts");
   const json& r = facts.at("ratings");
   const auto range = [&r](const char* format) {
-    return number_text(format, r.at("min").get<double>()) + " to " +
-           number_text(format, r.at("max").get<double>());
+    return format_number(format, r.at("min").get<double>()) + " to " +
+           format_number(format, r.at("max").get<double>());
   };
   out << result.at("path").get<std::string>() << ": " << graphs_text(facts) << '\n'
       << "ratings from " << range("%g") << ", mean of train "
-      << number_text("%.4f", r.at("mean").get<double>()) << "; "
-      << number_text("%.2f%%", 100 * r.at("density").get<double>()) << " of all pairs; times "
+      << format_number("%.4f", r.at("mean").get<double>()) << "; "
+      << format_number("%.2f%%", 100 * r.at("density").get<double>()) << " of all pairs; times "
       << (r.at("timed").get<bool>() ? "known" : "unknown") << '\n'
       << "graph of train: " << grouped(r.at("nodes")) << " nodes, " << grouped(r.at("edges"))
       << " directed edges; " << grouped(r.at("train_users")) << " users and "
@@ -286,14 +248,14 @@ void print_inspect_ratings(std::ostream& out, const json& result) {
       << " of items; mapped once for all models: "
       << mebibytes(result.at("memory").at("mapped_bytes")) << '\n'
       << options_line(result.at("options")) << "\n\n";
-  Table table;
-  table.row({"part", "ratings", "users", "items", "cold users", "cold items", "mean"});
+  Table table = count_table();
+  table.add({"part", "ratings", "users", "items", "cold users", "cold items", "mean"});
   for (const auto& [name, part] : result.at("parts").items()) {
-    table.row({name, grouped(part.at("ratings")), grouped(part.at("users")),
+    table.add({name, grouped(part.at("ratings")), grouped(part.at("users")),
                grouped(part.at("items")), grouped(part.at("cold_users")),
-               grouped(part.at("cold_items")), number_text("%.4f", part.at("mean"))});
+               grouped(part.at("cold_items")), format_number("%.4f", part.at("mean"))});
   }
-  table.print(out);
+  out << table.text();
 }
 
 }  // namespace
@@ -302,7 +264,7 @@ void print_import(std::ostream& out, const json& result) {
   if (result.contains("ratings")) return print_import_ratings(out, result);
   if (result.contains("text")) return print_import_text(out, result);
   const bool is_spatial = result.contains("spatial");
-  Table table;
+  Table table = count_table();
   Folders folders;
   for (const json& source : result.at("sources")) {
     const int64_t graphs = source.at("graphs");
@@ -313,9 +275,9 @@ void print_import(std::ostream& out, const json& result) {
     if (source.at("malformed") != 0) {
       cells.push_back(grouped(source.at("malformed")) + (is_spatial ? " left out" : " malformed"));
     }
-    table.row(std::move(cells));
+    table.add(std::move(cells));
   }
-  if (!is_spatial || result.at("sources").size() <= kMostFiles) table.print(out);
+  if (!is_spatial || result.at("sources").size() <= kMostFiles) out << table.text();
   int64_t test = 0;
   for (const auto& [name, graphs] : result.at("parts").items()) {
     if (name.rfind("test", 0) == 0) test += graphs.get<int64_t>();
@@ -324,7 +286,7 @@ void print_import(std::ostream& out, const json& result) {
   out << graphs_text(result);
   if (!is_spatial) out << ", " << grouped(result.at("num_ids")) << " ids";
   out << ": train " << grouped(parts.value("train", 0)) << ", val "
-      << grouped(parts.value("val", 0)) << ", test " << kdgat::grouped(test)
+      << grouped(parts.value("val", 0)) << ", test " << grouped(test)
       << (result.at("reused").get<bool>() ? "; already in " : "; written to ")
       << result.at("folder").get<std::string>() << '\n';
 }
@@ -351,22 +313,22 @@ void print_inspect(std::ostream& out, const json& result) {
     cells.push_back(sizes(c.at("edges")));
     return cells;
   };
-  Table files;
+  Table files = count_table();
   Folders folders;
-  files.row({"file", "rows", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
+  files.add({"file", "rows", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
   for (const json& file : result.at("files")) {
     const std::string name = folders.name(files, file.at("name"));
-    files.row(counts({name, grouped(file.at("rows"))}, file));
+    files.add(counts({name, grouped(file.at("rows"))}, file));
   }
-  files.print(out);
+  out << files.text();
   if (result.at("parts").empty()) return;
   out << '\n';
-  Table parts;
+  Table parts = count_table();
   Folders folders_of_parts;
-  parts.row({"part", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
+  parts.add({"part", "windows", "attack", "benign", "none", "ids", "nodes", "edges"});
   for (const auto& [name, part] : result.at("parts").items())
-    parts.row(counts({folders_of_parts.name(parts, name)}, part));
-  parts.print(out);
+    parts.add(counts({folders_of_parts.name(parts, name)}, part));
+  out << parts.text();
 }
 
 }  // namespace kdgat

@@ -1,6 +1,7 @@
 #include "pipeline/data/data_text.h"
 
 #include "data/texts/text_store.h"
+#include "pipeline/show/graphs_text.h"
 
 namespace kdgat {
 
@@ -53,12 +54,6 @@ json inspect_text_store(const fs::path& store) {
 
 std::vector<Diagnostic> verify_text_store(const fs::path& store) {
   return TextStore::open(store).verify();
-}
-
-std::string text_graph_text(const json& text) {
-  return grouped(text.at("documents").get<int64_t>()) + " documents, " +
-         std::to_string(text.at("classes").size()) + " classes, " +
-         grouped(text.at("words").get<int64_t>()) + " words";
 }
 
 }  // namespace kdgat

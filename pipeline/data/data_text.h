@@ -23,7 +23,4 @@ nlohmann::json inspect_text_store(const std::filesystem::path& store);
 
 std::vector<Diagnostic> verify_text_store(const std::filesystem::path& store);
 
-/// "7,674 documents, 8 classes, 7,688 words".
-std::string text_graph_text(const nlohmann::json& text);
-
 }  // namespace kdgat

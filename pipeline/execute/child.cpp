@@ -15,6 +15,8 @@
 #include <cstring>
 #include <vector>
 
+#include "kdgat/error.h"
+
 namespace kdgat {
 namespace {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/run/artifacts.h"
+#include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
 

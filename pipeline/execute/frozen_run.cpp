@@ -1,9 +1,9 @@
 #include "pipeline/execute/frozen_run.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "pipeline/run/artifacts.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
@@ -169,12 +169,11 @@ fs::path frozen_file(const fs::path& run_folder) { return run_folder / "slurm" /
 
 FrozenRun load_frozen_run(const fs::path& run_folder) {
   const fs::path file = frozen_file(run_folder);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
+  if (!fs::exists(file)) {
     throw Error(ExitCode::kData, "cannot read " + file.string() + ": the run was not submitted",
                 "kdgat submit makes such a run, kdgat run one without jobs");
   }
-  return FrozenRun::from_json(json::parse(in, nullptr, false), file.string());
+  return FrozenRun::from_json(load_object(file), file.string());
 }
 
 Plan plan_of_step(const FrozenRun& frozen, const fs::path& run_folder, const std::string& step) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/signals.h"
 
@@ -340,7 +341,7 @@ int Gathering::follow(const ProcessSettings& settings) {
       continue;
     }
     if (!fs::exists(file)) return 0;
-    StageCall call = call_of_rank(StageCall::from_json(json::parse(text_of(file))), place_.rank,
+    StageCall call = call_of_rank(StageCall::from_json(load_object(file)), place_.rank,
                                   place_.world, place_.address);
     choose_device(call, place_.local_rank);
     const fs::path scratch = folder_ / ("rank" + std::to_string(place_.rank));

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "pipeline/show/text.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/signals.h"
 

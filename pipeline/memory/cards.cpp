@@ -4,8 +4,7 @@
 #include <cctype>
 
 #include "kdgat/error.h"
-#include "pipeline/plugin/schema.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {

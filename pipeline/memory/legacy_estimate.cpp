@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+
+#include "kdgat/text.h"
 
 namespace kdgat {
 namespace {
@@ -28,9 +28,8 @@ double legacy_estimate_gb(int64_t hidden_dim, int64_t num_layers, int64_t users,
   const auto h = static_cast<double>(hidden_dim), layers = static_cast<double>(num_layers),
              nodes = static_cast<double>(users + items);
   const double counted = 2 * (4 * nodes * h + 4 * layers * h * h + 4 * h) / 0x1p30 + 0.5;
-  char text[64];  // rounds the exact value, halves to even, as Python's round() does
-  std::snprintf(text, sizeof text, "%.1f", counted + 0.3);
-  return std::strtod(text, nullptr);
+  // Rounds the exact value, halves to even, as Python's round() does.
+  return std::stod(format_number("%.1f", counted + 0.3));
 }
 
 double legacy_auto_estimate_gb(std::span<const std::pair<int64_t, int64_t>> sizes, int64_t users,

@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

@@ -1,24 +1,18 @@
 #include "pipeline/memory/memory_report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <fstream>
 
-#include "kdgat/error.h"
+#include "kdgat/text.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/table.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json read_object(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return in ? json::parse(in, nullptr, false) : json();
-}
 
 /// What one event of the journal says of memory, `at` seconds after the start.
 void add_event(const json& event, double at, StepMemory& step) {
@@ -75,16 +69,12 @@ json error_percent(const StepMemory& step) {
   return 100 * (planned - actual) / actual;
 }
 
-std::string decimal(const char* format, double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
+/// In MiB; nothing for what was not measured.
+std::string mib_cell(double bytes) {
+  return bytes < 0 ? "" : format_number("%.1f", bytes / (1 << 20));
 }
 
-/// In MiB; nothing for what was not measured.
-std::string mib_cell(double bytes) { return bytes < 0 ? "" : decimal("%.1f", bytes / (1 << 20)); }
-
-std::string count_cell(double count) { return count < 0 ? "" : decimal("%.0f", count); }
+std::string count_cell(double count) { return count < 0 ? "" : format_number("%.0f", count); }
 
 }  // namespace
 
@@ -92,10 +82,7 @@ double StepMemory::planned_peak() const { return number(planned, "predicted"); }
 double StepMemory::actual_peak() const { return number(actual, "peak_tensor_bytes"); }
 
 std::vector<StepMemory> read_run_memory(const fs::path& run) {
-  const json document = read_object(run / "run.json");
-  if (!document.is_object()) {
-    throw Error(ExitCode::kData, (run / "run.json").string() + ": not a JSON object");
-  }
+  const json document = load_object(run / "run.json");
   std::vector<StepMemory> out;
   for (const json& state : document.value("steps", json::array())) {
     StepMemory step;
@@ -103,7 +90,7 @@ std::vector<StepMemory> read_run_memory(const fs::path& run) {
     const std::string kept = word(state, "folder");
     const fs::path folder = kept.empty() ? run / step.step : fs::path(kept);
     const json record = read_object(folder / "memory.json");
-    if (!record.is_object()) continue;
+    if (record.empty()) continue;
     step.planned = record.value("planned", json());
     step.actual = record.value("actual", json());
     read_journal(folder / "journal.jsonl", step);
@@ -132,7 +119,7 @@ std::vector<std::vector<std::string>> memory_report_rows(const std::vector<StepM
     const json error = error_percent(step);
     const auto measured = [&](const char* key) { return number(step.actual, key); };
     rows.push_back({step.step, mib_cell(step.planned_peak()), mib_cell(step.actual_peak()),
-                    error.is_null() ? "" : decimal("%+.1f", error.get<double>()),
+                    error.is_null() ? "" : format_number("%+.1f", error.get<double>()),
                     mib_cell(measured("peak_reserved_bytes")), mib_cell(measured("context_bytes")),
                     mib_cell(measured("peak_anonymous_bytes")),
                     mib_cell(measured("released_bytes")), count_cell(measured("releases")),

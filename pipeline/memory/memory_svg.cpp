@@ -1,6 +1,6 @@
 #include "pipeline/memory/memory_svg.h"
 
-#include "pipeline/show/status.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {

@@ -2,11 +2,10 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 
-#include "pipeline/data/data.h"
+#include "kdgat/text.h"
 #include "pipeline/show/table.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -28,11 +27,9 @@ std::string bytes_text(const json& value) {
   constexpr double kMiB = 1 << 20, kCoarse = 100 * kMiB;
   const double bytes = value.get<double>(), size = std::abs(bytes);
   if (bytes == 0) return "0";
-  std::array<char, 32> mib{};
-  std::snprintf(mib.data(), mib.size(), "%.1f MiB", size / kMiB);
   const bool is_fine = size >= kMiB && size < kCoarse;
   return (bytes < 0 ? "-" : "") +
-         (is_fine ? std::string(mib.data()) : format_bytes(static_cast<uint64_t>(size)));
+         (is_fine ? mebibytes(size) : format_bytes(static_cast<uint64_t>(size)));
 }
 
 std::string count_text(const json& value) {
@@ -151,11 +148,9 @@ std::string component_table(const PlannedMemory& planned) {
   std::string out = table.text();
   for (const json& check : at(planned.plan, {"checks"})) {
     const double counted = check.at("counted"), measured = check.at("measured");
-    std::array<char, 32> error{};
-    std::snprintf(error.data(), error.size(), "%+.1f %%", 100 * (counted / measured - 1));
     out += "run: " + grouped(check.at("graphs")) + " graphs, " + grouped(check.at("nodes")) +
            " nodes: predicted " + bytes_text(counted) + ", measured " + bytes_text(measured) +
-           " (" + error.data() + ")\n";
+           " (" + format_number("%+.1f %%", 100 * (counted / measured - 1)) + ")\n";
   }
   return out;
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "kdgat/stage_abi.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
@@ -22,9 +22,7 @@ std::vector<PortDescription> read_ports(const nlohmann::json& list) {
 }
 
 PluginDescription read_description(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot be read");
-  const nlohmann::json json = nlohmann::json::parse(in);
+  const nlohmann::json json = load_object(path);
   PluginDescription plugin;
   plugin.name = json.at("name");
   plugin.library = path.parent_path() / json.at("library").get<std::string>();
@@ -62,14 +60,18 @@ PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders) {
     for (const fs::path& path : found) {
       const std::string name = path.stem().string().substr(6);
       if (catalog.plugins_.contains(name) || catalog.problems_.contains(name)) continue;
+      const auto refuse = [&](const std::string& where, const std::string& why) {
+        catalog.problems_[name] = {where, "bad plugin description: " + why,
+                                   "write it again: kdgat describe-plugin kdgat_" + name + ".so"};
+      };
       try {
         PluginDescription plugin = read_description(path);
         if (plugin.name != name) throw std::runtime_error("describes \"" + plugin.name + "\"");
         catalog.add(std::move(plugin));
+      } catch (const Error& e) {
+        refuse(e.diagnostics().front().where, e.diagnostics().front().message);
       } catch (const std::exception& e) {
-        catalog.problems_[name] = {path.string(),
-                                   std::string("bad plugin description: ") + e.what(),
-                                   "write it again: kdgat describe-plugin kdgat_" + name + ".so"};
+        refuse(path.string(), e.what());
       }
     }
   }

@@ -4,21 +4,15 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <sstream>
+
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 
 using nlohmann::json;
 
 namespace {
-
-std::string number_text(double number) {
-  std::ostringstream out;
-  out.precision(12);
-  out << number;
-  return out.str();
-}
 
 template <class T>
 bool parse_all(std::string_view text, T& out) {
@@ -29,11 +23,12 @@ bool parse_all(std::string_view text, T& out) {
 
 std::string bounds_text(const json& schema) {
   const bool low = schema.contains("minimum"), high = schema.contains("maximum");
+  const auto bound = [&](const char* name) { return value_text(schema[name].get<double>()); };
   if (low && high) {
-    return "[" + number_text(schema["minimum"]) + ", " + number_text(schema["maximum"]) + "]";
+    return "[" + bound("minimum") + ", " + bound("maximum") + "]";
   }
-  if (low) return "[" + number_text(schema["minimum"]) + ", ...]";
-  return high ? "[..., " + number_text(schema["maximum"]) + "]" : "";
+  if (low) return "[" + bound("minimum") + ", ...]";
+  return high ? "[..., " + bound("maximum") + "]" : "";
 }
 
 std::string choices_text(const json& schema) {
@@ -147,52 +142,6 @@ Checked check_value(const json& schema, const Value& value) {
   return {nullptr, value_text(v) + " is not a whole number"};
 }
 
-std::string value_text(const json& value) {
-  if (value.is_number_float()) return number_text(value.get<double>());
-  if (!value.is_array()) return value.dump(-1, ' ', false, json::error_handler_t::replace);
-  std::string out = "[";
-  for (const json& item : value) out += (out.size() > 1 ? ", " : "") + value_text(item);
-  return out + "]";
-}
-
-std::string nearest(const std::string& name, const std::vector<std::string>& candidates) {
-  std::string best;
-  size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;  // further is no likeness
-  for (const std::string& candidate : candidates) {
-    // Optimal string alignment: insert, delete, replace, swap neighbours.
-    std::vector<size_t> before, above(candidate.size() + 1), row(candidate.size() + 1);
-    std::iota(above.begin(), above.end(), size_t{0});
-    for (size_t i = 1; i <= name.size(); ++i) {
-      row[0] = i;
-      for (size_t j = 1; j <= candidate.size(); ++j) {
-        const bool same = name[i - 1] == candidate[j - 1];
-        row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0 : 1)});
-        if (i > 1 && j > 1 && name[i - 1] == candidate[j - 2] && name[i - 2] == candidate[j - 1]) {
-          row[j] = std::min(row[j], before[j - 2] + 1);
-        }
-      }
-      before = above;
-      above = row;
-    }
-    if (above.back() < best_distance) {
-      best_distance = above.back();
-      best = candidate;
-    }
-  }
-  if (!best.empty()) return best;
-  // What ends or begins like it: epochs is max_epochs, --split is --data.split.
-  const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-  for (const std::string& candidate : candidates) {
-    if (word.size() < 3 || candidate.size() <= word.size()) continue;
-    const size_t rest = candidate.size() - word.size();
-    const bool ends = candidate.compare(rest, word.size(), word) == 0 &&
-                      std::string("_.- ").find(candidate[rest - 1]) != std::string::npos;
-    const bool begins = candidate.compare(0, name.size(), name) == 0;
-    if (ends || begins) return candidate;
-  }
-  return "";
-}
-
 std::string own_option_name(const json& schema, const std::string& name) {
   const auto properties = schema.find("properties");
   if (properties == schema.end()) return "";
@@ -254,24 +203,6 @@ std::string flag_of(const std::string& option) {
   std::replace(flag.begin(), flag.end(), '_', '-');
   std::replace(flag.begin(), flag.end(), ' ', '-');
   return flag;
-}
-
-std::string wrapped(const std::string& text, size_t indent, size_t width) {
-  std::istringstream words(text);
-  std::string out, word;
-  size_t column = indent;
-  while (words >> word) {
-    if (column > indent && column + 1 + word.size() > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out;
 }
 
 }  // namespace kdgat

@@ -30,12 +30,6 @@ struct Checked {
 /// 1 becomes 1.0 for a number, 1e3 becomes 1000 for an integer, `a,b` and `a` lists for a list.
 Checked check_value(const nlohmann::json& schema, const Value& value);
 
-/// As written, for messages: 0, "fast", [1, 2].
-std::string value_text(const nlohmann::json& value);
-
-/// The closest of `candidates` by edit distance; "" when none is close.
-std::string nearest(const std::string& name, const std::vector<std::string>& candidates);
-
 /// The option's own name when `name` is it or one of its aliases; "" if the schema has none such.
 std::string own_option_name(const nlohmann::json& options_schema, const std::string& name);
 /// Own names, then aliases.
@@ -49,7 +43,4 @@ std::string options_text(const nlohmann::json& options_schema, const std::string
 
 /// `batch_size` as a flag: --batch-size.
 std::string flag_of(const std::string& option);
-/// `text` broken at spaces to fit `width` columns, every line after the first indented by `indent`.
-std::string wrapped(const std::string& text, size_t indent, size_t width = 100);
-
 }  // namespace kdgat

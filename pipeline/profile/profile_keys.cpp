@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "pipeline/profile/mlflow_address.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "pipeline/profile/profile_keys.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

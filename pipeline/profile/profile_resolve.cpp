@@ -6,7 +6,7 @@
 #include "pipeline/profile/profile.h"
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

@@ -2,13 +2,13 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 
@@ -37,13 +37,6 @@ std::string shown_path(const fs::path& file) {
   const fs::path relative = fs::proximate(file, ignored);
   return ignored || relative.empty() || *relative.begin() == ".." ? file.string()
                                                                   : relative.string();
-}
-
-/// What nlohmann says without its "[json.exception...] parse error at line 3, column 5:".
-std::string json_message(const std::string& what) {
-  const size_t column = what.find("column ");
-  const size_t colon = column == std::string::npos ? std::string::npos : what.find(": ", column);
-  return colon == std::string::npos ? what : what.substr(colon + 2);
 }
 
 /// How much lists may hold: aliases make a few lines stand for more than fits in memory, or for a
@@ -284,7 +277,7 @@ Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
   Reader reader(shown_path(file), problems);
   try {
     if (file.extension() == ".json") {
-      [[maybe_unused]] const json strict = json::parse(text);  // for its messages; marks come below
+      parse_json(text, shown_path(file));  // for its messages; marks come below
       blanks_for_tabs(text);
     }
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
@@ -292,11 +285,8 @@ Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
       problems.push_back({shown_path(file), "holds more than one YAML document", ""});
     }
     if (!documents.empty()) reader.read(documents.front());
-  } catch (const json::parse_error& e) {
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + std::min(e.byte, text.size()), '\n');
-    problems.push_back({shown_path(file) + ":" + std::to_string(line),
-                        "not valid JSON: " + json_message(e.what()), ""});
+  } catch (const Error& e) {
+    problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
   } catch (const YAML::Exception& e) {
     problems.push_back(yaml_problem(shown_path(file), e, text));
   }

@@ -1,9 +1,10 @@
 #include "pipeline/records/http.h"
 
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "kdgat/error.h"
+#include "kdgat/text.h"
 #include "pipeline/system/subprocess.h"
 
 namespace kdgat {
@@ -45,9 +46,7 @@ class HttpProcess {
  private:
   HttpResponse failed() {
     process_.reset();
-    std::array<char, 32> seconds{};
-    std::snprintf(seconds.data(), seconds.size(), "%.3g", seconds_);
-    return {0, "", std::string("no answer within ") + seconds.data() + " s"};
+    return {0, "", "no answer within " + format_number("%.3g", seconds_) + " s"};
   }
 
   double seconds_;

@@ -19,7 +19,8 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/records/mlflow.h"
 #include "pipeline/records/records.h"
-#include "pipeline/run/artifacts.h"
+#include "pipeline/system/clock.h"
+#include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
 namespace {

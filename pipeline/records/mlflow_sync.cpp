@@ -12,6 +12,7 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/records/records.h"
 #include "pipeline/run/artifacts.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {

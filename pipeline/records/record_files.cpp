@@ -10,7 +10,7 @@
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/records/event_file.h"
-#include "pipeline/run/artifacts.h"
+#include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
 namespace {

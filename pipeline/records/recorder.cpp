@@ -14,6 +14,7 @@
 #include <ostream>
 
 #include "pipeline/records/mlflow_sync.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "pipeline/records/mlflow.h"
 #include "pipeline/records/record_files.h"
+#include "pipeline/system/owned_fd.h"
 #include "pipeline/system/subprocess.h"
 
 namespace kdgat {

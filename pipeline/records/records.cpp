@@ -7,6 +7,8 @@
 #include <ctime>
 #include <fstream>
 
+#include "pipeline/system/json_file.h"
+
 namespace kdgat {
 namespace {
 
@@ -85,13 +87,6 @@ std::string exact_number(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
   return {text.data(), end.ptr};
-}
-
-json read_object(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return json::object();
-  json content = json::parse(in, nullptr, false);
-  return content.is_object() ? content : json::object();
 }
 
 std::vector<JournalReader::Line> JournalReader::read() {

@@ -79,7 +79,4 @@ nlohmann::json memory_event(const Machine& machine, int64_t index);
 /// The shortest text that reads back as this number.
 std::string exact_number(double value);
 
-/// The object in a JSON file; an empty one if there is none.
-nlohmann::json read_object(const std::filesystem::path& file);
-
 }  // namespace kdgat

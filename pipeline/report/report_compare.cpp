@@ -5,7 +5,7 @@
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/show/markup.h"
-#include "pipeline/show/status.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {

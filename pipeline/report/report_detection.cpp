@@ -1,10 +1,8 @@
 // How models decide: curves over all thresholds, counts at the one in use, confusion of classes.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
-#include "pipeline/data/data.h"
+#include "kdgat/text.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
@@ -14,21 +12,15 @@ namespace {
 
 using nlohmann::json;
 
-std::string decimal(const char* format, double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
 /// "142 (78.9 %)" of `all`
 std::string share_text(double some, double all) {
   return grouped(std::llround(some)) +
-         (all > 0 ? " (" + decimal("%.1f", 100 * some / all) + " %)" : "");
+         (all > 0 ? " (" + format_number("%.1f", 100 * some / all) + " %)" : "");
 }
 
-std::string number_text(const json& core, const char* name) {
+std::string figure_cell(const json& core, const char* name) {
   const json value = below(core, name);
-  return value.is_number() ? decimal("%.3f", value.get<double>()) : "";
+  return value.is_number() ? format_number("%.3f", value.get<double>()) : "";
 }
 
 /// Where the threshold in use stands on both pictures.
@@ -54,8 +46,8 @@ std::vector<std::string> count_cells(const json& counts) {
 std::vector<std::string> rate_cells(const json& counts) {
   const Working at = working_point(counts);
   const double sum = at.precision + at.recall;
-  return {decimal("%.3f", at.precision), decimal("%.3f", at.recall),
-          decimal("%.3f", sum > 0 ? 2 * at.precision * at.recall / sum : 0)};
+  return {format_number("%.3f", at.precision), format_number("%.3f", at.recall),
+          format_number("%.3f", sum > 0 ? 2 * at.precision * at.recall / sum : 0)};
 }
 
 std::string decisions_table(const std::vector<Detection>& part) {
@@ -70,11 +62,12 @@ std::string decisions_table(const std::vector<Detection>& part) {
   for (const Detection& d : part) {
     const json threshold = below(d.core, "threshold");
     std::vector<std::string> cells{
-        escaped(d.model), threshold.is_number() ? decimal("%.4g", threshold.get<double>()) : "",
+        escaped(d.model),
+        threshold.is_number() ? format_number("%.4g", threshold.get<double>()) : "",
         escaped(word(d.core, "threshold_from"))};
     cells = add(std::move(cells), count_cells(d.counts));
     for (const char* name : {"precision", "recall", "f1", "auc"}) {
-      cells.push_back(number_text(d.core, name));
+      cells.push_back(figure_cell(d.core, name));
     }
     table.rows.push_back(std::move(cells));
     if (!d.calibrated.is_object()) continue;
@@ -114,9 +107,9 @@ std::string confusion_table(const std::string& part, const json& confusion,
     for (const json& count : confusion[i]) {
       const double some = count.is_number() ? count.get<double>() : 0;
       const double share = all > 0 ? some / all : 0;
-      line += element(
-          "td", grouped(std::llround(some)),
-          "class=\"n\" style=\"background:rgba(11,102,176," + decimal("%.2f", 0.5 * share) + ")\"");
+      line += element("td", grouped(std::llround(some)),
+                      "class=\"n\" style=\"background:rgba(11,102,176," +
+                          format_number("%.2f", 0.5 * share) + ")\"");
     }
     body += element("tr", line);
   }
@@ -166,10 +159,11 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
     base = std::max(base, d.attacks() / (d.attacks() + d.benign()));
     if (!d.counts.is_object()) continue;
     const Working at = working_point(d.counts);
-    const std::string words =
-        names.at(i) + " at its threshold " + decimal("%.4g", number(d.core, "threshold", 0)) +
-        ": recall " + decimal("%.3f", at.recall) + ", precision " + decimal("%.3f", at.precision) +
-        ", false alarms " + decimal("%.4f", at.false_alarms);
+    const std::string words = names.at(i) + " at its threshold " +
+                              format_number("%.4g", number(d.core, "threshold", 0)) + ": recall " +
+                              format_number("%.3f", at.recall) + ", precision " +
+                              format_number("%.3f", at.precision) + ", false alarms " +
+                              format_number("%.4f", at.false_alarms);
     roc.marks.push_back({at.false_alarms, at.recall, colour, words});
     precision.marks.push_back({at.recall, at.precision, colour, words});
   }

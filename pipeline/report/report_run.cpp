@@ -2,17 +2,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/data/data.h"
+#include "kdgat/text.h"
 #include "pipeline/memory/memory_svg.h"
 #include "pipeline/memory/memory_table.h"
-#include "pipeline/plugin/schema.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/show/graphs_text.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
-#include "pipeline/show/status.h"
 #include "pipeline/show/table.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {

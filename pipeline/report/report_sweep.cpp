@@ -1,12 +1,13 @@
 // The part of a report that shows a sweep: a line for each trial through what was tried and what it
 // came to.
 #include <algorithm>
-#include <cstdio>
 
+#include "kdgat/text.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
 #include "pipeline/show/parallel_svg.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
 
@@ -25,10 +26,7 @@ std::string sweep_section(const ReportRun& run, const std::string&) {
   axes.push_back({"seconds"});
   axes.push_back({metric});
   const auto text = [](const json& value) {
-    if (!value.is_number()) return std::string();
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.9g", value.get<double>());
-    return std::string(digits);
+    return value.is_number() ? format_number("%.9g", value.get<double>()) : "";
   };
   std::vector<ParallelItem> items;
   for (const json& trial : record.at("trials")) {

@@ -1,8 +1,8 @@
 // Curves of the steps that train.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "kdgat/text.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
@@ -39,9 +39,7 @@ void add(Chart& chart, const StepJournal& journal, const std::string& name) {
 }
 
 std::string rate_text(const Series& rates) {
-  char text[48];
-  std::snprintf(text, sizeof text, "Learning rate %.4g throughout.", rates.front().second);
-  return text;
+  return format_number("Learning rate %.4g throughout.", rates.front().second);
 }
 
 bool is_constant(const Series& series) {

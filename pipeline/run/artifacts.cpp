@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,13 +11,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/system/clock.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
@@ -32,17 +31,6 @@ constexpr const char* kJournalFile = "journal.jsonl";
 
 std::string text_of(const json& content) {
   return content.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-/// nullopt if the file is absent or no JSON object: it is treated as not there.
-std::optional<json> read_json(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  json content = json::parse(in, nullptr, false);
-  if (!content.is_object()) return std::nullopt;
-  return content;
 }
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, int reason) {
@@ -106,8 +94,7 @@ std::string host_name() {
 
 /// Locks a file, made if it is not there; an empty one if another holds it and `how` has LOCK_NB.
 OwnedFd lock_file(const fs::path& path, int how) {
-  OwnedFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (fd.get() < 0) fail("cannot open", path, errno);
+  OwnedFd fd = open_file(path, O_RDWR | O_CREAT);
   while (::flock(fd.get(), how) != 0) {
     if (errno == EWOULDBLOCK) return OwnedFd();
     if (errno != EINTR) fail("cannot lock", path, errno);
@@ -221,55 +208,6 @@ bool is_unfinished(const json& document, const Plan& plan) {
 
 }  // namespace
 
-OwnedFd open_file(const fs::path& path, int flags) {
-  OwnedFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (fd.get() < 0) {
-    throw Error(ExitCode::kData, "cannot open " + path.string() + ": " + std::strerror(errno));
-  }
-  return fd;
-}
-
-OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = std::exchange(other.fd_, -1);
-  }
-  return *this;
-}
-
-void OwnedFd::reset() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
-std::string make_run_id(int64_t milliseconds) {
-  constexpr const char* kDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  constexpr int kTimeDigits = 10, kRandomDigits = 16;
-  std::array<unsigned char, kRandomDigits> random{};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    throw Error(ExitCode::kStageFailed, "the system gives no random numbers");
-  }
-  std::string id(kTimeDigits, '0');
-  for (int i = kTimeDigits - 1; i >= 0; --i, milliseconds >>= 5) id[i] = kDigits[milliseconds & 31];
-  for (const unsigned char byte : random) id += kDigits[byte & 31];
-  return id;
-}
-
-std::string iso_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text.data();
-}
-
-double unix_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) /
-         1000;
-}
-
 StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(folder)) {
   make_folder(path_);
   std::error_code ignored;
@@ -277,8 +215,7 @@ StepFolder::StepFolder(fs::path folder, const json& config) : path_(std::move(fo
   remove_temporaries(path_);
   write("config.json", config);
   const fs::path journal = path_ / kJournalFile;
-  journal_ = OwnedFd(::open(journal.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (journal_.get() < 0) fail("cannot open", journal, errno);
+  journal_ = open_file(journal, O_RDWR | O_CREAT | O_APPEND);
   // A killed writer may have left half a line: the next one must not be glued to it.
   const off_t size = ::lseek(journal_.get(), 0, SEEK_END);
   char last = '\n';
@@ -344,8 +281,8 @@ Run Run::create(const fs::path& dataset_root, const std::string& profile, const 
 }
 
 Run Run::join(const fs::path& folder, const std::string& step) {
-  auto document = read_json(folder / kRunFile);
-  if (!document || !document->contains("submitted")) {
+  json document = read_object(folder / kRunFile);
+  if (!document.contains("submitted")) {
     throw Error(ExitCode::kData, folder.string() + ": not the folder of a submitted run",
                 "kdgat submit makes one");
   }
@@ -364,7 +301,7 @@ Run Run::join(const fs::path& folder, const std::string& step) {
                   "kdgat jobs shows the jobs of a run, kdgat cancel ends them");
     }
   }
-  Run run(folder, std::move(lock), std::move(*document));
+  Run run(folder, std::move(lock), std::move(document));
   run.run_lock_ = std::move(together);
   run.is_shared_ = true;
   return run;
@@ -372,18 +309,17 @@ Run Run::join(const fs::path& folder, const std::string& step) {
 
 std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
   for (const fs::path& folder : run_folders(dataset_root)) {
-    const auto seen = read_json(folder / kRunFile);
-    if (!seen || !is_unfinished(*seen, plan)) continue;
+    if (!is_unfinished(read_object(folder / kRunFile), plan)) continue;
     OwnedFd lock = lock_after_orphan(folder);
     if (lock.get() < 0) {
       busy = folder.filename().string();
       continue;
     }
     // Its owner may have ended it while the lock was waited for.
-    auto document = read_json(folder / kRunFile);
-    if (!document || !is_unfinished(*document, plan)) continue;
+    json document = read_object(folder / kRunFile);
+    if (!is_unfinished(document, plan)) continue;
     remove_temporaries(folder);
-    Run run(folder, std::move(lock), std::move(*document));
+    Run run(folder, std::move(lock), std::move(document));
     run.change([](json& d) {
       d.erase("exit_code");
       d.erase("finished");
@@ -446,17 +382,17 @@ void Run::change(const std::function<void(json& document)>& apply) {
   OwnedFd turn;
   if (is_shared_) {
     turn = lock_file(folder_ / "run.lock", LOCK_EX);
-    if (auto now = read_json(folder_ / kRunFile)) document_ = std::move(*now);
+    if (json now = read_object(folder_ / kRunFile); !now.empty()) document_ = std::move(now);
   }
   apply(document_);
   write_file(folder_ / kRunFile, text_of(document_));
 }
 
 std::optional<PastStep> find_past_step(const std::string& run, const fs::path& step_folder) {
-  const auto record = read_json(step_folder / kStepFile);
-  if (!record) return std::nullopt;
+  const json record = read_object(step_folder / kStepFile);
+  if (record.empty()) return std::nullopt;
   try {
-    return past_step(run, step_folder, *record);
+    return past_step(run, step_folder, record);
   } catch (const json::exception&) {
     return std::nullopt;  // not written by this program: no such step
   }
@@ -499,8 +435,7 @@ void remove_run(const fs::path& run_folder) {
 }
 
 json read_result(const fs::path& step_folder) {
-  const auto record = read_json(step_folder / kStepFile);
-  return record ? record->value("result", json::object()) : json::object();
+  return read_object(step_folder / kStepFile).value("result", json::object());
 }
 
 }  // namespace kdgat

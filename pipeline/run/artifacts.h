@@ -16,38 +16,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "pipeline/run/plan.h"
+#include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
-
-/// A file descriptor that is closed.
-class OwnedFd {
- public:
-  explicit OwnedFd(int fd = -1) : fd_(fd) {}
-  OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  OwnedFd& operator=(OwnedFd&& other) noexcept;
-  OwnedFd(const OwnedFd&) = delete;
-  OwnedFd& operator=(const OwnedFd&) = delete;
-  ~OwnedFd() { reset(); }
-  void reset();
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-/// Opens or makes a file. Throws Error(kData) naming it and the system's reason.
-OwnedFd open_file(const std::filesystem::path& path, int flags);
-
-/// 26 characters that sort by time (ULID).
-std::string make_run_id(int64_t milliseconds);
-/// "2026-03-01T18:04:09Z"
-std::string iso_now();
-/// Seconds since 1970, to the millisecond.
-double unix_now();
 
 /// One step's folder while it is worked on.
 class StepFolder {

@@ -1,12 +1,12 @@
 #include "pipeline/run/find_model.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "kdgat/error.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
@@ -78,12 +78,8 @@ fs::path only_run_named(const std::string& name, const fs::path& root, const std
 }
 
 std::vector<Found> models_of(const fs::path& run) {
-  std::ifstream in(run / "run.json", std::ios::binary);
-  const json document = json::parse(in, nullptr, false);
+  const json document = load_object(run / "run.json");
   std::vector<Found> out;
-  if (!document.is_object()) {
-    throw Error(ExitCode::kData, (run / "run.json").string() + ": not a JSON object");
-  }
   for (const json& step : document.value("steps", json::array())) {
     const std::string name = step.value("step", "");
     // A kept step stands in the run that made it.

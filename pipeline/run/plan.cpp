@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "pipeline/show/text.h"
 #include "pipeline/system/hash.h"
-#include "pipeline/system/machine.h"
 
 namespace kdgat {
 namespace {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
-#include "pipeline/plugin/schema.h"
+#include "kdgat/text.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/show/json_lookup.h"
-#include "pipeline/show/status.h"
+#include "pipeline/show/text.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
@@ -155,9 +155,7 @@ std::string figure_text(const std::string& name, double value) {
   if (name == "graphs_per_second" || (value == std::floor(value) && std::abs(value) > 1)) {
     return format_count(value);
   }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), name.ends_with("loss") ? "%.4f" : "%.3f", value);
-  return text.data();
+  return format_number(name.ends_with("loss") ? "%.4f" : "%.3f", value);
 }
 
 std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures) {

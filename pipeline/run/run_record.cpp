@@ -10,6 +10,7 @@
 #include "kdgat/error.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 
 namespace kdgat {
@@ -119,10 +120,7 @@ double RunRecord::seconds() const {
 }
 
 RunRecord read_run(const fs::path& folder) {
-  const json document = read_json(folder / "run.json");
-  if (!document.is_object()) {
-    throw Error(ExitCode::kData, (folder / "run.json").string() + ": not a JSON object");
-  }
+  const json document = load_object(folder / "run.json");
   RunRecord run;
   run.folder = folder;
   const fs::path place = fs::absolute(folder / ".").parent_path();

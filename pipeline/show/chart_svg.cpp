@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <set>
 
+#include "kdgat/text.h"
 #include "pipeline/show/markup.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -24,20 +24,7 @@ constexpr std::array<const char*, kColours> kOnLight = {"#0b66b0", "#c85200", "#
 constexpr std::array<const char*, kColours> kOnDark = {"#6cb6ff", "#ff9b57", "#4ad6a0", "#d3a4ee",
                                                        "#d9b84a", "#5fd4e6", "#ff86ae", "#a9b8c6"};
 
-std::string decimal(const char* format, double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-std::string pixels(double value) { return decimal("%.1f", value); }
-
-double width_of(const std::string& text) {
-  const auto letters = std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // bytes that begin a letter
-  });
-  return kLetter * static_cast<double>(letters);
-}
+double width_of(const std::string& text) { return kLetter * static_cast<double>(text_width(text)); }
 
 std::string class_of(const char* kind, int colour) {
   return kind + (colour < 0 ? std::string("x") : std::to_string(colour % kColours));
@@ -92,7 +79,7 @@ class Scale {
     if (axis_.ticks == Axis::Ticks::kBytes) {
       return format_bytes(static_cast<uint64_t>(std::max(0.0, value)));
     }
-    return decimal("%.4g", value);
+    return format_number("%.4g", value);
   }
 
   std::vector<Tick> ticks;
@@ -121,7 +108,7 @@ class Scale {
     const auto last = static_cast<int64_t>(std::floor(high_ / step + 1e-9));
     for (int64_t k = first; k <= last; ++k) {
       const double value = static_cast<double>(k) * step;
-      ticks.push_back({at(value), decimal("%g", value / unit)});
+      ticks.push_back({at(value), format_number("%g", value / unit)});
     }
   }
 
@@ -150,7 +137,7 @@ class Scale {
         const double value = step * std::pow(10, k);
         const bool is_wanted = step == 1 ? (k - first) % every == 0 : decades <= kFewDecades;
         if (!is_wanted || value < low_ * (1 - 1e-9) || value > high_ * (1 + 1e-9)) continue;
-        ticks.push_back({at(value), decimal("%g", value)});
+        ticks.push_back({at(value), format_number("%g", value)});
       }
     }
     title += (title.empty() ? "" : ", ") + std::string("logarithmic");
@@ -198,14 +185,14 @@ class Picture {
   double y(double value) const { return top_ + height_ * (1 - y_scale_.at(value)); }
 
   std::string opening() const {
-    const std::string size =
-        "viewBox=\"0 0 " + decimal("%g", chart_.width) + " " + decimal("%g", chart_.height) + "\"";
+    const std::string size = "viewBox=\"0 0 " + format_number("%g", chart_.width) + " " +
+                             format_number("%g", chart_.height) + "\"";
     const std::string name = escaped(chart_.title);
     if (!chart_.stands_alone) {
       return "<svg class=\"chart\" " + size + " role=\"img\" aria-label=\"" + name + "\">\n";
     }
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" " + size + " width=\"" +
-           decimal("%g", chart_.width) + "\" height=\"" + decimal("%g", chart_.height) +
+           format_number("%g", chart_.width) + "\" height=\"" + format_number("%g", chart_.height) +
            "\" role=\"img\" aria-label=\"" + name + "\">\n" + element("style", chart_style()) +
            "\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n<text x=\"" + pixels(left_) +
            "\" y=\"24\" style=\"font-size:16px;font-weight:bold\">" + name + "</text>\n";
@@ -222,7 +209,7 @@ class Picture {
   void dot(double at_x, double at_y, double radius, const std::string& classes,
            const std::string& words = "") {
     out_ += "<circle class=\"" + classes + "\" cx=\"" + pixels(at_x) + "\" cy=\"" + pixels(at_y) +
-            "\" r=\"" + decimal("%g", radius) + "\"" +
+            "\" r=\"" + format_number("%g", radius) + "\"" +
             (words.empty() ? "/>\n" : ">" + element("title", escaped(words)) + "</circle>\n");
   }
 
@@ -382,11 +369,9 @@ std::string chart_style(bool is_dark) {
                     muted + "}.fx{fill:" + muted + "}";
   for (int i = 0; i < kColours; ++i) {
     const char* colour = palette[static_cast<std::size_t>(i)];
-    for (const char* rule : {".l%d{stroke:%s}", ".f%d{fill:%s}"}) {
-      std::array<char, 40> text{};
-      std::snprintf(text.data(), text.size(), rule, i, colour);
-      out += text.data();
-    }
+    out +=
+        "." + class_of("l", i) + "{stroke:" + colour + "}." + class_of("f", i) + "{fill:" + colour;
+    out += "}";
   }
   return out;
 }

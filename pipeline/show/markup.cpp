@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "kdgat/text.h"
+
 namespace kdgat {
 namespace {
 
@@ -36,6 +38,8 @@ bool is_numeric(const std::string& cell) {
 }
 
 }  // namespace
+
+std::string pixels(double value) { return format_number("%.1f", value); }
 
 std::string escaped(const std::string& text) {
   std::string out;

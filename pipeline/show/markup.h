@@ -14,6 +14,9 @@ std::string escaped(const std::string& text);
 std::string element(const std::string& tag, const std::string& inner,
                     const std::string& attributes = "");
 
+/// A length or place in a picture, in pixels.
+std::string pixels(double value);
+
 /// A table that scrolls inside a box of its own where it is too wide. Cells are markup; those of
 /// `columns` too. Columns that hold numbers alone are set to the right; `caption` may be "".
 struct MarkupTable {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
+#include "kdgat/text.h"
 #include "pipeline/show/chart_svg.h"
 #include "pipeline/show/markup.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -23,12 +23,6 @@ std::optional<double> number_in(const std::string& text) {
     return std::nullopt;
   }
   return value;
-}
-
-std::string places(double value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
 }
 
 /// Where values stand on one axis.
@@ -83,9 +77,7 @@ class AxisScale {
     if (!is_numeric_) return value;
     const double number = *number_in(value);
     if (axis_.is_bytes) return format_bytes(static_cast<uint64_t>(std::max(0.0, number)));
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", number);
-    return text;
+    return format_number("%.4g", number);
   }
 
  private:
@@ -107,14 +99,14 @@ std::string parallel_svg(const std::string& title, const std::vector<ParallelAxi
   for (std::size_t i = 0; i < axes.size(); ++i) scales.emplace_back(axes[i], items, i);
   const auto x_of = [](std::size_t axis) { return kSide + kBetween * static_cast<double>(axis); };
   const double width = x_of(axes.size() - 1) + kSide + 24;
-  std::string out = "<svg class=\"chart\" viewBox=\"0 0 " + places(width) + " " +
-                    places(kTop + kHeight + kBottom) + "\" role=\"img\" aria-label=\"" +
+  std::string out = "<svg class=\"chart\" viewBox=\"0 0 " + pixels(width) + " " +
+                    pixels(kTop + kHeight + kBottom) + "\" role=\"img\" aria-label=\"" +
                     escaped(title) + "\">\n";
   const auto line_of = [&](const ParallelItem& item) {
     std::string path;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const auto y = scales[i].place(item.values[i]);
-      if (y) path += (path.empty() ? "M" : "L") + places(x_of(i)) + " " + places(*y);
+      if (y) path += (path.empty() ? "M" : "L") + pixels(x_of(i)) + " " + pixels(*y);
     }
     const std::string classes =
         std::string(item.is_chosen ? "l1" : "lx fine") + (item.is_dashed ? " dashed" : "");
@@ -127,8 +119,8 @@ std::string parallel_svg(const std::string& title, const std::vector<ParallelAxi
     }
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::string x = places(x_of(i));
-    out += R"(<path class="axis" d="M)" + x + " " + places(kTop) + "V" + places(kTop + kHeight);
+    const std::string x = pixels(x_of(i));
+    out += R"(<path class="axis" d="M)" + x + " " + pixels(kTop) + "V" + pixels(kTop + kHeight);
     out += "\"/>\n<text x=\"" + x + R"(" y="18" text-anchor="middle">)" + escaped(axes[i].title);
     out += "</text>\n";
     std::vector<double> taken;
@@ -139,7 +131,7 @@ std::string parallel_svg(const std::string& title, const std::vector<ParallelAxi
       });
       if (!is_free) continue;
       taken.push_back(y);
-      out += "<text class=\"muted\" x=\"" + places(x_of(i) + 5) + "\" y=\"" + places(y + 4) +
+      out += "<text class=\"muted\" x=\"" + pixels(x_of(i) + 5) + "\" y=\"" + pixels(y + 4) +
              "\">" + escaped(scales[i].label(tick)) + "</text>\n";
     }
   }

@@ -65,13 +65,6 @@ std::unique_ptr<Status> make_terminal_status(std::ostream& out, Terminal termina
 /// One JSON object a line: {"event","step",...,"time"}.
 std::unique_ptr<Status> make_jsonl_status(std::ostream& out, Clock clock);
 
-/// A text whose control bytes are '?', lines and tabs apart: no name may steer the terminal.
-std::string printable(std::string text);
-
-/// "6.1 s", "3 min 20 s", "2 h 05 min".
-std::string format_seconds(double seconds);
-/// "38,200"; four significant digits.
-std::string format_count(double value);
 /// "epoch 12/12  loss 0.0412  val AUC 0.941   38,200 graphs/s": a progress event in words.
 std::string format_progress(const Progress& now);
 

@@ -2,15 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <ostream>
 
+#include "kdgat/text.h"
 #include "pipeline/show/status.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -20,20 +19,13 @@ constexpr double kLineSeconds = 10;
 constexpr double kBarAfterSeconds = 0.5;
 constexpr std::size_t kBarCells = 16;
 
-/// Columns a text takes: UTF-8 continuation bytes take none.
-std::size_t columns_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 std::string padded(const std::string& text, std::size_t width) {
-  const std::size_t have = columns_of(text);
+  const std::size_t have = text_width(text);
   return have < width ? text + std::string(width - have, ' ') : text;
 }
 
 std::string right(const std::string& text, std::size_t width) {
-  const std::size_t have = columns_of(text);
+  const std::size_t have = text_width(text);
   return have < width ? std::string(width - have, ' ') + text : text;
 }
 
@@ -57,7 +49,7 @@ class TerminalStatus : public Status {
   ~TerminalStatus() override { erase(); }
 
   void announce(const std::vector<std::string>& steps) override {
-    for (const std::string& step : steps) name_width_ = std::max(name_width_, columns_of(step));
+    for (const std::string& step : steps) name_width_ = std::max(name_width_, text_width(step));
   }
 
   void begin(const std::string& step) override {
@@ -88,7 +80,7 @@ class TerminalStatus : public Status {
     }
     const std::size_t columns = static_cast<std::size_t>(std::max(20, terminal_.columns - 1));
     std::string line = name + bar(now) + printable(format_progress(now));
-    const std::size_t room = columns > columns_of(tail) ? columns - columns_of(tail) : 0;
+    const std::size_t room = columns > text_width(tail) ? columns - text_width(tail) : 0;
     line = clipped(clipped(line, room) + tail, columns);
     erase();
     out_ << line << std::flush;
@@ -108,7 +100,7 @@ class TerminalStatus : public Status {
     std::string line = padded(printable(end.step), name_width_) + "  " + text;
     const std::size_t room = static_cast<std::size_t>(std::min(terminal_.columns, 100));
     if (!tail.empty())
-      line = padded(line, room > columns_of(tail) ? room - columns_of(tail) : 0) + tail;
+      line = padded(line, room > text_width(tail) ? room - text_width(tail) : 0) + tail;
     out_ << (is_bad ? coloured(line, "31") : line) << '\n' << std::flush;
   }
 
@@ -142,9 +134,7 @@ class TerminalStatus : public Status {
     const std::size_t full = static_cast<std::size_t>(part * kBarCells);
     std::string cells(full, '=');
     if (full < kBarCells) cells += '>';
-    std::array<char, 16> percent{};
-    std::snprintf(percent.data(), percent.size(), "%3.0f %%  ", part * 100);
-    return "[" + padded(cells, kBarCells) + "] " + percent.data();
+    return "[" + padded(cells, kBarCells) + "] " + format_number("%3.0f %%  ", part * 100);
   }
 
   /// Negative while it cannot be told.
@@ -174,11 +164,9 @@ std::string format_metric(const nlohmann::json& value) {
   if (value.is_number_integer()) return format_count(value.get<double>());
   if (!value.is_number()) return value.dump();
   const double number = value.get<double>();
-  std::array<char, 32> text{};
   const double size = std::abs(number);
   if (size >= 1e4) return format_count(number);
-  std::snprintf(text.data(), text.size(), size >= 0.1 || size == 0 ? "%.3f" : "%.3g", number);
-  return text.data();
+  return format_number(size >= 0.1 || size == 0 ? "%.3f" : "%.3g", number);
 }
 
 }  // namespace
@@ -213,41 +201,6 @@ Clock steady_clock() {
 
 std::unique_ptr<Status> make_terminal_status(std::ostream& out, Terminal terminal, Clock clock) {
   return std::make_unique<TerminalStatus>(out, terminal, std::move(clock));
-}
-
-std::string printable(std::string text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    const bool is_wide = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
-    if (is_wide) text.erase(i, 1);
-    if (is_wide || byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t')) text[i] = '?';
-  }
-  return text;
-}
-
-std::string format_seconds(double seconds) {
-  std::array<char, 48> text{};
-  const int64_t whole = static_cast<int64_t>(std::llround(seconds));
-  if (seconds < 59.95) {
-    std::snprintf(text.data(), text.size(), "%.1f s", seconds);
-  } else if (whole < 3600) {
-    std::snprintf(text.data(), text.size(), "%lld min %02lld s", static_cast<long long>(whole / 60),
-                  static_cast<long long>(whole % 60));
-  } else {
-    std::snprintf(text.data(), text.size(), "%lld h %02lld min",
-                  static_cast<long long>(whole / 3600), static_cast<long long>(whole / 60 % 60));
-  }
-  return text.data();
-}
-
-std::string format_count(double value) {
-  if (!std::isfinite(value)) return "nan";
-  const double size = std::abs(value);
-  const double step = size >= 1e4 ? std::pow(10.0, std::floor(std::log10(size)) - 3) : 1;
-  std::string digits = std::to_string(std::llround(std::round(size / step) * step));
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return (value < 0 ? "-" : "") + digits;
 }
 
 std::string format_progress(const Progress& now) {

@@ -1,10 +1,11 @@
 #include "pipeline/show/table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
+
+#include "kdgat/text.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -53,29 +54,36 @@ std::vector<nlohmann::json> tables_of(const nlohmann::json& result) {
 
 }  // namespace
 
-std::size_t text_width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+void Table::add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = printable(std::move(cell));
+  rows_.push_back({std::move(row)});
+}
+
+void Table::add_heading(const std::string& text) { rows_.push_back({{printable(text)}, true}); }
+
+bool Table::is_right(std::size_t column, bool has_numbers) const {
+  return align_ == Align::kByContent ? has_numbers : column > 0;
 }
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;
   std::vector<bool> has_numbers;
-  for (const auto& row : rows_) {
-    widths.resize(std::max(widths.size(), row.size()));
+  for (const Row& row : rows_) {
+    if (row.is_heading) continue;
+    widths.resize(std::max(widths.size(), row.cells.size()));
     has_numbers.resize(widths.size());
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], text_width(row[i]));
-      if (is_number(row[i])) has_numbers[i] = true;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      widths[i] = std::max(widths[i], text_width(row.cells[i]));
+      if (is_number(row.cells[i])) has_numbers[i] = true;
     }
   }
   std::string out;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string pad(widths[i] - text_width(row[i]), ' ');
-      line += (i == 0 ? "" : "  ") + (has_numbers[i] ? pad + row[i] : row[i] + pad);
+  for (const Row& row : rows_) {
+    std::string line = row.is_heading ? row.cells.front() : "";
+    for (std::size_t i = 0; !row.is_heading && i < row.cells.size(); ++i) {
+      const std::string& cell = row.cells[i];
+      const std::string pad(widths[i] - text_width(cell), ' ');
+      line += (i == 0 ? "" : "  ") + (is_right(i, has_numbers[i]) ? pad + cell : cell + pad);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
@@ -88,10 +96,8 @@ std::string cell_text(const nlohmann::json& cell) {
   if (cell.is_string()) return cell.get<std::string>();
   if (!cell.is_number_float()) return cell.dump();
   const double value = cell.get<double>();
-  std::array<char, 32> text{};
   const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001 && std::abs(value) < 1e6;
-  std::snprintf(text.data(), text.size(), is_plain || value == 0 ? "%.3f" : "%.3g", value);
-  return text.data();
+  return format_number(is_plain || value == 0 ? "%.3f" : "%.3g", value);
 }
 
 std::string tables_text(const nlohmann::json& result) {

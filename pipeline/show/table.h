@@ -1,4 +1,4 @@
-// Columns of text, aligned by what is seen: numbers to the right, words to the left.
+// Columns of text, aligned by what is seen.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,16 +9,30 @@ namespace kdgat {
 
 class Table {
  public:
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  enum class Align {
+    kByContent,      ///< columns that have a number to the right, others to the left
+    kRightButFirst,  ///< the first column to the left, all others to the right
+  };
+  explicit Table(Align align = Align::kByContent) : align_(align) {}
+
+  /// Control bytes of a cell become '?' (see printable()).
+  void add(std::vector<std::string> row);
+  /// A line that takes no part in the columns.
+  void add_heading(const std::string& text);
   /// One line a row, two spaces between columns, nothing after the last; "" if empty.
   std::string text() const;
 
  private:
-  std::vector<std::vector<std::string>> rows_;
-};
+  struct Row {
+    std::vector<std::string> cells;
+    bool is_heading = false;
+  };
 
-/// Columns a text takes on a terminal: bytes that continue a UTF-8 character take none.
-std::size_t text_width(const std::string& text);
+  bool is_right(std::size_t column, bool has_numbers) const;
+
+  Align align_;
+  std::vector<Row> rows_;
+};
 
 /// A cell of a table in a stage's result: a text as it is, a number with three decimals.
 std::string cell_text(const nlohmann::json& cell);

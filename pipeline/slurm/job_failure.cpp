@@ -4,7 +4,7 @@
 #include <set>
 
 #include "kdgat/error.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {

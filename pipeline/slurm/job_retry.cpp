@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
+#include "pipeline/system/clock.h"
 
 namespace kdgat {
 namespace {

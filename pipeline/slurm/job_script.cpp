@@ -4,8 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "pipeline/run/artifacts.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 
 namespace kdgat {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "kdgat/error.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "pipeline/memory/cards.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {

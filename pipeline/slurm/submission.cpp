@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/run/artifacts.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 
 namespace kdgat {
@@ -87,13 +89,12 @@ std::string joined(const std::vector<std::string>& words) {
 
 Submission Submission::load(const fs::path& run_folder) {
   const fs::path file = file_of(run_folder);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
+  if (!fs::exists(file)) {
     throw Error(ExitCode::kData, run_folder.string() + " was not submitted: it has no jobs",
                 "kdgat submit makes runs that are jobs");
   }
   try {
-    return read_submission(json::parse(in));
+    return read_submission(load_object(file));
   } catch (const json::exception& e) {
     throw Error(ExitCode::kData, file.string() + ": not what kdgat submit wrote: " + e.what());
   }
@@ -166,9 +167,8 @@ StepTrace read_trace(const fs::path& run_folder, const SubmittedStep& step) {
       trace.error = event.value("error", "");
     }
   }
-  std::ifstream in(folder / "memory.json", std::ios::binary);
-  const json memory = json::parse(in, nullptr, false);
-  if (memory.is_object() && trace.starts > 0) {
+  const json memory = read_object(folder / "memory.json");
+  if (trace.starts > 0) {
     const auto bytes = [&](const char* at) {
       const json::json_pointer place(at);
       return memory.contains(place) && memory.at(place).is_number_unsigned()

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/run/artifacts.h"
 #include "pipeline/slurm/job_failure.h"
 #include "pipeline/slurm/job_script.h"
+#include "pipeline/system/owned_fd.h"
 #include "pipeline/system/program.h"
 
 namespace kdgat {

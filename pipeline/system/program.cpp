@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "pipeline/run/artifacts.h"
+#include "kdgat/error.h"
+#include "pipeline/system/owned_fd.h"
 
 extern char** environ;
 

@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "kdgat/error.h"
+
 namespace kdgat {
 namespace {
 

@@ -6,13 +6,14 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "pipeline/run/artifacts.h"
+#include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
 

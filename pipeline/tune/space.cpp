@@ -1,13 +1,13 @@
 #include "pipeline/tune/space.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <random>
 #include <set>
+
+#include "kdgat/text.h"
 
 namespace kdgat {
 namespace {
@@ -120,9 +120,7 @@ std::string drawn_text(const Dimension& dimension, double share) {
   const double low = is_log ? std::log(range.from) : range.from;
   const double high = is_log ? std::log(range.to) : range.to;
   const double value = low + share * (high - low);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", is_log ? std::exp(value) : value);
-  return text.data();
+  return format_number("%.4g", is_log ? std::exp(value) : value);
 }
 
 }  // namespace

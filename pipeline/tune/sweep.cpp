@@ -9,6 +9,8 @@
 #include "pipeline/execute/step_run.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/show/text.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/trial_process.h"
 

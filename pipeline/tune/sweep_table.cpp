@@ -1,26 +1,19 @@
 #include "pipeline/tune/sweep_table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
+#include "kdgat/text.h"
 #include "pipeline/show/json_lookup.h"
-#include "pipeline/show/status.h"
 #include "pipeline/show/table.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 #include "pipeline/tune/sweep.h"
 
 namespace kdgat {
 namespace {
 
 using nlohmann::json;
-
-std::string text_of(const char* form, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, form, value);
-  return text;
-}
 
 std::string bytes_text(double bytes) {
   return bytes > 0 ? format_bytes(static_cast<uint64_t>(bytes)) : "-";
@@ -68,7 +61,8 @@ std::string test_lines(const json& metrics) {
   for (const auto& [name, value] : metrics.items()) {
     if (name.rfind("test", 0) != 0 || !value.is_number()) continue;
     row.push_back("  " + name);
-    row.push_back(value.is_number_integer() ? value.dump() : text_of("%.4f", value.get<double>()));
+    row.push_back(value.is_number_integer() ? value.dump()
+                                            : format_number("%.4f", value.get<double>()));
     if (row.size() == 2 * kInRow) table.add(std::exchange(row, {}));
   }
   if (!row.empty()) table.add(std::move(row));
@@ -110,7 +104,7 @@ std::string trials_table(const json& record) {
     for (const std::string& key : keys) row.push_back(word(below(trial, "values"), key));
     for (const std::string& name : metrics) {
       const json value = below(below(trial, "metrics"), name);
-      row.push_back(value.is_number() ? text_of("%.4f", value.get<double>()) : "-");
+      row.push_back(value.is_number() ? format_number("%.4f", value.get<double>()) : "-");
     }
     row.push_back(bytes_text(number(trial, "reserved", 0)));
     row.push_back(bytes_text(number(trial, "needed", 0)));
@@ -151,8 +145,8 @@ std::string best_lines(const json& record) {
   const double wall = number(record, "seconds", 0), cores = number(record, "cores", 1);
   if (ran > 0 && seconds > 0) {
     out += std::to_string(ran) + " trials in " + format_seconds(wall) + ": " +
-           text_of("%.2f", wall * cores / seconds) + " times their processor time over " +
-           text_of("%.0f", cores) + " cores\n";
+           format_number("%.2f", wall * cores / seconds) + " times their processor time over " +
+           format_number("%.0f", cores) + " cores\n";
   }
   return out;
 }
@@ -200,9 +194,9 @@ std::string simulation_text(const json& simulation) {
   table.add({"rule", "trials at once", "most", "reserved", "exceeded", "time"});
   for (const char* rule : {"measured", "published"}) {
     const json& one = simulation.at(rule);
-    table.add({rule, text_of("%.1f", number(one, "mean_admitted")), one.at("most_admitted").dump(),
-               bytes_text(number(one, "peak_reserved")), one.at("exceeded").dump(),
-               format_seconds(number(one, "seconds"))});
+    table.add({rule, format_number("%.1f", number(one, "mean_admitted")),
+               one.at("most_admitted").dump(), bytes_text(number(one, "peak_reserved")),
+               one.at("exceeded").dump(), format_seconds(number(one, "seconds"))});
   }
   return simulation.at("trials").dump() + " trials on a device of " +
          bytes_text(number(simulation, "total")) + ", " + bytes_text(number(simulation, "room")) +

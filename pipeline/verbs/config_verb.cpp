@@ -8,7 +8,7 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/records/mlflow.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 

@@ -11,6 +11,7 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/machine.h"
 
 namespace kdgat {

@@ -13,6 +13,7 @@
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
 #include "pipeline/slurm/job_script.h"
 #include "pipeline/system/signals.h"
 

@@ -7,10 +7,10 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
 #include "pipeline/slurm/job_retry.h"
 #include "pipeline/slurm/job_states.h"
 #include "pipeline/slurm/submission.h"
-#include "pipeline/system/machine.h"
 
 namespace kdgat {
 namespace {

@@ -2,11 +2,11 @@
 // need and needed.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <ostream>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/memory/legacy_estimate.h"
 #include "pipeline/memory/memory_options.h"
@@ -16,6 +16,7 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -124,17 +125,7 @@ int64_t ask(Context& context, const std::string& what, int64_t usual) {
   }
 }
 
-std::string mebibytes(double bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
-  return text;
-}
-
-std::string gigabytes(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GB", value);
-  return text;
-}
+std::string gigabytes(double value) { return format_number("%.1f GB", value); }
 
 /// What the published formula says of a net, and what it is.
 json legacy_comparison(const json& planned, int64_t hidden, int64_t layers,

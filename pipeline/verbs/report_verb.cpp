@@ -5,8 +5,8 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/report/report_html.h"
 #include "pipeline/report/report_sections.h"
-#include "pipeline/run/artifacts.h"
 #include "pipeline/run/find_model.h"
+#include "pipeline/system/clock.h"
 
 namespace kdgat {
 

@@ -12,6 +12,7 @@
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 

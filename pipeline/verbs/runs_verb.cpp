@@ -9,9 +9,8 @@
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/run/run_figures.h"
-#include "pipeline/show/status.h"
 #include "pipeline/show/table.h"
-#include "pipeline/system/machine.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -98,9 +97,8 @@ int list(Context& context, const std::vector<std::string>& words) {
   Table table;
   table.add({"run", "profile", "data set", "when", "state", "steps", "figures", "size"});
   for (const RunRecord& run : runs) {
-    table.add({short_run(run.id), printable(run.profile), printable(run.dataset),
-               format_when(run.started), run.state, done_text(run), printable(headline(run)),
-               format_bytes(size_on_disk(run.folder))});
+    table.add({short_run(run.id), run.profile, run.dataset, format_when(run.started), run.state,
+               done_text(run), headline(run), format_bytes(size_on_disk(run.folder))});
   }
   context.out << table.text();
   return 0;
@@ -158,7 +156,7 @@ std::string files_text(const RunRecord& run) {
     std::vector<std::string> words;
     words.reserve(files.size());
     for (const auto& [bytes, name] : files) words.push_back(name + " " + format_bytes(bytes));
-    if (!words.empty()) table.add({printable(step.step), printable(joined(words))});
+    if (!words.empty()) table.add({step.step, joined(words)});
   }
   return table.text();
 }
@@ -180,7 +178,7 @@ int show(Context& context, const std::vector<std::string>& words) {
   }
   Table head;
   const auto add = [&](const char* what, const std::string& text) {
-    if (!text.empty()) head.add({what, printable(text)});
+    if (!text.empty()) head.add({what, text});
   };
   add("run", run.id + "  " + run.state + ", " + run.progress());
   add("when",
@@ -199,9 +197,9 @@ int show(Context& context, const std::vector<std::string>& words) {
   Table steps;
   steps.add({"step", "stage", "state", "time", "why"});
   for (const StepRecord& step : run.steps) {
-    steps.add({printable(step.step), step.stage, step.status,
+    steps.add({step.step, step.stage, step.status,
                step.seconds < 0 ? "" : format_seconds(step.seconds),
-               printable(step.error.empty() ? step.reason : step.error)});
+               step.error.empty() ? step.reason : step.error});
   }
   context.out << steps.text();
   std::vector<NamedResult> results;
@@ -264,7 +262,6 @@ int compare(Context& context, const std::vector<std::string>& words) {
     for (const Difference& one : options) {
       std::vector<std::string> cells{one.name, one.step};
       for (const std::string& value : one.values) cells.push_back(value.empty() ? "-" : value);
-      for (std::string& cell : cells) cell = printable(cell);
       table.add(std::move(cells));
     }
     context.out << table.text();
@@ -277,7 +274,7 @@ int compare(Context& context, const std::vector<std::string>& words) {
       ++equal;
       continue;
     }
-    std::vector<std::string> cells{figure_name(row.name), printable(row.step), row.part};
+    std::vector<std::string> cells{figure_name(row.name), row.step, row.part};
     for (const auto& value : row.values)
       cells.push_back(value ? figure_text(row.name, *value) : "");
     table.add(std::move(cells));

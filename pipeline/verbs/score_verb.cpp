@@ -2,9 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
@@ -84,13 +83,6 @@ std::string csv_field(const std::string& text) {
   return out + "\"";
 }
 
-template <class... Values>
-std::string format(const char* form, Values... values) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), form, values...);
-  return text.data();
-}
-
 /// Windows as text, to where the user wants them.
 class Lines {
  public:
@@ -137,9 +129,9 @@ class Lines {
       line = std::string("time,window,row,ids,score,decision") + (names_files_ ? ",file\n" : "\n");
     }
     const json& time = event.at("time");
-    line += time.is_null() ? "" : format("%.6f", time.get<double>());
+    line += time.is_null() ? "" : format_number("%.6f", time.get<double>());
     for (const char* key : {"window", "row", "ids"}) line += "," + event.at(key).dump();
-    line += format(",%.9g,", event.at("score").get<double>());
+    line += format_number(",%.9g,", event.at("score").get<double>());
     line += event.at("decision").get<std::string>();
     if (names_files_) line += "," + csv_field(event.at("file"));
     return line + "\n";

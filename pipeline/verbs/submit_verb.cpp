@@ -10,8 +10,10 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/records/recorder.h"
+#include "pipeline/show/text.h"
 #include "pipeline/slurm/site_profile.h"
 #include "pipeline/slurm/submission.h"
+#include "pipeline/system/clock.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/submit_flags.h"
 

@@ -6,6 +6,7 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/find_model.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {

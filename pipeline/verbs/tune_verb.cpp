@@ -15,6 +15,8 @@
 #include "pipeline/run/find_model.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/show/text.h"
+#include "pipeline/system/json_file.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -10,20 +11,18 @@
 #include <utility>
 #include <vector>
 
+#include "kdgat/text.h"
 #include "memory/meter.h"
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/load_scorer.h"
 #include "train/fit.h"
 #include "train/sampling/difficulty.h"
-#include "train/text.h"
 
 namespace kdgat::curriculum {
 namespace {
 
 using nlohmann::json;
-using train::number;
-using train::with_commas;
 
 // Batches begin at multiples of this whatever the chunk: matrix products round differently for
 // other numbers of rows, and the chunk must not show in the result.
@@ -148,7 +147,8 @@ json Curriculum::run(const Options& options, const Request& request, Host& host)
   out.store = data.store.content_hash();
   out.model = model.hash;
   out.formula = "mean over nodes of squared error of features + " +
-                number("%g", model.autoencoder->identifier_weight) + " cross entropy of identifier";
+                format_number("%g", model.autoencoder->identifier_weight) +
+                " cross entropy of identifier";
   const int64_t chunk = (options.scoring_chunk + kBatch - 1) / kBatch * kBatch;
   std::vector<Diagnostic> problems;  // the options were checked when they were read
   memory::Cache cache(memory::meter(device),
@@ -167,11 +167,10 @@ json Curriculum::run(const Options& options, const Request& request, Host& host)
                         {"chunks", (total + chunk - 1) / chunk},
                         {"cache", cache.totals()}};
   const json& statistics = metrics.at("difficulty");
-  const auto text = [&](const char* name) { return number("%.4f", statistics.at(name)); };
-  const std::string summary = with_commas(static_cast<double>(total)) +
-                              " benign windows  difficulty mean " + text("mean") + "  p75 " +
-                              text("p75") + "  p95 " + text("p95") + "  " +
-                              with_commas(rate.of(total)) + " graphs/s";
+  const auto text = [&](const char* name) { return format_number("%.4f", statistics.at(name)); };
+  const std::string summary = grouped(total) + " benign windows  difficulty mean " + text("mean") +
+                              "  p75 " + text("p75") + "  p95 " + text("p95") + "  " +
+                              grouped(std::llrint(rate.of(total))) + " graphs/s";
   return {{"metrics", metrics}, {"summary", summary}, {"facts", {{"graphs", total}}}};
 }
 

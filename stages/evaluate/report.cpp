@@ -1,9 +1,9 @@
 #include "evaluate/report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
+#include "kdgat/text.h"
 #include "train/metrics/curve.h"
 #include "train/metrics/metrics.h"
 
@@ -11,12 +11,6 @@ namespace kdgat::evaluate {
 namespace {
 
 using nlohmann::json;
-
-std::string text(const char* format, double value) {
-  char out[32];
-  std::snprintf(out, sizeof out, format, value);
-  return out;
-}
 
 /// The values at some positions.
 template <class T>
@@ -95,7 +89,7 @@ json compare(const Sample& s, double threshold) {
 }
 
 json cells_of(const std::string& name, const std::string& step, const json& c) {
-  const auto number = [&c](const char* key) { return text("%.3f", c.at(key)); };
+  const auto number = [&c](const char* key) { return format_number("%.3f", c.at(key)); };
   return {name,
           step,
           c.at("n_samples"),
@@ -121,8 +115,8 @@ std::vector<std::size_t> judged(const Predictions& p) {
 
 void Report::add(const ModelFacts& model) {
   model_ = model;
-  models_.push_back(
-      {model.step, model.parameters, text("%.4g", model.decision.threshold), model.decision.from});
+  models_.push_back({model.step, model.parameters, format_number("%.4g", model.decision.threshold),
+                     model.decision.from});
 }
 
 void Report::add(const Predictions& p) {

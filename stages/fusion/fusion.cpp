@@ -1,7 +1,6 @@
 #include "fusion/fusion.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "fusion/learners.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 #include "model/layers/generator_lock.h"
 #include "model/model_file.h"
 #include "objective/fusion_scorer.h"
@@ -195,10 +195,8 @@ std::string summary(const model::FusionConfig& config, int64_t episodes, const B
     if (best.episode() != episodes) out += " (best " + std::to_string(best.episode()) + ")";
   }
   if (best.judged().contains("f1")) {
-    char text[48];
-    std::snprintf(text, sizeof text, "  val F1 %.3f  val AUC %.3f",
-                  best.judged().at("f1").get<double>(), best.judged().at("auc").get<double>());
-    out += text;
+    out += "  val F1 " + format_number("%.3f", best.judged().at("f1")) + "  val AUC " +
+           format_number("%.3f", best.judged().at("auc"));
   }
   return out;
 }

@@ -4,13 +4,13 @@
 #include <ATen/Parallel.h>
 #include <torch/nn/module.h>
 
-#include <cstdio>
 #include <utility>
 
 #include "graphsage/rating_data.h"
 #include "graphsage/rating_fit.h"
 #include "graphsage/rating_metrics.h"
 #include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
 #include "model/model_file.h"
@@ -132,22 +132,19 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f", value);
-  return text;
-}
+std::string four_decimals(double value) { return format_number("%.4f", value); }
 
 void write_predictions(const RatingData& data, const Predictions& test, const fs::path& folder) {
   std::string out = "user,item,rating,prediction\n";
   for (std::size_t p = 0; p < test.rating.size(); ++p) {
     const auto user = static_cast<std::size_t>(data.test.user[p]);
     const auto item = static_cast<std::size_t>(data.test.item[p] - data.store.users());
-    out += quoted(data.store.user_names()[user]) + ',' + quoted(data.store.item_names()[item]) +
-           ',' + number_text(static_cast<double>(data.test.rating[p])) + ',' +
-           number_text(std::clamp(static_cast<double>(test.rating[p]),
-                                  static_cast<double>(data.low), static_cast<double>(data.high))) +
-           '\n';
+    out +=
+        quoted(data.store.user_names()[user]) + ',' + quoted(data.store.item_names()[item]) + ',' +
+        four_decimals(static_cast<double>(data.test.rating[p])) + ',' +
+        four_decimals(std::clamp(static_cast<double>(test.rating[p]), static_cast<double>(data.low),
+                                 static_cast<double>(data.high))) +
+        '\n';
   }
   write_file(folder / "predictions.csv", out);
 }
@@ -164,7 +161,7 @@ void write_recommendations(const RatingData& data, const Ranker& ranker, int64_t
         out += quoted(data.store.user_names()[static_cast<std::size_t>(first + u)]) + ',' +
                std::to_string(++rank) + ',' +
                quoted(data.store.item_names()[static_cast<std::size_t>(item)]) + ',' +
-               number_text(static_cast<double>(row[item])) + '\n';
+               four_decimals(static_cast<double>(row[item])) + '\n';
       }
     }
     first += block.users;
@@ -208,24 +205,19 @@ json judge(const GraphsageOptions& options, const RatingData& data, model::SageN
 
 std::string summary(const GraphsageOptions& options, const FitOutcome& fitted,
                     const json& metrics) {
-  char text[160];
-  std::snprintf(text, sizeof text, "%lldx%lld  epoch %lld/%lld",
-                static_cast<long long>(options.hidden_dim),
-                static_cast<long long>(options.num_layers), static_cast<long long>(fitted.epochs),
-                static_cast<long long>(options.max_epochs));
-  std::string out = text;
+  std::string out = std::to_string(options.hidden_dim) + "x" + std::to_string(options.num_layers) +
+                    "  epoch " + std::to_string(fitted.epochs) + "/" +
+                    std::to_string(options.max_epochs);
   if (fitted.best_epoch != fitted.epochs) {
     out += " (best " + std::to_string(fitted.best_epoch) + ")";
   }
-  out += "  val RMSE " + number_text(metrics.at("val_rmse"));
+  out += "  val RMSE " + four_decimals(metrics.at("val_rmse"));
   if (metrics.contains("test_rmse")) {
-    out += "  test RMSE " + number_text(metrics.at("test_rmse")) + " NDCG " +
-           number_text(metrics.at("test_ndcg"));
+    out += "  test RMSE " + four_decimals(metrics.at("test_rmse")) + " NDCG " +
+           four_decimals(metrics.at("test_ndcg"));
   }
-  std::snprintf(
-      text, sizeof text, "  %.1f ms/step",
-      1e3 * fitted.seconds / static_cast<double>(std::max<int64_t>(1, fitted.timed_steps)));
-  return out + text;
+  const auto steps = static_cast<double>(std::max<int64_t>(1, fitted.timed_steps));
+  return out + format_number("  %.1f ms/step", 1e3 * fitted.seconds / steps);
 }
 
 void require_ratings(const json& facts) {

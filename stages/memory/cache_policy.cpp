@@ -2,9 +2,9 @@
 
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
+#include "kdgat/text.h"
 #include "memory/meter.h"
 
 namespace kdgat::memory {
@@ -119,10 +119,8 @@ void Cache::release_if_fragmented() {
   const int64_t before = bytes_;
   release();
   if (!note_) return;
-  char text[120];
-  std::snprintf(text, sizeof text, "fragmented memory: gave back %.1f MiB, %.2f of the peak's need",
-                static_cast<double>(bytes_ - before) / (1 << 20), reserved / needed);
-  note_(text);
+  note_("fragmented memory: gave back " + mebibytes(bytes_ - before) + ", " +
+        format_number("%.2f", reserved / needed) + " of the peak's need");
 }
 
 nlohmann::json Cache::totals() const {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "kdgat/error.h"
+#include "kdgat/text.h"
 
 namespace kdgat::memory {
 namespace {
@@ -12,14 +12,6 @@ namespace {
 constexpr double kMiB = 1 << 20;
 // By so much the context of one process differs from that of another.
 constexpr double kDrift = 4 * kMiB;
-
-std::string number(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string mib(double bytes) { return number("%.1f MiB", bytes / kMiB); }
 
 int64_t share_of(const DeviceMemory& device, double share) {
   return static_cast<int64_t>(share * static_cast<double>(device.total));
@@ -71,15 +63,15 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
   for (const Alternative& other : f.alternatives) {
     const int64_t saves = f.peak(one) - other.footprint.peak(one);
     if (saves <= 0) continue;
-    hint += (hint.empty() ? "" : ", ") + other.option + " (saves " +
-            mib(static_cast<double>(saves)) + ")";
+    hint += (hint.empty() ? "" : ", ") + other.option + " (saves " + mebibytes(saves) + ")";
   }
   throw Error(
       ExitCode::kDoesNotFit,
       "one graph of " + std::to_string(one.nodes) + " nodes and " + std::to_string(one.edges) +
-          " edges does not fit: of " + mib(static_cast<double>(share_of(plan.device, plan.share))) +
-          " usable on " + plan.device.name + ", " + mib(needs) +
-          " are needed; the largest item is " + largest->second + " with " + mib(largest->first),
+          " edges does not fit: of " + mebibytes(share_of(plan.device, plan.share)) +
+          " usable on " + plan.device.name + ", " + mebibytes(needs) +
+          " are needed; the largest item is " + largest->second + " with " +
+          mebibytes(largest->first),
       "the smallest memory that works is " +
           std::to_string(static_cast<int64_t>(std::ceil((needs + kDrift) / plan.share / kMiB))) +
           "MiB" + (hint.empty() ? "" : "; " + hint));
@@ -145,18 +137,18 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
 }
 
 std::string MemoryPlan::line() const {
-  const auto mb = [](double bytes) { return number("%.1f", bytes / kMiB); };
+  const auto mb = [](double bytes) { return format_number("%.1f", bytes / kMiB); };
   const Footprint& f = footprint;
   const double activation = f.phases.empty() ? 0 : f.largest(expected).cost.of(expected);
   const auto graphs = static_cast<double>(std::max<int64_t>(1, expected.graphs));
-  return "MemoryBudget(total=" + number("%.0f", static_cast<double>(device.total) / kMiB) +
+  return "MemoryBudget(total=" + format_number("%.0f", static_cast<double>(device.total) / kMiB) +
          "MB static=" + mb(static_cast<double>(device.context + f.held())) +
          "MB [params=" + mb(static_cast<double>(f.parameters + f.weights_kept)) +
          " embed=" + mb(static_cast<double>(f.embeddings)) +
          " opt=" + mb(static_cast<double>(f.optimizer)) +
          " grad=" + mb(static_cast<double>(f.gradients)) +
          " teacher=" + mb(static_cast<double>(f.teacher)) + "] activation=" + mb(activation) +
-         "MB per_graph=" + number("%.3f", f.input.of(expected) / graphs / kMiB) +
+         "MB per_graph=" + format_number("%.3f", f.input.of(expected) / graphs / kMiB) +
          "MB available=" + mb(static_cast<double>(available)) +
          "MB batch_size=" + std::to_string(expected.graphs) + " mode=" + f.mode + ")";
 }

@@ -1,21 +1,13 @@
 #include "memory/out_of_memory.h"
 
-#include <cstdio>
 #include <sstream>
 #include <utility>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 
 namespace kdgat::memory {
 namespace {
-
-std::string mebibytes(double bytes) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
-  return text;
-}
-
-std::string mebibytes(int64_t bytes) { return mebibytes(static_cast<double>(bytes)); }
 
 /// A message of LibTorch without its backtrace.
 std::string first_part(const std::string& what) {

@@ -5,10 +5,10 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <system_error>
 
+#include "kdgat/text.h"
 #include "model/layers/full_precision.h"
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
@@ -22,12 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kModelFile = "model.safetensors";
-
-std::string mebibytes(int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
-}
 
 std::string content_of(const graph::SafetensorsFile& file, const nlohmann::json& config) {
   std::string all = config.dump();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "file/tensor_hash.h"
+#include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
 #include "model/model_file.h"
@@ -19,7 +20,6 @@
 #include "textgcn/text_trainer.h"
 #include "train/fit.h"
 #include "train/metrics/class_metrics.h"
-#include "train/text.h"
 
 namespace kdgat::textgcn {
 namespace {
@@ -65,7 +65,7 @@ json facts_of(const TextGcnOptions& options, const TextSizes& sizes, bool has_va
 }
 
 std::string megabytes(const json& bytes) {
-  return train::number("%.1f MB", bytes.get<double>() / kMB);
+  return format_number("%.1f MB", bytes.get<double>() / kMB);
 }
 
 /// The lines of a memory test: one graph, whatever parts there are; and what is not there.
@@ -135,14 +135,14 @@ std::string summary(const TextGcnOptions& options, const TextOutcome& outcome, c
   }
   const bool has_loss = outcome.kept.contains("val_loss");
   out += std::string(has_loss ? "  val loss " : "  loss ") +
-         train::number("%.4f", outcome.kept.at(has_loss ? "val_loss" : "train_loss"));
+         format_number("%.4f", outcome.kept.at(has_loss ? "val_loss" : "train_loss"));
   for (const char* part : {"val", "test"}) {
     if (!parts.contains(part)) continue;
     out += "  " + std::string(part) + " accuracy " +
-           train::number("%.4f", parts.at(part).at("accuracy"));
+           format_number("%.4f", parts.at(part).at("accuracy"));
   }
   if (outcome.epoch_seconds > 0) {
-    out += "  " + train::number("%.3f", outcome.epoch_seconds) + " s an epoch";
+    out += "  " + format_number("%.3f", outcome.epoch_seconds) + " s an epoch";
   }
   return out;
 }

@@ -6,17 +6,18 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
 
 #include "file/safetensors.h"
+#include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
 #include "train/metrics/metrics.h"
 #include "train/probe.h"
 #include "train/rank_group.h"
-#include "train/text.h"
 
 namespace kdgat::train {
 namespace {
@@ -129,15 +130,15 @@ std::string summary(const TrainOptions& options, const Learner& learner, const O
   }
   const bool has_loss = best.contains("val_loss");
   out += "  " + std::string(has_loss ? "val loss " : "loss ") +
-         number("%.4f", best.at(has_loss ? "val_loss" : "train_loss"));
+         format_number("%.4f", best.at(has_loss ? "val_loss" : "train_loss"));
   if (const std::string name = "val_" + learner.headline; learner.judge && best.contains(name)) {
-    out += "  val " + learner.headline + " " + number("%.3f", best.at(name));
+    out += "  val " + learner.headline + " " + format_number("%.3f", best.at(name));
   } else if (best.contains("val_auc")) {
-    out += learner.threshold ? "  val F1 " + number("%.3f", best.at("val_f1"))
-                             : "  val AUC " + number("%.3f", best.at("val_auc"));
+    out += learner.threshold ? "  val F1 " + format_number("%.3f", best.at("val_f1"))
+                             : "  val AUC " + format_number("%.3f", best.at("val_auc"));
   }
   if (outcome.graphs_per_second > 0) {
-    out += "  " + with_commas(outcome.graphs_per_second) + " graphs/s";
+    out += "  " + grouped(std::llrint(outcome.graphs_per_second)) + " graphs/s";
   }
   return out;
 }
@@ -225,7 +226,7 @@ memory::Size largest_part(const graph::PackLimits& settled, const memory::Memory
                 {"settled", {{"graphs", settled.graphs}, {"nodes", settled.nodes}}},
                 {"fits", {{"graphs", part.graphs}, {"nodes", part.nodes}}}});
   host.log("warning", "the packs were settled for more memory than " + plan.device.name +
-                          " has: those of more than " + with_commas(double(plan.batch.nodes)) +
+                          " has: those of more than " + grouped(plan.batch.nodes) +
                           " nodes are computed in parts, the steps stay the same");
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
   part = plan.batch;

@@ -9,6 +9,7 @@
 #include "data/texts/text_graph.h"
 #include "graph/index.h"
 #include "graph/random.h"
+#include "kdgat/text.h"
 
 namespace kdgat::graph {
 namespace {
@@ -34,12 +35,6 @@ uint32_t hash_of(std::string_view word) {
   if (!word.empty()) std::memcpy(&rest, word.data(), word.size());
   hash = mixed(hash ^ rest, 0xA0761D6478BD642FULL);
   return static_cast<uint32_t>(hash ^ (hash >> 32));
-}
-
-std::string share_text(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", share);
-  return text;
 }
 
 using Ids = std::vector<int64_t>;
@@ -112,11 +107,12 @@ std::vector<Diagnostic> TextOptions::validate() const {
   }
   double sum = 0;
   for (const double share : tvt_split) {
-    if (!(share >= 0 && share <= 1)) return {{"", key + share_text(share) + " is no share", hint}};
+    if (!(share >= 0 && share <= 1))
+      return {{"", key + format_number("%g", share) + " is no share", hint}};
     sum += share;
   }
   if (std::abs(sum - 1) > kShareSlack) {
-    return {{"", key + "the shares add up to " + share_text(sum) + ", not 1", hint}};
+    return {{"", key + "the shares add up to " + format_number("%g", sum) + ", not 1", hint}};
   }
   if (tvt_split[0] == 0) return {{"", key + "nothing would be left to train on", hint}};
   return {};

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "kdgat/text.h"
 #include "train/sampling/difficulty.h"
-#include "train/text.h"
 
 namespace kdgat::train {
 namespace {
@@ -35,13 +35,12 @@ std::string outlook(const SamplingOptions& options, int64_t max_epochs, const Wi
   }
   const double asked = ratio_step(options, max_epochs, attacks, benign, max_epochs - 1).ratio;
   const double last = effective(max_epochs - 1);
-  std::string out = "curriculum: " + with_commas(static_cast<double>(attacks)) +
-                    " attack windows, for each " + number("%.2f", effective(0)) +
-                    " benign in the first epoch, at most " + number("%.2f", effective(best)) +
-                    " (epoch " + std::to_string(best + 1) + "), " + number("%.2f", last) +
-                    " in the last";
+  std::string out = "curriculum: " + grouped(attacks) + " attack windows, for each " +
+                    format_number("%.2f", effective(0)) + " benign in the first epoch, at most " +
+                    format_number("%.2f", effective(best)) + " (epoch " + std::to_string(best + 1) +
+                    "), " + format_number("%.2f", last) + " in the last";
   if (last < 0.99 * asked) {
-    out += "; asked for are " + number("%.2f", asked) +
+    out += "; asked for are " + format_number("%.2f", asked) +
            ", but the pool of hard windows holds no more (see difficulty_percentile_end)";
   }
   return out;

@@ -166,27 +166,6 @@ TEST_CASE("synthetic logs appear together or not at all", "[data]") {
   CHECK(fs::exists(scratch / "old" / "note.txt"));
 }
 
-TEST_CASE("windows are counted in words", "[data]") {
-  CHECK(graphs_text(json{{"graphs", 1}, {"attack", 0}, {"unlabelled", 1}}) ==
-        "1 window (without labels)");
-  CHECK(graphs_text(json{{"graphs", 1200}, {"attack", 7}, {"unlabelled", 1}}) ==
-        "1,200 windows (7 attack)");
-}
-
-TEST_CASE("graphs in space are counted in words", "[data]") {
-  json facts = {{"graphs", 1000},
-                {"unlabelled", 0},
-                {"spatial", {{"are_trees", true}, {"classes", {"a", "b"}}, {"targets", 0}}}};
-  CHECK(graphs_text(facts) == "1,000 trees, 2 classes");
-  facts["spatial"]["targets"] = 1000;
-  facts["spatial"]["are_trees"] = false;
-  CHECK(graphs_text(facts) == "1,000 graphs, 2 classes, 1,000 with a target");
-  facts["graphs"] = 1;
-  facts["spatial"]["classes"] = json::array();
-  facts["spatial"]["targets"] = 0;
-  CHECK(graphs_text(facts) == "1 graph (without labels)");
-}
-
 TEST_CASE("a profile may ask for synthetic graphs in space", "[data]") {
   const ScratchFolder scratch;
   for (const std::string kind : {"tree", "superpixel"}) {

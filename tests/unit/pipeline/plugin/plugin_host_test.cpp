@@ -135,7 +135,7 @@ TEST_CASE("catalog keeps a broken description as a problem of that stage alone",
   CHECK(catalog.find("torn") == nullptr);
   REQUIRE(catalog.problems().size() == 2);
   CHECK_THAT(catalog.problems().at("torn").text(),
-             Contains("kdgat_torn.json: bad plugin description"));
+             Contains("kdgat_torn.json:1: bad plugin description: not valid JSON"));
 }
 
 TEST_CASE("a plugin exports one symbol", "[plugin_host]") {

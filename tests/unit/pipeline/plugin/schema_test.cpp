@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 using kdgat::check_value;
-using kdgat::nearest;
 using kdgat::plain_scalar;
 using nlohmann::json;
 
@@ -63,17 +62,6 @@ TEST_CASE("a bad value says what is wrong with it", "[schema]") {
   CHECK(check_value(kNumbers, {json::array(), "[]", {}}).value == json::array());
 }
 
-TEST_CASE("the nearest name is found unless nothing is near", "[schema]") {
-  const std::vector<std::string> names = {"batch_size", "lr", "max_epochs", "--data.split"};
-  CHECK(nearest("batch_sise", names) == "batch_size");
-  CHECK(nearest("bacth_size", names) == "batch_size");
-  CHECK(nearest("rl", names) == "lr");
-  CHECK(nearest("epochs", names) == "max_epochs");
-  CHECK(nearest("--split", names) == "--data.split");
-  CHECK(nearest("temperature", names).empty());
-  CHECK(nearest("x", {}).empty());
-}
-
 TEST_CASE("an option is known under its own and its published name", "[schema]") {
   const json schema = {
       {"properties", {{"hidden", {{"type", "integer"}, {"x-aliases", {"gat_hidden"}}}}}}};
@@ -94,5 +82,4 @@ TEST_CASE("help of an option shows flag, bounds, default and published name", "[
   CHECK(kdgat::options_text(schema) ==
         "  --hidden-dims N N ...           Widths. [1, 9] (default [4, 2]) (also "
         "vgae_hidden_dims)\n");
-  CHECK(kdgat::wrapped("one two three", 2, 9) == "one two\n  three");
 }

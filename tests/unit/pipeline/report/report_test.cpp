@@ -143,7 +143,7 @@ TEST_CASE("a run without any result is shown as far as it came", "[report]") {
              R"({"id":3,"steps":[1,{"step":null,"seconds":"x"}],"data":5,"threads":"2"})");
   page_of({run});
   write_text(run / "run.json", "{");
-  CHECK_THAT(data_error([&] { read_report(run); }), Contains("not a JSON object"));
+  CHECK_THAT(data_error([&] { read_report(run); }), Contains("run.json:1: not valid JSON"));
 }
 
 TEST_CASE("an older run says that it recorded no curves", "[report]") {

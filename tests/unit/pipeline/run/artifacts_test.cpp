@@ -50,14 +50,6 @@ int in_process(Work work) {
 
 }  // namespace
 
-TEST_CASE("run ids sort by time and differ", "[artifacts]") {
-  const std::string early = make_run_id(1'000'000'000'000), late = make_run_id(1'000'000'000'001);
-  CHECK(early.size() == 26);
-  CHECK(early < late);
-  CHECK(make_run_id(5) != make_run_id(5));
-  CHECK(make_run_id(0).substr(0, 10) == "0000000000");
-}
-
 TEST_CASE("a finished step is found again with what it left", "[artifacts]") {
   const ScratchFolder root;
   const Plan plan = plan_of();

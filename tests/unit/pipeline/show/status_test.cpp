@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
 
 using namespace kdgat;
 using Catch::Contains;
@@ -183,50 +183,12 @@ TEST_CASE("status as JSON lines holds one object an event", "[status]") {
   CHECK(events[3].at("outcome") == "done");
 }
 
-TEST_CASE("numbers are shown with the digits that matter", "[status]") {
-  CHECK(format_seconds(6.1) == "6.1 s");
-  CHECK(format_seconds(200) == "3 min 20 s");
-  CHECK(format_seconds(7500) == "2 h 05 min");
-  CHECK(format_count(7) == "7");
-  CHECK(format_count(999) == "999");
-  CHECK(format_count(1412) == "1,412");
-  CHECK(format_count(38212) == "38,210");
-  CHECK(format_count(1234567) == "1,235,000");
-  CHECK(format_count(-2500) == "-2,500");
+TEST_CASE("bytes are told as sizes", "[status]") {
   CHECK(format_progress({"s", "", "bytes", 1 << 20, 4 << 20, json::object(), 0}) ==
         "1 MiB of 4 MiB");
 }
 
-TEST_CASE("a table aligns numbers to the right and words to the left", "[status]") {
-  const json result = {{"table",
-                        {{"columns", {"", "F1", "größe"}},
-                         {"rows", {{"autoencoder", 0.5, "a"}, {"b", 0.12345, nullptr}}}}}};
-  CHECK(tables_text(result) ==
-        "\n                F1  größe\nautoencoder  0.500  a\nb            0.123\n\n");
-  CHECK(tables_text(json::object()).empty());
-  CHECK(tables_text({{"table", 7}, {"tables", "x"}}).empty());
-}
-
-TEST_CASE("tables of several steps with equal columns are one", "[status]") {
-  const auto with = [](const char* part, double value) {
-    const json rows = json::array({json::array({part, value}), json::array({"test", 0.5})});
-    return json{{"table", {{"columns", {"part", "F1"}}, {"rows", rows}}}};
-  };
-  const json other = {{"table", {{"columns", {"model"}}, {"rows", {{"gat"}}}}}};
-  CHECK(joined_tables_text({{"a", with("val", 1)}, {"b", json::object()}}) ==
-        tables_text(with("val", 1)));
-  CHECK(joined_tables_text({{"first", with("val", 0.25)}, {"c", with("train", 1)}}) ==
-        "\nstep   part      F1\n"
-        "first  val    0.250\n"
-        "       test   0.500\n"
-        "c      train  1.000\n"
-        "       test   0.500\n\n");
-  const std::string both = joined_tables_text({{"a", with("val", 1)}, {"b", other}});
-  CHECK(both.find("step  model\nb     gat\n") != std::string::npos);
-}
-
 TEST_CASE("names cannot steer the terminal", "[status]") {
-  CHECK(printable("größe\n\tof \x1b[2J\r\x7f \xc2\x9b!") == "größe\n\tof ?[2J?? ?!");
   std::ostringstream out;
   const auto status = make_terminal_status(out, Terminal{}, [] { return 0.0; });
   status->message("warning", "a\x1b[31mb");

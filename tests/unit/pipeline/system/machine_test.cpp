@@ -8,7 +8,6 @@
 
 #include "kdgat/atomic_file.h"
 #include "support/command.h"
-#include "support/log_text.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -98,12 +97,6 @@ TEST_CASE("this machine has cores and this process memory", "[machine]") {
   CHECK(machine.anonymous_memory(0) == 0);
 }
 
-TEST_CASE("bytes are shown in the unit that fits", "[machine]") {
-  CHECK(format_bytes(370'000) == "361 KiB");
-  CHECK(format_bytes(uint64_t{118} << 20) == "118 MiB");
-  CHECK(format_bytes(19542101196) == "18.2 GiB");
-}
-
 TEST_CASE("the anonymous memory of a process is what its status says", "[machine]") {
   const Machine machine;
   constexpr std::size_t kBytes = std::size_t{64} << 20;
@@ -119,32 +112,6 @@ TEST_CASE("the anonymous memory of a process is what its status says", "[machine
   CHECK(fake.machine.anonymous_memory(7) == 30 * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
   fake.file("proc/7/statm", "");
   CHECK(fake.machine.anonymous_memory(7) == 0);
-}
-
-TEST_CASE("sizes are read as people write them", "[machine]") {
-  for (const auto& [text, bytes] :
-       std::vector<std::pair<std::string, uint64_t>>{{"0", 0},
-                                                     {"1000", 1000},
-                                                     {"17 B", 17},
-                                                     {"1K", 1024},
-                                                     {"512MiB", uint64_t{512} << 20},
-                                                     {"512 mib", uint64_t{512} << 20},
-                                                     {"1.5G", uint64_t{3} << 29},
-                                                     {"16GB", 16'000'000'000},
-                                                     {"2tib", uint64_t{2} << 40}}) {
-    INFO(text);
-    CHECK(parse_bytes(text) == bytes);
-    CHECK(parse_bytes(exact_bytes(bytes)) == bytes);
-  }
-  CHECK(exact_bytes(uint64_t{4} << 30) == "4GiB");
-  CHECK(exact_bytes(uint64_t{3} << 29) == "1536MiB");
-  CHECK(exact_bytes(0) == "0");
-  for (const char* text :
-       {"", "GiB", "-4GiB", "4 4", "1.2.3", "4XB", "4GiBs", "4e3", "99999999TiB"}) {
-    INFO(text);
-    CHECK(error_of([&] { parse_bytes(text); }, ExitCode::kUsage)
-              .find("a size is a number and B, KiB") != std::string::npos);
-  }
 }
 
 TEST_CASE("machine believes SLURM before it looks for itself", "[machine]") {

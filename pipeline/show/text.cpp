@@ -1,0 +1,163 @@
+#include "pipeline/show/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <sstream>
+
+#include "kdgat/error.h"
+#include "kdgat/text.h"
+
+namespace kdgat {
+
+std::string format_bytes(uint64_t bytes) {
+  constexpr double kKi = 1024.0;
+  const double value = static_cast<double>(bytes);
+  if (value < kKi * kKi) return format_number("%.0f KiB", value / kKi);
+  if (value < kKi * kKi * kKi) return format_number("%.0f MiB", value / kKi / kKi);
+  return format_number("%.1f GiB", value / kKi / kKi / kKi);
+}
+
+uint64_t parse_bytes(const std::string& text) {
+  static const std::string kUnits = "kmgt";
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ExitCode::kUsage, "\"" + text + "\" " + why,
+                "a size is a number and B, KiB, MiB, GiB or TiB: 4GiB, 512MiB, 1.5G");
+  };
+  std::size_t at = text.find_first_not_of("0123456789.");
+  at = std::min(at, text.size());
+  const std::string digits = text.substr(0, at);
+  std::string unit;
+  for (const char c : text.substr(at)) {
+    if (c != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  char* end = nullptr;
+  const double number = std::strtod(digits.c_str(), &end);
+  if (digits.empty() || *end != '\0') refuse("is no size");
+  double factor = 1;
+  if (const std::size_t power = unit.empty() ? std::string::npos : kUnits.find(unit[0]);
+      power != std::string::npos) {
+    const std::string rest = unit.substr(1);
+    if (!rest.empty() && rest != "b" && rest != "ib") refuse("has an unknown unit");
+    factor = std::pow(rest == "b" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
+  } else if (!unit.empty() && unit != "b") {
+    refuse("has an unknown unit");
+  }
+  constexpr double kMost = 9e18;  // of an int64_t, as stages count
+  if (number * factor > kMost) refuse("is more than can be counted");
+  return static_cast<uint64_t>(std::llround(number * factor));
+}
+
+std::string exact_bytes(uint64_t bytes) {
+  constexpr std::array<const char*, 4> kUnits = {"", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return std::to_string(bytes) + kUnits[unit];
+}
+
+std::string format_seconds(double seconds) {
+  if (seconds < 59.95) return format_number("%.1f s", seconds);
+  const int64_t whole = std::llround(seconds);
+  const auto two_digits = [](int64_t number) {
+    return (number < 10 ? "0" : "") + std::to_string(number);
+  };
+  if (whole < 3600) {
+    return std::to_string(whole / 60) + " min " + two_digits(whole % 60) + " s";
+  }
+  return std::to_string(whole / 3600) + " h " + two_digits(whole / 60 % 60) + " min";
+}
+
+std::string format_count(double value) {
+  if (!std::isfinite(value)) return "nan";
+  const double size = std::abs(value);
+  const double step = size >= 1e4 ? std::pow(10.0, std::floor(std::log10(size)) - 3) : 1;
+  return (value < 0 ? "-" : "") + grouped(std::llround(std::round(size / step) * step));
+}
+
+std::string value_text(const nlohmann::json& value) {
+  if (value.is_number_float()) return format_number("%.12g", value.get<double>());
+  if (!value.is_array())
+    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string out = "[";
+  for (const nlohmann::json& item : value) out += (out.size() > 1 ? ", " : "") + value_text(item);
+  return out + "]";
+}
+
+std::string nearest(const std::string& name, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance =
+      std::max<std::size_t>(1, name.size() / 3) + 1;  // further is no likeness
+  for (const std::string& candidate : candidates) {
+    // Optimal string alignment: insert, delete, replace, swap neighbours.
+    std::vector<std::size_t> before, above(candidate.size() + 1), row(candidate.size() + 1);
+    std::iota(above.begin(), above.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= name.size(); ++i) {
+      row[0] = i;
+      for (std::size_t j = 1; j <= candidate.size(); ++j) {
+        const bool same = name[i - 1] == candidate[j - 1];
+        row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0 : 1)});
+        if (i > 1 && j > 1 && name[i - 1] == candidate[j - 2] && name[i - 2] == candidate[j - 1]) {
+          row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+      }
+      before = above;
+      above = row;
+    }
+    if (above.back() < best_distance) {
+      best_distance = above.back();
+      best = candidate;
+    }
+  }
+  if (!best.empty()) return best;
+  // What ends or begins like it: epochs is max_epochs, --split is --data.split.
+  const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  for (const std::string& candidate : candidates) {
+    if (word.size() < 3 || candidate.size() <= word.size()) continue;
+    const std::size_t rest = candidate.size() - word.size();
+    const bool ends = candidate.compare(rest, word.size(), word) == 0 &&
+                      std::string("_.- ").find(candidate[rest - 1]) != std::string::npos;
+    const bool begins = candidate.compare(0, name.size(), name) == 0;
+    if (ends || begins) return candidate;
+  }
+  return "";
+}
+
+std::size_t text_width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::istringstream words(text);
+  std::string out, word;
+  std::size_t column = indent;
+  while (words >> word) {
+    if (column > indent && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+std::string printable(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool is_wide = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
+    if (is_wide) text.erase(i, 1);
+    if (is_wide || byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t')) text[i] = '?';
+  }
+  return text;
+}
+
+}  // namespace kdgat

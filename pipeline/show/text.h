@@ -1,0 +1,39 @@
+// Words for people: sizes, times and counts, values as they are written, texts that fit their
+// place, names that are meant. Knows no terminal; numbers alone are those of kdgat/text.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace kdgat {
+
+/// "118 MiB", "18.2 GiB".
+std::string format_bytes(uint64_t bytes);
+/// A size as people write it: 4GiB, 512 MiB, 1.5G, 16GB, plain bytes. K, M, G and T alone or with
+/// iB are powers of 1024, with B powers of 1000. Throws Error(kUsage) for anything else.
+uint64_t parse_bytes(const std::string& text);
+/// The shortest text that parse_bytes() reads as exactly this: 4GiB, 1536MiB, 1000.
+std::string exact_bytes(uint64_t bytes);
+
+/// "6.1 s", "3 min 20 s", "2 h 05 min".
+std::string format_seconds(double seconds);
+/// "38,200"; four significant digits.
+std::string format_count(double value);
+
+/// As written, for messages: 0, "fast", [1, 2].
+std::string value_text(const nlohmann::json& value);
+
+/// The closest of `candidates` by edit distance; "" when none is close.
+std::string nearest(const std::string& name, const std::vector<std::string>& candidates);
+
+/// Columns a text takes on a terminal: bytes that continue a UTF-8 character take none.
+std::size_t text_width(const std::string& text);
+/// `text` broken at spaces to fit `width` columns, every line after the first indented by `indent`.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width = 100);
+/// A text whose control bytes are '?', lines and tabs apart: no name may steer the terminal.
+std::string printable(std::string text);
+
+}  // namespace kdgat

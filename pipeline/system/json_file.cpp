@@ -1,0 +1,69 @@
+#include "pipeline/system/json_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "kdgat/error.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::optional<std::string> content_of(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return std::nullopt;  // reading a folder throws
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+/// What nlohmann says without its "[json.exception...] parse error at line 3, column 5:".
+std::string message_of(const std::string& what) {
+  const std::size_t column = what.find("column ");
+  const std::size_t colon = column == std::string::npos ? column : what.find(": ", column);
+  return colon == std::string::npos ? what : what.substr(colon + 2);
+}
+
+}  // namespace
+
+json parse_json(const std::string& text, const std::string& name) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& e) {
+    const std::size_t end = std::min(e.byte, text.size());
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    throw Error(ExitCode::kData, "not valid JSON: " + message_of(e.what()), "",
+                name + ":" + std::to_string(line));
+  }
+}
+
+json load_object(const fs::path& file) {
+  const auto refuse = [&](const char* why) {
+    throw Error(ExitCode::kData, why, "", file.string());
+  };
+  const std::optional<std::string> text = content_of(file);
+  std::error_code ignored;
+  if (!text) refuse(fs::exists(file, ignored) ? "cannot be read" : "no such file");
+  json content = parse_json(*text, file.string());
+  if (!content.is_object()) refuse("not a JSON object");
+  return content;
+}
+
+json read_json(const fs::path& file) {
+  const std::optional<std::string> text = content_of(file);
+  if (!text) return {};
+  json content = json::parse(*text, nullptr, false);
+  return content.is_discarded() ? json() : content;
+}
+
+json read_object(const fs::path& file) {
+  json content = read_json(file);
+  return content.is_object() ? content : json::object();
+}
+
+}  // namespace kdgat

@@ -1,0 +1,24 @@
+// Files of JSON, read in one way. Knows nothing of what stands in them; how they are written is
+// their writer's.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace kdgat {
+
+/// What `text`, the content of a file shown as `name`, holds. Throws Error(kData) at name:line if
+/// it is not valid JSON.
+nlohmann::json parse_json(const std::string& text, const std::string& name);
+
+/// The object in a file that must be there. Throws Error(kData) at the file, and its line where the
+/// text is not valid.
+nlohmann::json load_object(const std::filesystem::path& file);
+
+/// What stands in a file; null if it is not there or not valid JSON.
+nlohmann::json read_json(const std::filesystem::path& file);
+/// The object in a file; an empty one if there is none.
+nlohmann::json read_object(const std::filesystem::path& file);
+
+}  // namespace kdgat

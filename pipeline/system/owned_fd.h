@@ -1,0 +1,28 @@
+// A file descriptor with an owner. Knows no folder and no process.
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+namespace kdgat {
+
+/// A file descriptor that is closed.
+class OwnedFd {
+ public:
+  explicit OwnedFd(int fd = -1) : fd_(fd) {}
+  OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  OwnedFd& operator=(OwnedFd&& other) noexcept;
+  OwnedFd(const OwnedFd&) = delete;
+  OwnedFd& operator=(const OwnedFd&) = delete;
+  ~OwnedFd() { reset(); }
+  void reset();
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Opens or makes a file. Throws Error(kData) naming it and the system's reason.
+OwnedFd open_file(const std::filesystem::path& path, int flags);
+
+}  // namespace kdgat

@@ -1,0 +1,55 @@
+#include "pipeline/show/table.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kdgat;
+using nlohmann::json;
+
+TEST_CASE("a table aligns numbers to the right and words to the left", "[table]") {
+  const json result = {{"table",
+                        {{"columns", {"", "F1", "größe"}},
+                         {"rows", {{"autoencoder", 0.5, "a"}, {"b", 0.12345, nullptr}}}}}};
+  CHECK(tables_text(result) ==
+        "\n                F1  größe\nautoencoder  0.500  a\nb            0.123\n\n");
+  CHECK(tables_text(json::object()).empty());
+  CHECK(tables_text({{"table", 7}, {"tables", "x"}}).empty());
+}
+
+TEST_CASE("tables of several steps with equal columns are one", "[table]") {
+  const auto with = [](const char* part, double value) {
+    const json rows = json::array({json::array({part, value}), json::array({"test", 0.5})});
+    return json{{"table", {{"columns", {"part", "F1"}}, {"rows", rows}}}};
+  };
+  const json other = {{"table", {{"columns", {"model"}}, {"rows", {{"gat"}}}}}};
+  CHECK(joined_tables_text({{"a", with("val", 1)}, {"b", json::object()}}) ==
+        tables_text(with("val", 1)));
+  CHECK(joined_tables_text({{"first", with("val", 0.25)}, {"c", with("train", 1)}}) ==
+        "\nstep   part      F1\n"
+        "first  val    0.250\n"
+        "       test   0.500\n"
+        "c      train  1.000\n"
+        "       test   0.500\n\n");
+  const std::string both = joined_tables_text({{"a", with("val", 1)}, {"b", other}});
+  CHECK(both.find("step  model\nb     gat\n") != std::string::npos);
+}
+
+TEST_CASE("a table of counts has all but its first column to the right", "[table]") {
+  Table table(Table::Align::kRightButFirst);
+  CHECK(table.text().empty());
+  table.add_heading("a folder of a long name/");
+  table.add({"file", "rows", "nodes"});
+  table.add({"  größe", "1,000", "2/3/4/5"});
+  table.add({"b", "7"});
+  CHECK(table.text() ==
+        "a folder of a long name/\n"
+        "file      rows    nodes\n"
+        "  größe  1,000  2/3/4/5\n"
+        "b            7\n");
+}
+
+TEST_CASE("no cell of a table steers the terminal", "[table]") {
+  Table table;
+  table.add_heading("\x1b[2J");
+  table.add({"a\x07", "b"});
+  CHECK(table.text() == "?[2J\na?  b\n");
+}
