@@ -19,6 +19,9 @@
 
 namespace kdgat::graph {
 
+/// What the option `format` may be: "auto", then the forms of logs and of all other data.
+std::vector<std::string> import_formats();
+
 /// The profile's `data:` section and the key=value words of `kdgat data import`.
 struct ImportOptions : SpatialOptions, TextOptions, RatingsOptions {
   std::string format = "auto";
@@ -42,27 +45,7 @@ struct ImportOptions : SpatialOptions, TextOptions, RatingsOptions {
     using O = ImportOptions;
     auto own = std::tuple{
         field("format", &O::format, "Form of the input; auto recognises it.")
-            .choices({"auto",
-                      "can-train-and-test",
-                      "hcrl",
-                      "candump",
-                      "candump-screen",
-                      "road",
-                      "daga",
-                      "otids",
-                      "crysys",
-                      "recan",
-                      "swc",
-                      "superpixel",
-                      "spatial-graphs",
-                      "text",
-                      "label-text",
-                      "split-label-text",
-                      "text-csv",
-                      "class-folders",
-                      "ratings",
-                      "u-data",
-                      "ratings-csv"}),
+            .choices(import_formats()),
         field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
         field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
         field("chunk_rows", &O::chunk_rows,
