@@ -2,7 +2,8 @@
 # the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line)
-kdgat_add_room(kdgat_core pipeline/data data data_ratings data_tables data_text)
+kdgat_add_room(kdgat_core pipeline/data
+  data data_inspect data_ratings data_store data_tables data_text)
 kdgat_add_room(kdgat_core pipeline/execute
   child frozen_run ranks run_options run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
