@@ -30,21 +30,23 @@ struct SgmpForm {
   }
 };
 
-struct SgmpConfig : SgmpForm {
-  int64_t node_features = 0;
-  int64_t hidden = 64;
+struct SgmpSizes {
+  int64_t hidden = 64;       ///< channels
   int64_t interactions = 3;  ///< blocks
-  double scale = 1;          ///< positions are divided by it: the median edge length
 };
 
-/// Of a stage's options: a form, `hidden` and `interactions`.
+struct SgmpConfig : SgmpForm, SgmpSizes {
+  int64_t node_features = 0;
+  double scale = 1;  ///< positions are divided by it: the median edge length
+};
+
+/// Of a stage's options: a form and sizes.
 template <class Options>
 SgmpConfig make_sgmp_config(const Options& options, int64_t node_features, double scale) {
   SgmpConfig out;
   static_cast<SgmpForm&>(out) = options;
+  static_cast<SgmpSizes&>(out) = options;
   out.node_features = node_features;
-  out.hidden = options.hidden;
-  out.interactions = options.interactions;
   out.scale = scale;
   return out;
 }
