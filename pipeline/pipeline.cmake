@@ -2,14 +2,15 @@
 # the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line)
-kdgat_add_room(kdgat_core pipeline/data data data_ratings data_tables data_text)
+kdgat_add_room(kdgat_core pipeline/data
+  data data_inspect data_ratings data_store data_tables data_text)
 kdgat_add_room(kdgat_core pipeline/execute
   child frozen_run ranks run_options run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
-  cards legacy_estimate memory_options memory_report memory_svg memory_table)
+  cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
-  mlflow_address path_options profile_keys profile_layers profile_resolve profile_yaml)
+  mlflow_address path_options profile_keys profile_layers profile_resolve profile_steps profile_yaml)
 kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_files mlflow_server mlflow_sync record_files recorder records)
 kdgat_add_room(kdgat_core pipeline/report

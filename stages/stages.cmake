@@ -4,7 +4,8 @@ add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data dataset_files import synth)
 kdgat_add_room(kdgat_graph stages/data/can
   can_log can_rows can_writer log_windows synth_attacks synth_traffic windows)
-kdgat_add_room(kdgat_graph stages/data/ratings ratings ratings_import ratings_store synth_ratings)
+kdgat_add_room(kdgat_graph stages/data/ratings
+  ratings ratings_import ratings_reader ratings_store synth_ratings)
 kdgat_add_room(kdgat_graph stages/data/space
   labels neurons points spatial_builder spatial_graphs spatial_import subtrees swc synth_spatial)
 kdgat_add_room(kdgat_graph stages/data/texts

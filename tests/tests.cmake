@@ -70,7 +70,9 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/profile/path_options_test.cpp
     tests/unit/pipeline/run/plan_test.cpp
     tests/unit/pipeline/plugin/plugin_host_test.cpp
+    tests/unit/pipeline/profile/profile_steps_test.cpp
     tests/unit/pipeline/profile/profile_test.cpp
+    tests/unit/pipeline/profile/published_sizes_test.cpp
     tests/unit/pipeline/execute/ranks_test.cpp
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp

@@ -1,22 +1,19 @@
 #include "pipeline/data/data.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <system_error>
 
 #include "data/import.h"
-#include "data/space/spatial_import.h"
 #include "data/synth.h"
 #include "kdgat/text.h"
 #include "pipeline/data/data_ratings.h"
+#include "pipeline/data/data_store.h"
 #include "pipeline/data/data_text.h"
 #include "pipeline/show/graphs_text.h"
 #include "pipeline/system/hash.h"
-#include "pipeline/system/machine.h"
 
 namespace kdgat {
 namespace {
@@ -25,74 +22,10 @@ namespace fs = std::filesystem;
 using graph::GraphStore;
 using nlohmann::json;
 
-constexpr const char* kStore = "graphs.safetensors";
-constexpr const char* kSplit = "split.safetensors";
 constexpr const char* kSplitOptions[] = {"split", "val_fraction", "test_fraction",
                                          "seed",  "folds",        "fold"};
 
-/// A kind of graph whose parts stand with it in one file.
-struct OneFileKind {
-  bool (*is_store)(const fs::path& store);
-  PreparedData (*open)(const fs::path& store);
-  json (*inspect)(const fs::path& store);
-  std::vector<Diagnostic> (*verify)(const fs::path& store);
-  const char* source;  ///< what it is made of
-};
-
-constexpr OneFileKind kOneFileKinds[] = {
-    {is_text_store, open_prepared_text, inspect_text_store, verify_text_store, "texts"},
-    {is_rating_store, open_prepared_ratings, inspect_rating_store, verify_rating_store, "ratings"}};
-
-/// The kind of `store`, a file; null = a graph store with its split beside it. Throws Error(kData)
-/// if it is missing or damaged.
-const OneFileKind* one_file_kind(const fs::path& store) {
-  for (const OneFileKind& kind : kOneFileKinds) {
-    if (kind.is_store(store)) return &kind;
-  }
-  return nullptr;
-}
-
 std::string folder_name(const std::string& text) { return hash_text(text).substr(0, 16); }
-
-/// The store a path names: the file itself or the one in the folder; empty if neither.
-fs::path store_of(const fs::path& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    return fs::exists(path / kStore, ignored) ? path / kStore : fs::path();
-  }
-  return path.extension() == ".safetensors" && !graph::is_spatial_graphs(path) ? path : fs::path();
-}
-
-void require_input(const fs::path& path) {
-  if (path == "-") return;
-  std::error_code failure;
-  if (fs::exists(path, failure)) return;
-  throw Error(ExitCode::kData,
-              path.string() + ": " + (failure ? failure.message() : "no such file or folder"));
-}
-
-/// A new folder inside `parent`, removed with everything in it at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder(const fs::path& parent, const std::string& prefix) {
-    std::string name = (parent / (prefix + "XXXXXX")).string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Error(ExitCode::kData, "cannot create a folder in " + parent.string() + ": " +
-                                       std::generic_category().message(errno));
-    }
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Makes a folder; takes it away again, if it is new and still empty, unless keep() is called.
 class OutputFolder {
@@ -236,82 +169,6 @@ json to_json(const std::vector<Diagnostic>& list) {
   return out;
 }
 
-json size_counts(std::vector<int64_t> sizes) {
-  std::sort(sizes.begin(), sizes.end());
-  const auto nearest_rank = [&sizes](std::size_t percent) {
-    return sizes.empty() ? 0 : sizes[(sizes.size() * percent + 99) / 100 - 1];
-  };
-  return {{"p50", nearest_rank(50)},
-          {"p95", nearest_rank(95)},
-          {"p99", nearest_rank(99)},
-          {"max", nearest_rank(100)}};
-}
-
-/// Counts of some graphs of a store, as inspect_data() describes.
-json count(const GraphStore& store, const std::vector<int64_t>& graphs) {
-  std::vector<int64_t> nodes, edges;
-  std::set<int64_t> ids;
-  int64_t by_label[3] = {};  // none, benign, attack
-  std::vector<int64_t> by_class(store.spatial().classes.size(), 0);
-  for (const int64_t graph : graphs) {
-    const auto g = static_cast<std::size_t>(graph);
-    nodes.push_back(store.node_ptr()[g + 1] - store.node_ptr()[g]);
-    edges.push_back(store.edge_ptr()[g + 1] - store.edge_ptr()[g]);
-    if (store.is_spatial()) {
-      if (store.y()[g] < 0) {
-        ++by_label[0];
-      } else {
-        ++by_class[static_cast<std::size_t>(store.y()[g])];
-      }
-      continue;
-    }
-    ++by_label[std::clamp(store.y()[g], -1, 1) + 1];
-    for (int64_t n = store.node_ptr()[g]; n < store.node_ptr()[g + 1]; ++n) {
-      const auto id = static_cast<std::size_t>(n * store.node_features());
-      ids.insert(static_cast<int64_t>(store.x()[id]));
-    }
-  }
-  json out = {{"graphs", graphs.size()},
-              {"unlabelled", by_label[0]},
-              {"nodes", size_counts(nodes)},
-              {"edges", size_counts(edges)}};
-  if (store.is_spatial()) {
-    out["classes"] = by_class;
-  } else {
-    out["attack"] = by_label[2];
-    out["benign"] = by_label[1];
-    out["ids"] = ids.size();
-  }
-  return out;
-}
-
-json inspect_store(const fs::path& path) {
-  if (const OneFileKind* kind = one_file_kind(path)) return kind->inspect(path);
-  const GraphStore store = GraphStore::open(path);
-  json out = {{"path", path.string()},  {"content_hash", store.content_hash()},
-              {"facts", store.facts()}, {"options", store.options()},
-              {"files", json::array()}, {"parts", json::object()}};
-  for (const graph::Source& source : store.sources()) {
-    std::vector<int64_t> graphs(static_cast<std::size_t>(source.graphs));
-    for (std::size_t i = 0; i < graphs.size(); ++i) {
-      graphs[i] = source.first_graph + static_cast<int64_t>(i);
-    }
-    json file = count(store, graphs);
-    file["name"] = source.path;
-    file["format"] = source.format;
-    file["rows"] = source.rows;
-    file["malformed"] = source.malformed;
-    out["files"].push_back(std::move(file));
-  }
-  const fs::path split = path.parent_path() / kSplit;
-  if (fs::exists(split)) {
-    for (const auto& [name, graphs] : graph::load_split(split, store).parts) {
-      out["parts"][name] = count(store, graphs);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 SectionSchemas data_schemas() {
@@ -426,38 +283,6 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
   }
   if (!report.build.is_null()) out["build"] = report.build;
   return out;
-}
-
-json inspect_data(const fs::path& path, const json& options, const DataProgress& progress,
-                  const std::function<bool()>& cancelled) {
-  require_input(path);
-  if (const fs::path store = store_of(path); !store.empty()) return inspect_store(store);
-  const TemporaryFolder imported(temporary_folder(), "kdgat-inspect.");
-  graph::import_logs(path, imported.path(), load_options<graph::ImportOptions>(options), progress,
-                     cancelled);
-  json out = inspect_store(imported.path() / kStore);
-  out["path"] = path.string();
-  return out;
-}
-
-std::vector<Diagnostic> verify_data(const fs::path& path) {
-  require_input(path);
-  const fs::path file = store_of(path);
-  if (file.empty()) {
-    throw Error(ExitCode::kData, path.string() + " is not a graph store",
-                "kdgat data import " + path.string() + " -o DIR makes one");
-  }
-  std::vector<Diagnostic> problems;
-  try {
-    if (const OneFileKind* kind = one_file_kind(file)) return kind->verify(file);
-    const GraphStore store = GraphStore::open(file);
-    problems = store.verify();
-    const fs::path split = file.parent_path() / kSplit;
-    if (fs::exists(split)) graph::load_split(split, store);
-  } catch (const Error& e) {
-    problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
-  }
-  return problems;
 }
 
 std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,

@@ -1,6 +1,5 @@
-// The host's only door to graph data (includes stages/graph in data.cpp, data_ratings.cpp and
-// data_text.cpp alone):
-// the `data` verb and what a run needs to know of its input.
+// The host's only door to graph data, as no other room includes stages/: the `data` verb and what a
+// run needs to know of its input.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Graphs of ratings, for data.cpp alone: they stand in one file, with their parts in it.
+// Graphs of ratings, for pipeline/data alone: they stand in one file, with their parts in it.
 #pragma once
 
 #include <filesystem>

@@ -1,11 +1,11 @@
-// Layers to Profile: which steps there are, what every option of theirs is, and every problem
-// found.
+// Layers to Profile: what every option of its steps is, and every problem found.
 #include <algorithm>
 #include <set>
 
 #include "pipeline/profile/profile.h"
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
+#include "pipeline/profile/profile_steps.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -59,9 +59,11 @@ class Resolver {
     for (const Layer& layer : layers_) {
       if (layer.kind == LayerKind::kFile) profile_.name = layer.name;
     }
-    collect_steps();
-    choose_step();
-    for (Layer& layer : layers_) name_targets(layer);
+    ChosenSteps chosen = choose_steps(request_, catalog_, layers_, profile_.name, problems_);
+    profile_.steps = std::move(chosen.steps);
+    profile_.only = std::move(chosen.only);
+    has_broken_plugin_ = chosen.has_broken_plugin;
+    for (Layer& layer : layers_) name_targets(layer, profile_.steps, catalog_);
     set_host();
     set_data();
     for (StepSpec& step : profile_.steps) set_step(step);
@@ -78,125 +80,6 @@ class Resolver {
   }
   void note(const Assignment& a, const std::string& message) {
     profile_.notes.push_back(located(a.origin, message, ""));
-  }
-
-  // ---- steps
-
-  StepSpec* find_step(const std::string& name) {
-    for (StepSpec& step : profile_.steps) {
-      if (step.name == name || plain_name(step.name) == plain_name(name)) return &step;
-    }
-    return nullptr;
-  }
-
-  void collect_steps() {
-    for (const Layer& layer : layers_) {
-      for (const StepDeclaration& declared : layer.steps) {
-        StepSpec* step = find_step(declared.name);
-        if (step == nullptr) {
-          check_step_name(declared);
-          step = &profile_.steps.emplace_back();
-          step->name = step->stage = declared.name;
-          step->where = declared.where;
-        }
-        if (!declared.stage.empty()) step->stage = declared.stage;
-        if (declared.needs) step->needs = *declared.needs;
-      }
-    }
-  }
-
-  void check_step_name(const StepDeclaration& step) {
-    const bool good = std::all_of(step.name.begin(), step.name.end(), [](unsigned char c) {
-      return std::isalnum(c) || c == ' ' || c == '_' || c == '-';
-    });
-    if (!good || step.name.empty() || step.name == "data") {
-      problems_.push_back(located(step.where, "\"" + step.name + "\" cannot name a step",
-                                  "use letters, digits, blanks, - and _"));
-    }
-  }
-
-  /// `run STAGE`: the step of that name, the only step of that stage, or a new step.
-  void choose_step() {
-    const std::string& wanted = request_.stage;
-    if (!wanted.empty()) {
-      std::vector<std::string> of_stage;
-      for (const StepSpec& step : profile_.steps) {
-        if (step.stage == wanted) of_stage.push_back(step.name);
-      }
-      if (const StepSpec* step = find_step(wanted)) {
-        profile_.only = step->name;
-      } else if (of_stage.size() > 1) {
-        std::string names;
-        for (const std::string& name : of_stage) names += (names.empty() ? "" : ", ") + name;
-        problems_.push_back({"", "several steps run the stage " + wanted, "name one: " + names});
-      } else if (of_stage.size() == 1) {
-        profile_.only = of_stage.front();
-      } else {
-        profile_.only = wanted;
-        profile_.steps.push_back({wanted, wanted, {}, {}, "command line"});
-      }
-    }
-    for (const StepSpec& step : profile_.steps) {
-      if (catalog_.find(step.stage) == nullptr) unknown_stage(step.stage, step.where);
-    }
-    if (profile_.steps.empty() && problems_.empty()) {
-      const bool nothing = request_.presets.empty() && !request_.config;
-      problems_.push_back(
-          {"",
-           nothing ? "nothing to run: no preset, profile or stage is named"
-                   : "nothing to run: " + profile_.name + " has no stages",
-           nothing
-               ? "try kdgat run --preset smoke; see kdgat run --help"
-               : "name one, e.g. kdgat run autoencoder --preset student; see kdgat plugins list"});
-    }
-  }
-
-  void unknown_stage(const std::string& stage, const std::string& origin) {
-    const auto broken = catalog_.problems().find(stage);
-    if (broken != catalog_.problems().end()) {
-      broken_plugin_ = true;
-      problems_.push_back(broken->second);
-      return;
-    }
-    std::vector<std::string> known;
-    for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);
-    std::string hint = published_stage(stage);
-    if (!hint.empty()) {
-      hint = "the published stage " + stage + " is " + hint + " here";
-    } else if (const std::vector<std::string> presets = preset_names(request_.preset_folders);
-               std::find(presets.begin(), presets.end(), stage) != presets.end()) {
-      hint = stage + " is a preset: kdgat run --preset " + stage;
-    } else if (const std::string near = nearest(stage, known); !near.empty()) {
-      hint = "did you mean " + near + "?";
-    } else if (known.empty()) {
-      hint = "no stage plugins were found; see kdgat doctor";
-    } else {
-      hint = "stages:";
-      for (const std::string& name : known) hint += " " + name;
-      hint += "; a step of another name says which with stage:";
-    }
-    problems_.push_back(located(origin, "unknown stage " + stage, hint));
-  }
-
-  /// What the command line calls X.key: the step X, else the stage X.
-  void name_targets(Layer& layer) {
-    for (Assignment& a : layer.assignments) {
-      if (a.scope == Scope::kStep || a.scope == Scope::kNamed) {
-        if (const StepSpec* step = find_step(a.target)) {
-          a.scope = Scope::kStep;
-          a.target = step->name;
-          continue;
-        }
-      }
-      if (a.scope != Scope::kNamed && a.scope != Scope::kStage) continue;
-      const std::string as_written = a.target;
-      for (const auto& [name, plugin] : catalog_.all()) {
-        if (plain_name(name) == plain_name(as_written)) {
-          a.scope = Scope::kStage;
-          a.target = name;
-        }
-      }
-    }
   }
 
   // ---- values
@@ -394,7 +277,7 @@ class Resolver {
         note(a, a.target + "." + a.key + " has no effect: no step runs " + a.target);
       }
     } else if (a.scope == Scope::kNamed ||
-               (a.scope == Scope::kStep && find_step(a.target) == nullptr)) {
+               (a.scope == Scope::kStep && find_step(profile_.steps, a.target) == nullptr)) {
       unknown_target(a);
     }
   }
@@ -475,7 +358,7 @@ class Resolver {
     for (Diagnostic& d : problems_) {
       if (seen.insert(d.text()).second) distinct.push_back(std::move(d));
     }
-    const bool plugin_only = broken_plugin_ && distinct.size() == 1;
+    const bool plugin_only = has_broken_plugin_ && distinct.size() == 1;
     throw Error(plugin_only ? ExitCode::kPlugin : ExitCode::kUsage, std::move(distinct));
   }
 
@@ -487,7 +370,7 @@ class Resolver {
   Profile profile_;
   std::set<const Assignment*> used_, reported_;
   std::map<std::string, const Assignment*> refused_;  ///< of the step at hand, by key
-  bool broken_plugin_ = false;
+  bool has_broken_plugin_ = false;
 };
 
 }  // namespace

@@ -1,8 +1,5 @@
 #include "pipeline/records/mlflow_sync.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -68,12 +65,6 @@ std::string status_word(int code) {
 std::string content_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// Whether a process works on the run.
-bool is_worked_on(const fs::path& run) {
-  const OwnedFd fd(::open((run / "lock").c_str(), O_RDONLY | O_CLOEXEC));
-  return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 class Sync {

@@ -135,6 +135,8 @@ bool RunRecords::lock(double seconds) {
   if (lock_.get() < 0) return true;
   const Deadline until = deadline_in(seconds);
   while (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    // A file system that refuses locks says nothing of another process: there is none to wait for.
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;
     if (std::chrono::steady_clock::now() >= until) return false;
     ::usleep(kLook);
   }

@@ -8,14 +8,13 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/text.h"
 #include "pipeline/execute/run_session.h"
-#include "pipeline/memory/legacy_estimate.h"
+#include "pipeline/memory/legacy_table.h"
 #include "pipeline/memory/memory_options.h"
 #include "pipeline/memory/memory_report.h"
 #include "pipeline/memory/memory_svg.h"
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/find_model.h"
-#include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -125,49 +124,6 @@ int64_t ask(Context& context, const std::string& what, int64_t usual) {
   }
 }
 
-std::string gigabytes(double value) { return format_number("%.1f GB", value); }
-
-/// What the published formula says of a net, and what it is.
-json legacy_comparison(const json& planned, int64_t hidden, int64_t layers,
-                       const RatingSizes& sizes) {
-  return {{"hidden_dim", hidden},
-          {"num_layers", layers},
-          {"num_users", sizes.users},
-          {"num_items", sizes.items},
-          {"legacy_gb", legacy_estimate_gb(hidden, layers, std::llround(sizes.users),
-                                           std::llround(sizes.items))},
-          {"tensor_bytes", planned.at("predicted")},
-          {"mapped_bytes", planned.at("mapped")},
-          {"items", planned.at("items")}};
-}
-
-void print_comparison(std::ostream& out, const json& compared) {
-  out << "published formula  " << gigabytes(compared.at("legacy_gb"))
-      << "  = 2 (4 (users + items) H + 4 L H^2 + 4 H) / 2^30 + 0.5 + 0.3, rounded\n"
-      << "this engine        " << mebibytes(compared.at("tensor_bytes")) << " of tensors, and "
-      << mebibytes(compared.at("mapped_bytes")) << " of graph and features, mapped once\n";
-  Table table;
-  for (const json& item : compared.at("items")) {
-    table.add({"  " + item.at("name").get<std::string>(), mebibytes(item.at("bytes"))});
-  }
-  out << table.text();
-}
-
-/// The published tables beside the formula that is to give them, the original program and this one.
-void print_published(std::ostream& out, const json& rows) {
-  Table table;
-  table.add({"table", "configuration", "hidden_dim", "layers", "published", "formula",
-             "the original, measured", "this engine"});
-  for (const json& row : rows) {
-    table.add({row.at("table"), row.at("name"), row.at("hidden_dim").dump(),
-               row.at("num_layers").dump(), gigabytes(row.at("published_gb")),
-               gigabytes(row.at("legacy_gb")),
-               mebibytes(row.at("original_mib").get<double>() * (1 << 20)),
-               mebibytes(row.at("tensor_bytes"))});
-  }
-  out << table.text();
-}
-
 /// What `kdgat memory estimate` is asked.
 struct Estimate {
   MemoryOptions memory;
@@ -175,6 +131,12 @@ struct Estimate {
   RatingSizes ratings;
   std::string stage;
   bool legacy = false, interactive = false;
+
+  /// Of the published program, which knows one stage.
+  bool is_published() const { return legacy || interactive; }
+  LegacyNet net(int64_t hidden_dim, int64_t num_layers) const {
+    return {hidden_dim, num_layers, ratings.users, ratings.items};
+  }
 };
 
 /// Plans the memory of the profile's one step on data of these facts.
@@ -209,18 +171,18 @@ json planned_memory(Context& context, const Estimate& asked, const RunOptions& o
   return planned;
 }
 
-int estimate(Context& context, const std::vector<std::string>& said) {
-  Estimate asked;
-  const auto size_flag = [](CommandLine& line, const char* flag, double& to, double least) {
-    line.value(flag, [&line, flag, &to, least](const std::string& text) {
-      const json value = plain_scalar(text).value;
-      if (!value.is_number() || value.get<double>() < least) {
-        return line.problem(std::string(flag) + ": " + text + " is no number of at least " +
-                            value_text(least));
-      }
-      to = value.get<double>();
-    });
-  };
+void size_flag(CommandLine& line, const char* flag, double& to, double least) {
+  line.value(flag, [&line, flag, &to, least](const std::string& text) {
+    const json value = plain_scalar(text).value;
+    if (!value.is_number() || value.get<double>() < least) {
+      return line.problem(std::string(flag) + ": " + text + " is no number of at least " +
+                          value_text(least));
+    }
+    to = value.get<double>();
+  });
+}
+
+RunOptions read_words(Context& context, const std::vector<std::string>& words, Estimate& asked) {
   const RunFlags extras{"kdgat memory estimate", [&](CommandLine& line, RunOptions& options) {
                           asked.memory.declare(line);
                           asked.memory.declare_device(line, options.profile);
@@ -235,74 +197,86 @@ int estimate(Context& context, const std::vector<std::string>& said) {
                           line.flag("--legacy", asked.legacy);
                           line.flag("--interactive", asked.interactive);
                         }};
-  std::vector<std::string> words = sizes_as_flags(said);
-  const auto options_of = [&](const std::vector<std::string>& from) {
-    asked.stage.clear();
-    RunOptions options = parse_run_options(context, from, extras);
-    if (asked.stage.empty() && options.profile.stage.empty() &&
-        (asked.legacy || asked.interactive)) {
-      asked.stage = kRecommender;
-    }
-    if (!asked.stage.empty()) options.profile.stage = asked.stage;
-    if (options.profile.stage.empty() && options.profile.problems.empty()) {
-      throw Error(ExitCode::kUsage, "kdgat memory estimate needs --stage",
-                  "e.g. kdgat memory estimate --stage classifier; see kdgat plugins list");
-    }
-    return options;
+  asked.stage.clear();
+  RunOptions options = parse_run_options(context, words, extras);
+  if (asked.stage.empty() && options.profile.stage.empty() && asked.is_published()) {
+    asked.stage = kRecommender;
+  }
+  if (!asked.stage.empty()) options.profile.stage = asked.stage;
+  if (options.profile.stage.empty() && options.profile.problems.empty()) {
+    throw Error(ExitCode::kUsage, "kdgat memory estimate needs --stage",
+                "e.g. kdgat memory estimate --stage classifier; see kdgat plugins list");
+  }
+  return options;
+}
+
+/// The same with the form of a net added to the words.
+RunOptions read_more_words(Context& context, std::vector<std::string>& words, Estimate& asked,
+                           int64_t hidden_dim, int64_t num_layers) {
+  words.push_back("hidden_dim=" + std::to_string(hidden_dim));
+  words.push_back("num_layers=" + std::to_string(num_layers));
+  context.positions.resize(words.size(), 0);
+  return read_words(context, words, asked);
+}
+
+/// Asks what the published program asks: the form, added to the words, and the sizes of the graph.
+RunOptions ask_sizes(Context& context, std::vector<std::string>& words, Estimate& asked) {
+  const int64_t hidden_dim = ask(context, "hidden_dim", 64);
+  const int64_t num_layers = ask(context, "num_layers", 2);
+  const auto ask_count = [&](const char* what, double usual) {
+    return static_cast<double>(ask(context, what, std::llround(usual)));
   };
-  RunOptions options = options_of(words);
+  RatingSizes answered = asked.ratings;
+  answered.users = ask_count("num_users", answered.users);
+  answered.items = ask_count("num_items", answered.items);
+  RunOptions options = read_more_words(context, words, asked, hidden_dim, num_layers);
+  asked.ratings = answered;
+  return options;
+}
+
+/// The common configurations of the published guide.
+int estimate_published(Context& context, const std::vector<std::string>& words, Estimate& asked) {
+  json rows = json::array();
+  for (const PublishedEstimate& row : published_estimates()) {
+    std::vector<std::string> with = words;
+    const RunOptions options =
+        read_more_words(context, with, asked, row.hidden_dim, row.num_layers);
+    json facts;
+    const json planned = planned_memory(context, asked, options, kRecommender, facts);
+    rows.push_back(published_comparison(
+        legacy_comparison(planned, asked.net(row.hidden_dim, row.num_layers)), row));
+  }
+  if (context.json) {
+    context.out << json{{"published", rows}}.dump(1) << '\n';
+  } else {
+    context.out << published_comparisons_text(rows);
+  }
+  return 0;
+}
+
+int estimate(Context& context, const std::vector<std::string>& said) {
+  Estimate asked;
+  std::vector<std::string> words = sizes_as_flags(said);
+  RunOptions options = read_words(context, words, asked);
   const std::string stage = options.profile.stage;
-  if ((asked.legacy || asked.interactive) && stage != kRecommender) {
+  if (asked.is_published() && stage != kRecommender) {
     throw Error(ExitCode::kUsage, "the published estimate is one of the stage graphsage",
                 "kdgat memory estimate --stage graphsage --legacy");
   }
-  if (asked.interactive) {
-    words.push_back("hidden_dim=" + std::to_string(ask(context, "hidden_dim", 64)));
-    words.push_back("num_layers=" + std::to_string(ask(context, "num_layers", 2)));
-    const auto count = [](double value) { return static_cast<int64_t>(std::llround(value)); };
-    asked.ratings.users =
-        static_cast<double>(ask(context, "num_users", count(asked.ratings.users)));
-    asked.ratings.items =
-        static_cast<double>(ask(context, "num_items", count(asked.ratings.items)));
-    context.positions.resize(words.size(), 0);
-    const RatingSizes answered = asked.ratings;
-    options = options_of(words);
-    asked.ratings = answered;
-  }
+  if (asked.interactive) options = ask_sizes(context, words, asked);
   const bool names_form = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word.find("hidden") != std::string::npos || word.find("layers") != std::string::npos;
   });
+  if (asked.legacy && !names_form) return estimate_published(context, words, asked);
   json facts;
-  if (asked.legacy && !names_form) {  // the guide's common configurations
-    json rows = json::array();
-    for (const PublishedEstimate& row : published_estimates()) {
-      std::vector<std::string> with = words;
-      with.push_back("hidden_dim=" + std::to_string(row.hidden_dim));
-      with.push_back("num_layers=" + std::to_string(row.num_layers));
-      context.positions.resize(with.size(), 0);
-      const json planned = planned_memory(context, asked, options_of(with), stage, facts);
-      json compared = legacy_comparison(planned, row.hidden_dim, row.num_layers, asked.ratings);
-      compared.update({{"table", row.table},
-                       {"name", row.name},
-                       {"published_gb", row.gb},
-                       {"original_mib", row.original_mib}});
-      rows.push_back(std::move(compared));
-    }
-    if (context.json) {
-      context.out << json{{"published", rows}}.dump(1) << '\n';
-    } else {
-      print_published(context.out, rows);
-    }
-    return 0;
-  }
   json planned = planned_memory(context, asked, options, stage, facts);
   const std::string step = planned.at("step");
   const json widths = planned.at("widths");
   planned.erase("step");
   planned.erase("widths");
   json compared;
-  if (asked.legacy || asked.interactive) {
-    compared = legacy_comparison(planned, widths.at("hidden"), widths.at("layers"), asked.ratings);
+  if (asked.is_published()) {
+    compared = legacy_comparison(planned, asked.net(widths.at("hidden"), widths.at("layers")));
   }
   if (context.json) {
     json out = {{"memory", planned}, {"graphs", facts}};
@@ -311,7 +285,7 @@ int estimate(Context& context, const std::vector<std::string>& said) {
     return 0;
   }
   if (!compared.is_null()) {
-    print_comparison(context.out, compared);
+    context.out << legacy_comparison_text(compared);
     return 0;
   }
   if (context.verbosity > 0) context.out << memory_table({{step, planned}}) << '\n';

@@ -18,24 +18,19 @@ model::VgaeConfig make_config(const AutoencoderOptions& o, int64_t num_ids, int6
   model::VgaeConfig c;
   c.num_ids = num_ids;
   c.node_features = features;
-  c.hidden_dims = o.hidden_dims;
-  c.latent_dim = o.latent_dim;
-  c.heads = o.heads;
-  c.embedding_dim = o.embedding_dim;
-  c.dropout = o.dropout;
+  static_cast<model::VgaeSizes&>(c) = o;
   static_cast<model::VgaeForm&>(c) = o;
   return c;
 }
 
-std::string size_of(model::VgaeConfig config) {
-  const auto is = [&config](const model::VgaeConfig& known) {
-    static_cast<model::VgaeForm&>(config) = known;
-    config.dropout = known.dropout;
-    config.node_features = known.node_features;
-    return config == known;
+/// By what makes its parameters: any dropout.
+std::string size_of(model::VgaeSizes sizes) {
+  const auto is = [&sizes](const model::VgaeSizes& known) {
+    sizes.dropout = known.dropout;
+    return sizes == known;
   };
-  if (is(model::VgaeConfig::student(config.num_ids))) return "student";
-  if (is(model::VgaeConfig::teacher(config.num_ids))) return "teacher";
+  if (is(model::vgae_student())) return "student";
+  if (is(model::vgae_teacher())) return "teacher";
   return "custom";
 }
 

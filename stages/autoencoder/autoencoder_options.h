@@ -4,27 +4,30 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "model/detector/form.h"
+#include "model/detector/sizes.h"
 #include "objective/kd_options.h"
 #include "train/train_options.h"
 
 namespace kdgat::autoencoder {
 
-struct AutoencoderOptions : train::TrainOptions, train::KdOptions, model::VgaeForm {
-  std::vector<int64_t> hidden_dims = {480, 240, 48};
-  int64_t latent_dim = 48;
-  int64_t heads = 4;
-  int64_t embedding_dim = 32;
-  double dropout = 0.15;
+/// What the stage distill has under the same names.
+struct SharedOptions {
+  std::string train_on = "benign";
+  double kd_latent_weight = 0.5;
+  double kd_reconstruction_weight = 0.5;
+};
+
+struct AutoencoderOptions : train::TrainOptions,
+                            train::KdOptions,
+                            model::VgaeForm,
+                            model::VgaeSizes,
+                            SharedOptions {
   double feature_weight = 1.0;
   double identifier_weight = 0.1;
   double neighbour_weight = 0.05;
   double kl_weight = 0.01;
-  std::string train_on = "benign";
-  double kd_latent_weight = 0.5;
-  double kd_reconstruction_weight = 0.5;
 
   static auto table() {
     using O = AutoencoderOptions;

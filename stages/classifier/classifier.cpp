@@ -21,24 +21,20 @@ model::GatConfig make_config(const ClassifierOptions& o, int64_t num_ids, int64_
   model::GatConfig c;
   c.num_ids = num_ids;
   c.node_features = features;
-  c.hidden = o.hidden;
-  c.layers = o.layers;
-  c.heads = o.heads;
-  c.embedding_dim = o.embedding_dim;
-  c.fc_layers = o.fc_layers;
-  c.dropout = o.dropout;
+  static_cast<model::GatSizes&>(c) = o;
   static_cast<model::GatForm&>(c) = o;
   return c;
 }
 
 /// The published teacher has two or three fully connected layers, by where it is told.
-std::string size_of(const model::GatConfig& config) {
-  const auto is = [&config](const model::GatConfig& known) {
-    return config.hidden == known.hidden && config.layers == known.layers &&
-           config.heads == known.heads && config.embedding_dim == known.embedding_dim;
+std::string size_of(model::GatSizes sizes) {
+  const auto is = [&sizes](const model::GatSizes& known) {
+    sizes.fc_layers = known.fc_layers;
+    sizes.dropout = known.dropout;
+    return sizes == known;
   };
-  if (is(model::GatConfig::student(config.num_ids))) return "student";
-  if (is(model::GatConfig::teacher(config.num_ids))) return "teacher";
+  if (is(model::gat_student())) return "student";
+  if (is(model::gat_teacher())) return "teacher";
   return "custom";
 }
 

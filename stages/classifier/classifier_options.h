@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/detector/form.h"
+#include "model/detector/sizes.h"
 #include "objective/kd_options.h"
 #include "train/sampling/sampling_options.h"
 #include "train/train_options.h"
@@ -15,13 +16,8 @@ namespace kdgat::classifier {
 struct ClassifierOptions : train::TrainOptions,
                            train::SamplingOptions,
                            train::KdOptions,
-                           model::GatForm {
-  int64_t hidden = 48;
-  int64_t layers = 3;
-  int64_t heads = 8;
-  int64_t embedding_dim = 16;
-  int64_t fc_layers = 3;
-  double dropout = 0.2;
+                           model::GatForm,
+                           model::GatSizes {
   std::string loss = "cross_entropy";
   double focal_gamma = 2;
   double focal_alpha = 0;

@@ -249,6 +249,16 @@ bool stands(const fs::path& path, const std::string& fingerprint) {
 
 }  // namespace
 
+std::vector<std::string> import_formats() {
+  std::vector<std::string> out = log_format_choices();
+  for (const char* other :
+       {"swc", "superpixel", "spatial-graphs", "text", "label-text", "split-label-text", "text-csv",
+        "class-folders", "ratings", "u-data", "ratings-csv"}) {
+    out.emplace_back(other);
+  }
+  return out;
+}
+
 ImportReport import_logs(const fs::path& source, const fs::path& out, const ImportOptions& options,
                          const ImportProgress& progress, const std::function<bool()>& cancelled) {
   ImportReport report;

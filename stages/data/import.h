@@ -21,6 +21,9 @@
 
 namespace kdgat::graph {
 
+/// What the option `format` may be: "auto", then the forms of logs and of all other data.
+std::vector<std::string> import_formats();
+
 /// The profile's `data:` section and the key=value words of `kdgat data import`.
 struct ImportOptions : SharedOptions, SpatialOptions, TextOptions, RatingsOptions {
   int64_t window = 100;
@@ -36,27 +39,7 @@ struct ImportOptions : SharedOptions, SpatialOptions, TextOptions, RatingsOption
     using O = ImportOptions;
     auto own = std::tuple{
         field("format", &O::format, "Form of the input; auto recognises it.")
-            .choices({"auto",
-                      "can-train-and-test",
-                      "hcrl",
-                      "candump",
-                      "candump-screen",
-                      "road",
-                      "daga",
-                      "otids",
-                      "crysys",
-                      "recan",
-                      "swc",
-                      "superpixel",
-                      "spatial-graphs",
-                      "text",
-                      "label-text",
-                      "split-label-text",
-                      "text-csv",
-                      "class-folders",
-                      "ratings",
-                      "u-data",
-                      "ratings-csv"}),
+            .choices(import_formats()),
         field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
         field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
         field("chunk_rows", &O::chunk_rows,

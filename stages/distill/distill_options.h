@@ -13,24 +13,16 @@ namespace kdgat::distill {
 
 /// Every option of the classifier, and those of the autoencoder that differ, under their published
 /// names.
-struct DistillOptions : classifier::ClassifierOptions {
+struct DistillOptions : classifier::ClassifierOptions, autoencoder::SharedOptions {
   std::string model = "classifier";
-  std::vector<int64_t> vgae_hidden_dims = {80, 40, 16};
-  int64_t vgae_latent_dim = 16;
-  int64_t vgae_heads = 1;
-  int64_t vgae_embedding_dim = 4;
-  double vgae_dropout = 0.1;
-  std::string train_on = "benign";
-  double kd_latent_weight = 0.5;
-  double kd_reconstruction_weight = 0.5;
+  std::vector<int64_t> vgae_hidden_dims = model::vgae_student().hidden_dims;
+  int64_t vgae_latent_dim = model::vgae_student().latent_dim;
+  int64_t vgae_heads = model::vgae_student().heads;
+  int64_t vgae_embedding_dim = model::vgae_student().embedding_dim;
+  double vgae_dropout = model::vgae_student().dropout;
 
   DistillOptions() {
-    hidden = 24;
-    layers = 2;
-    heads = 4;
-    embedding_dim = 8;
-    fc_layers = 3;
-    dropout = 0.1;
+    static_cast<model::GatSizes&>(*this) = model::gat_student();
     use_kd = true;
   }
 
@@ -84,14 +76,12 @@ struct DistillOptions : classifier::ClassifierOptions {
     static_cast<train::TrainOptions&>(out) = *this;
     static_cast<train::KdOptions&>(out) = *this;
     static_cast<model::InputForm&>(out) = *this;
+    static_cast<autoencoder::SharedOptions&>(out) = *this;
     out.hidden_dims = vgae_hidden_dims;
     out.latent_dim = vgae_latent_dim;
     out.heads = vgae_heads;
     out.embedding_dim = vgae_embedding_dim;
     out.dropout = vgae_dropout;
-    out.train_on = train_on;
-    out.kd_latent_weight = kd_latent_weight;
-    out.kd_reconstruction_weight = kd_reconstruction_weight;
     return out;
   }
 };

@@ -13,15 +13,13 @@
 
 namespace kdgat::finetune {
 
-struct FinetuneOptions : train::TrainOptions, model::SgmpForm, model::HeadForm {
+struct FinetuneOptions : train::TrainOptions, model::SgmpForm, model::SgmpSizes, model::HeadForm {
   std::string task = "classification";
   std::string representation = "encoder";
   std::string encoder_path;
   bool freeze_encoder = false;
   double label_fraction = 1;
   int64_t least_labels = 4;
-  int64_t hidden = 64;
-  int64_t interactions = 3;
   int64_t path_budget = 4096;
 
   FinetuneOptions() {

@@ -14,10 +14,9 @@ namespace kdgat::gtssl {
 
 struct GtsslOptions : train::TrainOptions,
                       model::SgmpForm,
+                      model::SgmpSizes,
                       model::GrowthForm,
                       objective::TreeLossOptions {
-  int64_t hidden = 64;
-  int64_t interactions = 3;
   int64_t path_budget = 4096;
   bool train_on_healthy_only = false;
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "data/can/can_log.h"
 #include "kdgat/options.h"
 
 namespace kdgat::score {
@@ -30,8 +31,7 @@ struct ScoreOptions {
               "Share of benign windows that a calibrated threshold may take for attacks.")
             .range(1e-9, 0.5),
         field("format", &O::format, "Log format; auto recognises it from the first lines.")
-            .choices({"auto", "can-train-and-test", "hcrl", "candump", "candump-screen", "road",
-                      "daga", "otids", "crysys", "recan"}),
+            .choices(graph::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         field("batch", &O::batch,
               "Windows scored together; 1 = each as soon as its last row is read.")

@@ -109,6 +109,12 @@ std::span<const char* const> log_formats() {
   return names;
 }
 
+std::vector<std::string> log_format_choices() {
+  std::vector<std::string> out = {"auto"};
+  out.insert(out.end(), log_formats().begin(), log_formats().end());
+  return out;
+}
+
 LogLayout recognise_log(const std::string& file, std::span<const std::string> lines,
                         const std::string& format) {
   const bool header = is_header(lines.front());

@@ -42,8 +42,10 @@ struct LogLayout {
   int columns = 4;
 };
 
-/// The names that `format` may have, without "auto".
+/// The names of the forms: the one list of them.
 std::span<const char* const> log_formats();
+/// What an option that names a form may be: "auto", then log_formats().
+std::vector<std::string> log_format_choices();
 
 /// The form of a file that starts with `lines` (about ten, none blank), or the form named `format`
 /// unless that is "auto". Throws Error(kData) naming `file` if no form or more than one fits or if

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -66,8 +68,18 @@ class WindowBuilder {
   struct NodeSums {
     uint32_t bytes[8] = {}, as_source = 0, as_target = 0, last = 0;
   };
-  void emit(const Row* rows, int64_t count);
+  /// Appends the graph of one window.
+  void emit(std::span<const Row> rows);
+  /// The sorted distinct ids are the nodes, in ids_.
+  void number_nodes(std::span<const Row> rows);
+  void forget_nodes();
   int32_t node_of(uint32_t id);
+  /// Fills keys_ and sums_; returns the label of the window.
+  int32_t sum_rows(std::span<const Row> rows);
+  void add_nodes(std::size_t window);
+  void add_edges(std::size_t window);
+  /// `rows`: the keys of one edge.
+  void add_edge(std::span<const uint64_t> rows, double window);
 
   int64_t window_, stride_, chunk_rows_;
   GraphStoreData& out_;
@@ -83,7 +95,7 @@ class WindowBuilder {
   // Scratch of emit(), kept between windows.
   std::vector<uint32_t> ids_;
   std::vector<NodeSums> sums_;
-  std::vector<uint64_t> keys_;
+  std::vector<uint64_t> keys_;               // of each row: source, target, number
   std::array<int32_t, 2048> node_of_small_;  // -1 between windows
 };
 

@@ -7,40 +7,30 @@ namespace kdgat::model {
 
 using nlohmann::json;
 
+namespace {
+
+/// In the published form.
+template <class Config, class Sizes>
+Config of_sizes(const Sizes& sizes, int64_t num_ids) {
+  Config out;
+  static_cast<Sizes&>(out) = sizes;
+  out.num_ids = num_ids;
+  return out;
+}
+
+}  // namespace
+
 VgaeConfig VgaeConfig::teacher(int64_t num_ids) {
-  VgaeConfig c;
-  c.num_ids = num_ids;
-  return c;
+  return of_sizes<VgaeConfig>(vgae_teacher(), num_ids);
 }
-
 VgaeConfig VgaeConfig::student(int64_t num_ids) {
-  VgaeConfig c;
-  c.num_ids = num_ids;
-  c.hidden_dims = {80, 40, 16};
-  c.latent_dim = 16;
-  c.heads = 1;
-  c.embedding_dim = 4;
-  c.dropout = 0.1;
-  return c;
+  return of_sizes<VgaeConfig>(vgae_student(), num_ids);
 }
-
 GatConfig GatConfig::teacher(int64_t num_ids) {
-  GatConfig c;
-  c.num_ids = num_ids;
-  c.fc_layers = 2;
-  return c;
+  return of_sizes<GatConfig>(gat_teacher(), num_ids);
 }
-
 GatConfig GatConfig::student(int64_t num_ids) {
-  GatConfig c;
-  c.num_ids = num_ids;
-  c.hidden = 24;
-  c.layers = 2;
-  c.heads = 4;
-  c.embedding_dim = 8;
-  c.fc_layers = 3;
-  c.dropout = 0.1;
-  return c;
+  return of_sizes<GatConfig>(gat_student(), num_ids);
 }
 
 void to_json(json& out, const VgaeConfig& config) { out = dump_config(config); }

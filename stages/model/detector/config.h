@@ -4,22 +4,16 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <tuple>
-#include <vector>
 
 #include "model/detector/form.h"
+#include "model/detector/sizes.h"
 
 namespace kdgat::model {
 
-/// Graph autoencoder with neighbourhood reconstruction. hidden_dims name the encoder's widths; a
-/// last one equal to latent_dim stands for the latent layer itself.
-struct VgaeConfig : VgaeForm {
+/// Graph autoencoder with neighbourhood reconstruction.
+struct VgaeConfig : VgaeForm, VgaeSizes {
   int64_t num_ids = 0;  ///< vocabulary with the entry for unknown ids
   int64_t node_features = 11;
-  std::vector<int64_t> hidden_dims{480, 240, 48};
-  int64_t latent_dim = 48;
-  int64_t heads = 4;  ///< of the first encoder layer
-  int64_t embedding_dim = 32;
-  double dropout = 0.15;
 
   static VgaeConfig teacher(int64_t num_ids);
   static VgaeConfig student(int64_t num_ids);
@@ -40,16 +34,10 @@ struct VgaeConfig : VgaeForm {
 };
 
 /// Graph classifier: attention layers, jumping knowledge, mean pool, perceptron.
-struct GatConfig : GatForm {
+struct GatConfig : GatForm, GatSizes {
   int64_t num_ids = 0;
   int64_t node_features = 11;
   int64_t edge_features = 11;  ///< read by conv gatv2 alone
-  int64_t hidden = 48;         ///< channels of each head
-  int64_t layers = 3;
-  int64_t heads = 8;
-  int64_t embedding_dim = 16;
-  int64_t fc_layers = 3;
-  double dropout = 0.2;
 
   static GatConfig teacher(int64_t num_ids);
   static GatConfig student(int64_t num_ids);

@@ -30,11 +30,14 @@ struct SgmpForm {
   }
 };
 
-struct SgmpConfig : SgmpForm {
-  int64_t node_features = 0;
-  int64_t hidden = 64;
+struct SgmpSizes {
+  int64_t hidden = 64;       ///< channels
   int64_t interactions = 3;  ///< blocks
-  double scale = 1;          ///< positions are divided by it: the median edge length
+};
+
+struct SgmpConfig : SgmpForm, SgmpSizes {
+  int64_t node_features = 0;
+  double scale = 1;  ///< positions are divided by it: the median edge length
 
   /// For config_json.h.
   template <class Config, class Visit>
@@ -49,14 +52,13 @@ struct SgmpConfig : SgmpForm {
   }
 };
 
-/// Of a stage's options: a form, `hidden` and `interactions`.
+/// Of a stage's options: a form and sizes.
 template <class Options>
 SgmpConfig make_sgmp_config(const Options& options, int64_t node_features, double scale) {
   SgmpConfig out;
   static_cast<SgmpForm&>(out) = options;
+  static_cast<SgmpSizes&>(out) = options;
   out.node_features = node_features;
-  out.hidden = options.hidden;
-  out.interactions = options.interactions;
   out.scale = scale;
   return out;
 }

@@ -267,14 +267,11 @@ TEST_CASE("a plan states the published parameter counts", "[stages]") {
     Request request;
     request.inputs["graphs"] = {{"data", "graphs", "", {{"num_ids", ids}}}};
     autoencoder::AutoencoderOptions teacher, student;
-    student.hidden_dims = {80, 40, 16};
-    student.latent_dim = 16;
-    student.heads = 1;
-    student.embedding_dim = 4;
+    static_cast<model::VgaeSizes&>(student) = model::vgae_student();
     CHECK(parameters(autoencoder::Autoencoder::plan(teacher, request)) == 181950 + 130 * ids);
     CHECK(parameters(autoencoder::Autoencoder::plan(student, request)) == 8046 + 38 * ids);
     classifier::ClassifierOptions gat;
-    gat.fc_layers = 2;
+    static_cast<model::GatSizes&>(gat) = model::gat_teacher();
     CHECK(parameters(classifier::Classifier::plan(gat, request)) == 1638914 + 16 * ids);
     CHECK(classifier::Classifier::plan(gat, request).at("size") == "teacher");
   }

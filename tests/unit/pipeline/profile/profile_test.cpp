@@ -2,158 +2,15 @@
 
 #include <catch2/catch.hpp>
 
-#include "kdgat/options.h"
-#include "support/command.h"
+#include "support/profile_case.h"
 
 using namespace kdgat;
+using namespace kdgat::test;
 using Catch::Contains;
-using kdgat::test::ScratchFolder;
 using nlohmann::json;
 
-namespace {
-
-struct EncoderOptions {
-  double lr = 0.003;
-  int64_t batch_size = 4096;
-  int64_t max_epochs = 300;
-  bool optimize_batch_size = true;
-  std::string monitor = "val_loss";
-  std::vector<int64_t> hidden_dims = {480, 240, 48};
-  static auto table() {
-    using O = EncoderOptions;
-    return std::tuple{field("lr", &O::lr, "Learning rate.").range(1e-6, 1),
-                      field("batch_size", &O::batch_size, "Graphs.").range(1, 1e6),
-                      field("max_epochs", &O::max_epochs, "Epochs."),
-                      field("optimize_batch_size", &O::optimize_batch_size, "Lower it."),
-                      field("monitor", &O::monitor, "Metric.").choices({"val_loss", "val_auc"}),
-                      field("hidden_dims", &O::hidden_dims, "Widths.").alias("vgae_hidden_dims")};
-  }
-};
-
-struct HeadOptions {
-  double lr = 0.003;
-  int64_t hidden = 48;
-  static auto table() {
-    using O = HeadOptions;
-    return std::tuple{field("lr", &O::lr, "Learning rate.").range(1e-6, 1),
-                      field("hidden", &O::hidden, "Width.").alias("gat_hidden").range(1, 4096)};
-  }
-};
-
-struct ImportLike {
-  int64_t window = 100;
-  std::string split = "time";
-  static auto table() {
-    return std::tuple{field("window", &ImportLike::window, "Rows.").range(2, 1000),
-                      field("split", &ImportLike::split, "Split.").choices({"time", "random"})};
-  }
-};
-
-struct SynthLike {
-  double seconds = 60;
-  static auto table() { return std::tuple{field("seconds", &SynthLike::seconds, "Length.")}; }
-};
-
-PluginDescription stage(const std::string& name, json options, json refused = json::array()) {
-  PluginDescription plugin;
-  plugin.name = name;
-  plugin.options = std::move(options);
-  plugin.refused = std::move(refused);
-  return plugin;
-}
-
-PluginCatalog stages() {
-  const json refused = {
-      {{"name", "use_kd"}, {"neutral", {false}}, {"reason", "distillation is not here"}},
-      {{"name", "precision"}, {"neutral", {"32"}}, {"reason", "use 32"}}};
-  PluginCatalog catalog;
-  catalog.add(stage("autoencoder", options_schema<EncoderOptions>(), refused));
-  catalog.add(stage("classifier", options_schema<HeadOptions>(), refused));
-  catalog.add(stage("evaluate", {{"type", "object"}, {"properties", json::object()}}));
-  return catalog;
-}
-
-/// A folder of profile files and the request made so far.
-struct Case {
-  ScratchFolder folder;
-  PluginCatalog catalog = stages();
-  ProfileRequest request;
-
-  Case() { request.preset_folders = {folder.path()}; }
-
-  void file(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((folder / name).parent_path());
-    std::ofstream(folder / name) << text;
-  }
-  Case& config(const std::string& text, const std::string& name = "profile.yaml") {
-    file(name, text);
-    request.config = folder / name;
-    return *this;
-  }
-  Case& set(const std::string& key, const std::string& value) {
-    const size_t argument = request.overrides.size() + 2;
-    request.overrides.push_back({key, value, "command line, argument " + std::to_string(argument)});
-    return *this;
-  }
-  Profile resolve() const {
-    return resolve_profile(request, catalog,
-                           {options_schema<ImportLike>(), options_schema<SynthLike>()});
-  }
-  /// Every problem as text, the folder's name taken out.
-  std::string problems() const {
-    try {
-      resolve();
-    } catch (const Error& e) {
-      CHECK(e.code() == ExitCode::kUsage);
-      std::string text = e.what();
-      const std::string here = folder.path().string() + "/";
-      for (size_t at; (at = text.find(here)) != std::string::npos;) text.erase(at, here.size());
-      return text;
-    }
-    return "";
-  }
-};
-
-const StepSpec& step(const Profile& profile, const std::string& name) {
-  for (const StepSpec& s : profile.steps) {
-    if (s.name == name) return s;
-  }
-  throw std::runtime_error("no step " + name);
-}
-
-json option(const Profile& profile, const std::string& name, const std::string& key) {
-  return step(profile, name).options.values.at(key);
-}
-
-}  // namespace
-
-TEST_CASE("a profile keeps its steps in order and fills every default", "[profile]") {
-  Case c;
-  const Profile p = c.config(
-                         "dataset: hcrl_sa\n"
-                         "seed: 7\n"
-                         "stages:\n"
-                         "  classifier teacher: {stage: classifier, needs: [data]}\n"
-                         "  autoencoder: {lr: 0.01}\n"
-                         "  evaluate:\n")
-                        .resolve();
-  REQUIRE(p.steps.size() == 3);
-  CHECK(p.name == "profile");
-  CHECK(p.dataset == "hcrl_sa");
-  CHECK(p.seed == 7);
-  CHECK(p.steps[0].name == "classifier teacher");
-  CHECK(p.steps[0].stage == "classifier");
-  CHECK(p.steps[0].needs == std::vector<std::string>{"data"});
-  CHECK(p.steps[1].options.values.size() == 6);
-  CHECK(option(p, "autoencoder", "lr") == 0.01);
-  CHECK(option(p, "autoencoder", "batch_size") == 4096);
-  CHECK(p.steps[1].options.origin.at("lr") == (c.folder / "profile.yaml").string() + ":5");
-  CHECK(p.steps[1].options.origin.at("batch_size") == "default");
-  CHECK(p.steps[2].where == (c.folder / "profile.yaml").string() + ":6");
-}
-
 TEST_CASE("a later layer beats an earlier one always", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.file("base.yaml", "stages: {autoencoder: {lr: 0.1, batch_size: 1, max_epochs: 1}}\n");
   c.file("small.yaml", "options: {autoencoder: {lr: 0.2, batch_size: 2}}\n");
   c.config("lr: 0.3\n");
@@ -171,7 +28,7 @@ TEST_CASE("a later layer beats an earlier one always", "[profile]") {
 }
 
 TEST_CASE("inside a file a step beats its stage and the stage beats a plain key", "[profile]") {
-  Case c;
+  ProfileCase c;
   const Profile p = c.config(
                          "stages:\n"
                          "  one: {stage: classifier, lr: 0.1}\n"
@@ -186,7 +43,7 @@ TEST_CASE("inside a file a step beats its stage and the stage beats a plain key"
 }
 
 TEST_CASE("a file lies on the presets it names", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.file("student.yaml", "options: {autoencoder: {hidden_dims: [80, 40, 16], lr: 0.5}}\n");
   c.file("vgae.yaml", "preset: student\nstages: {autoencoder: {lr: 0.002}}\n");
   c.request.presets = {"vgae"};
@@ -196,33 +53,8 @@ TEST_CASE("a file lies on the presets it names", "[profile]") {
   CHECK(p.name == "vgae");
 }
 
-TEST_CASE("a step takes the options of its own presets, and no steps", "[profile]") {
-  Case c;
-  c.file("student.yaml", "options: {autoencoder: {lr: 0.5, batch_size: 7}, classifier: {lr: 1}}\n");
-  c.file("gat.yaml", "preset: student\nstages: {autoencoder: {lr: 0.25}, evaluate: }\n");
-  c.config(
-      "stages:\n"
-      "  small: {stage: autoencoder, preset: gat}\n"
-      "  large: {stage: autoencoder, batch_size: 9, preset: [student]}\n"
-      "options: {autoencoder: {max_epochs: 3}}\n");
-  const Profile p = c.resolve();
-  REQUIRE(p.steps.size() == 2);
-  CHECK(p.name == "profile");
-  CHECK(option(p, "small", "lr") == 0.25);
-  CHECK(option(p, "small", "batch_size") == 7);
-  CHECK(option(p, "small", "max_epochs") == 3);
-  CHECK(option(p, "large", "lr") == 0.5);
-  CHECK(option(p, "large", "batch_size") == 9);
-  CHECK(step(p, "small").options.origin.at("lr") == (c.folder / "gat.yaml").string() + ":2");
-  c.config("stages: {small: {stage: autoencoder, preset: studen}}\n");
-  CHECK(c.problems() == "profile.yaml:1: unknown preset studen\n  hint: did you mean student?");
-  c.file("gat.yaml", "stages: {mine: {stage: autoencoder, preset: gat}}\n");
-  c.config("preset: gat\n");
-  CHECK(c.problems().find("preset gat includes itself") != std::string::npos);
-}
-
 TEST_CASE("presets that include each other are reported", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.file("one.yaml", "preset: [two]\n");
   c.file("two.yaml", "\npreset: [one]\n");
   c.request.presets = {"one"};
@@ -230,7 +62,7 @@ TEST_CASE("presets that include each other are reported", "[profile]") {
 }
 
 TEST_CASE("an unknown preset names the nearest", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.file("student.yaml", "");
   c.file("gpu/8gb.yaml", "");
   c.request.presets = {"studnet"};
@@ -241,7 +73,7 @@ TEST_CASE("an unknown preset names the nearest", "[profile]") {
 }
 
 TEST_CASE("all problems are reported at once, each with its place", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.config(
       "stages:\n"
       "  classifier:\n"
@@ -266,7 +98,7 @@ TEST_CASE("all problems are reported at once, each with its place", "[profile]")
 }
 
 TEST_CASE("words that only older YAML reads as booleans are texts", "[profile]") {
-  Case c;
+  ProfileCase c;
   CHECK(c.config("stages: {autoencoder: {optimize_batch_size: no}}\n").problems() ==
         "profile.yaml:1: autoencoder.optimize_batch_size: \"no\" is not true or false\n"
         "  hint: the default is true; see kdgat plugins show autoencoder");
@@ -277,7 +109,7 @@ TEST_CASE("words that only older YAML reads as booleans are texts", "[profile]")
 }
 
 TEST_CASE("published flat files load through the aliases", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.config(
       "{\n"
       "\t\"dataset\": \"set_01\", \"lr\": 1e-3,\n"
@@ -299,7 +131,7 @@ TEST_CASE("published flat files load through the aliases", "[profile]") {
 }
 
 TEST_CASE("a published key that is not here is refused unless it is neutral", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.config("use_kd: true\nprecision: 32\nmodality: text\nstages: {autoencoder: }\n");
   CHECK(c.problems() ==
         "profile.yaml:1: autoencoder.use_kd: true is not supported\n"
@@ -311,7 +143,7 @@ TEST_CASE("a published key that is not here is refused unless it is neutral", "[
 }
 
 TEST_CASE("an option of a stage that does not run is noted on the command line", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.request.stage = "autoencoder";
   c.set("gat_hidden", "24").set("classifier.lr", "0.1");
   const Profile p = c.resolve();
@@ -322,35 +154,8 @@ TEST_CASE("an option of a stage that does not run is noted on the command line",
   CHECK(c.problems().find("classifier.lr: 7 is outside") == 0);
 }
 
-TEST_CASE("run STAGE chooses a step, or adds one", "[profile]") {
-  Case c;
-  c.request.stage = "autoencoder";
-  CHECK(c.resolve().only == "autoencoder");
-  c.config("stages:\n  big: {stage: classifier}\n  autoencoder:\n");
-  CHECK(c.resolve().steps.size() == 2);
-  c.request.stage = "classifier";
-  CHECK(c.resolve().only == "big");
-  c.config("stages:\n  big: {stage: classifier}\n  small: {stage: classifier}\n");
-  CHECK(c.problems() == "several steps run the stage classifier\n  hint: name one: big, small");
-  c.request.stage = "small";
-  CHECK(c.resolve().only == "small");
-  c.request.stage = "normal";
-  CHECK(c.problems() ==
-        "unknown stage normal (command line)\n"
-        "  hint: the published stage normal is classifier here");
-}
-
-TEST_CASE("steps and stages with blanks are named with underscores in keys", "[profile]") {
-  Case c;
-  c.config("stages:\n  classifier teacher: {stage: classifier}\n  classifier:\n");
-  c.set("classifier_teacher.lr", "0.1").set("classifier.lr", "0.2");
-  const Profile p = c.resolve();
-  CHECK(option(p, "classifier teacher", "lr") == 0.1);
-  CHECK(option(p, "classifier", "lr") == 0.2);
-}
-
 TEST_CASE("input of the command line replaces synthetic input", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.config(
       "dataset: smoke\n"
       "data:\n"
@@ -372,7 +177,7 @@ TEST_CASE("input of the command line replaces synthetic input", "[profile]") {
 }
 
 TEST_CASE("data settings are checked and stand below data", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.config("data: {path: logs, windw: 5, split: never}\nwindow: 5\nstages: {autoencoder: }\n");
   CHECK(c.problems() ==
         "profile.yaml:1: unknown option data.windw\n"
@@ -386,7 +191,7 @@ TEST_CASE("data settings are checked and stand below data", "[profile]") {
 }
 
 TEST_CASE("a file that cannot be understood says where", "[profile]") {
-  Case c;
+  ProfileCase c;
   CHECK(c.config("stages:\n  autoencoder: {lr: [1}\n")
             .problems()
             .find("profile.yaml:2: not valid YAML: ") == 0);
@@ -410,7 +215,7 @@ TEST_CASE("a file that cannot be understood says where", "[profile]") {
 }
 
 TEST_CASE("a profile that nests, repeats or contains itself without end is refused", "[profile]") {
-  Case c;
+  ProfileCase c;
   CHECK(c.config("data: " + std::string(100'000, '[')).problems() ==
         "profile.yaml:1: not valid YAML: nested too deeply");
   CHECK(c.config("lr: &a [*a]\nstages: {autoencoder: }\n").problems() ==
@@ -429,7 +234,7 @@ TEST_CASE("a profile that nests, repeats or contains itself without end is refus
 }
 
 TEST_CASE("host keys are checked", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.request.stage = "autoencoder";
   c.set("device", "gpu").set("threads", "-1").set("dataset", "a/b").set("device", "cuda:1");
   CHECK(c.problems() ==
@@ -441,7 +246,7 @@ TEST_CASE("host keys are checked", "[profile]") {
 }
 
 TEST_CASE("a limit of memory and the allocator's settings come from every layer", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.request.stage = "autoencoder";
   CHECK(c.resolve().memory_limit == 0);
   CHECK(c.resolve().allocator == "expandable_segments:True");
@@ -457,7 +262,7 @@ TEST_CASE("a limit of memory and the allocator's settings come from every layer"
 }
 
 TEST_CASE("a stage or a step may have allocator settings of its own", "[profile]") {
-  Case c;
+  ProfileCase c;
   c.config(
       "allocator: backend:native\n"
       "options: {autoencoder: {allocator: \"max_split_size_mb:128\"}}\n"
@@ -477,36 +282,4 @@ TEST_CASE("a stage or a step may have allocator settings of its own", "[profile]
       "classifier.allocator: \"expandable_segment\" is no setting of the allocator (command line, "
       "argument 2)\n"
       "  hint: did you mean expandable_segments?");
-}
-
-TEST_CASE("nothing named is an error that says what to type", "[profile]") {
-  CHECK(Case().problems().find("nothing to run: no preset") == 0);
-  Case c;
-  CHECK(c.config("seed: 1\n").problems().find("nothing to run: profile has no stages") == 0);
-}
-
-TEST_CASE("a stage whose description is broken is a plugin error", "[profile]") {
-  Case c;
-  c.file("kdgat_distill.json", "{");
-  c.catalog = PluginCatalog::scan({c.folder.path()});
-  c.config("options: {distill: {temperature: 2}}\n");
-  c.request.stage = "distill";
-  try {
-    c.resolve();
-    FAIL("no error");
-  } catch (const Error& e) {
-    CHECK(e.code() == ExitCode::kPlugin);
-  }
-}
-
-TEST_CASE("a description whose options are malformed is broken", "[profile]") {
-  Case c;
-  c.file("kdgat_distill.json",
-         R"({"name": "distill", "library": "kdgat_distill.so", "abi": {"major": 1, "minor": 0},
-             "version": 1, "library_hash": "0", "inputs": [], "outputs": [],
-             "options": {"properties": {"temperature": 3}}})");
-  const PluginCatalog catalog = PluginCatalog::scan({c.folder.path()});
-  CHECK(catalog.find("distill") == nullptr);
-  REQUIRE(catalog.problems().contains("distill"));
-  CHECK_THAT(catalog.problems().at("distill").message, Contains("an option is no object"));
 }

@@ -1,6 +1,8 @@
 // What reaches MLflow, once and whole, from a server that is there, one that is not, and a folder.
 #include "pipeline/records/mlflow.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -10,8 +12,10 @@
 #include "pipeline/records/http.h"
 #include "pipeline/records/mlflow_sync.h"
 #include "pipeline/records/recorder.h"
+#include "pipeline/run/artifacts.h"
 #include "support/command.h"
 #include "support/fake_mlflow.h"
+#include "support/no_locks.h"
 #include "support/recorded_run.h"
 
 using namespace kdgat;
@@ -137,6 +141,33 @@ TEST_CASE("what was sent is not sent again", "[records]") {
   const int at_end = server.requests;
   CHECK(records_to(run, server.url()).update(true).sent == 0);
   CHECK(server.requests == at_end);
+}
+
+TEST_CASE("a step is closed for its process only once nobody works on the run", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  {
+    const OwnedFd lock = open_file(run / "lock", O_RDWR | O_CREAT);
+    REQUIRE(::flock(lock.get(), LOCK_EX | LOCK_NB) == 0);
+    CHECK(records_to(run, server.url()).update(true).problems.empty());
+    CHECK(server.run("01RUN/classifier").status == "RUNNING");
+  }
+  CHECK(records_to(run, server.url()).update(true).problems.empty());
+  CHECK(server.run("01RUN/classifier").status == "KILLED");
+}
+
+TEST_CASE("where the file system refuses locks a lost run is closed, too", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const fs::path run = begin_run(scratch.path());
+  append_text(run / "lock", "here 1\n");
+  const auto outcome = without_locks([&] { return records_to(run, server.url()).update(true); });
+  INFO(joined(outcome.problems));
+  CHECK(outcome.problems.empty());
+  CHECK(outcome.sent == 8);
+  CHECK(server.run("01RUN/classifier").status == "KILLED");
+  CHECK(server.run("01RUN/classifier").tags.at("error_msg") == "its process was killed");
 }
 
 TEST_CASE("whenever a server fails, later tries complete the run and send no number twice",
