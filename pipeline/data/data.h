@@ -1,6 +1,5 @@
-// The host's only door to graph data (includes stages/graph in data.cpp, data_ratings.cpp and
-// data_text.cpp alone):
-// the `data` verb and what a run needs to know of its input.
+// The host's only door to graph data (data.cpp, data_ratings.cpp and data_text.cpp alone include of
+// stages/): the `data` verb and what a run needs to know of its input.
 #pragma once
 
 #include <filesystem>
@@ -34,7 +33,7 @@ std::string windows_text(int64_t count);
 /// "100,000 ratings of 1,682 items by 943 users".
 std::string graphs_text(const nlohmann::json& facts);
 
-/// Schemas of the profile's `data:` and `synth:` sections (see graph/import.h, graph/synth.h).
+/// Schemas of the profile's `data:` and `synth:` sections (see data/import.h, data/synth.h).
 SectionSchemas data_schemas();
 
 /// The folder under <root>/<dataset>/data/ where this input's import stands or will stand; the same
