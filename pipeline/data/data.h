@@ -23,7 +23,7 @@ struct PreparedData {
   bool reused = false;
 };
 
-/// Schemas of the profile's `data:` and `synth:` sections (see graph/import.h, graph/synth.h).
+/// Schemas of the profile's `data:` and `synth:` sections (see data/import.h, data/synth.h).
 SectionSchemas data_schemas();
 
 /// The folder under <root>/<dataset>/data/ where this input's import stands or will stand; the same

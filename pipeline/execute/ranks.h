@@ -31,9 +31,8 @@ Place place_of(const std::function<const char*(const char*)>& variable);
 /// The first host of a SLURM node list: "node[03-07,9],x1" -> "node03".
 std::string first_host(const std::string& nodes);
 
-/// Stages that can, in `processes` processes on this machine; others, and with one, as
-/// execute_in_child().
-/// `memory`: bytes all of them may use together.
+/// Stages that can, in `processes` processes on this machine; others, and with one process, as
+/// execute_in_child(). `memory`: bytes all of them may use together.
 Execute execute_in_ranks(const ProcessSettings& settings, int processes, uint64_t memory,
                          const PluginCatalog& catalog);
 

@@ -38,9 +38,8 @@ struct RunFlags {
 };
 
 /// Reads the command line and the KDGAT_* environment; fills preset_folders with the default ones.
-/// Problems found here (a flag without its value,
-/// an unknown flag with the nearest one) wait in profile.problems, so that resolve_profile reports
-/// them with all others.
+/// Problems found here (a flag without its value, an unknown flag with the nearest one) wait in
+/// profile.problems, so that resolve_profile reports them with all others.
 RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
                              const RunFlags& extras = {});
 

@@ -1,5 +1,5 @@
 // Keys the host itself answers for: its own (dataset, seed, ...) and published ones that mean
-// nothing here. Private to pipeline/profile_*.cpp, run_options, config and completion.
+// nothing here. Private to this folder, run_options and the verbs that list keys.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // The layers a profile is made of, before they are merged: each preset, file, the environment and
 // the command line as a list of assignments with their origin. Knows the form of a profile; does
-// not know which options exist. Private to pipeline/profile_*.cpp and site_profile.cpp.
+// not know which options exist. Private to this folder, site_profile and the verb completion.
 #pragma once
 
 #include <filesystem>

@@ -33,7 +33,7 @@ std::string memory_section(const ReportRun& run, const std::string& id);
 std::string options_section(const ReportRun& run, const std::string& id);
 std::string data_section(const ReportRun& run, const std::string& id);
 
-/// tune/report_sweep.cpp: of a sweep, what was tried and what it came to.
+/// Of a sweep, what was tried and what it came to.
 std::string sweep_section(const ReportRun& run, const std::string& id);
 
 /// report_training.cpp: loss, figures of validation and learning rate of each step that trains.

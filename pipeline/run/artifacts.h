@@ -2,12 +2,12 @@
 // only code that writes there, besides a stage inside its own folder and the records made of the
 // journals (recorder.h). Knows no stage and draws nothing.
 //
-//   <run>/run.json            profile, plan, state of every step; rewritten whole, atomically
-//   <run>/lock                held while a process works on the run; by the jobs of a submitted run
-//                             together, each with <run>/<step>/lock of its own
-//   <run>/<step>/config.json  frozen before the step starts
-//   <run>/<step>/journal.jsonl one event a line, append only; a torn last line is left and ignored
-//   <run>/<step>/step.json    written last: where it stands, the step is done
+//   <run>/run.json              profile, plan, state of every step; rewritten whole, atomically
+//   <run>/lock                  held while a process works on the run; by the jobs of a submitted
+//                               run together, each with <run>/<step>/lock of its own
+//   <run>/<step>/config.json    frozen before the step starts
+//   <run>/<step>/journal.jsonl  one event a line, append only; a torn last line is left and ignored
+//   <run>/<step>/step.json      written last: where it stands, the step is done
 #pragma once
 
 #include <cstdint>

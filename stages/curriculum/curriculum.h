@@ -12,7 +12,7 @@ struct Curriculum {
   using Options = CurriculumOptions;
   static StageInfo info();
   static nlohmann::json plan(const Options& options, const Request& request);
-  /// Writes difficulty.safetensors (train/difficulty.h) into request.run_dir.
+  /// Writes difficulty.safetensors (train/sampling/difficulty.h) into request.run_dir.
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 

@@ -1,7 +1,6 @@
-// Believable CAN traffic with labelled attacks, for tests, examples and the embedded smoke profile;
-// graphs in space, texts and ratings by the same door (see synth_spatial.h, synth_text.h,
-// synth_ratings.h).
-// The same bytes for the same options, on every machine. No LibTorch.
+// Believable CAN traffic with labelled attacks, for tests, examples and the smoke profile; graphs
+// in space, texts and ratings by the same door (see synth_spatial.h, synth_text.h,
+// synth_ratings.h). The same bytes for the same options, on every machine. No LibTorch.
 #pragma once
 
 #include <cstdint>

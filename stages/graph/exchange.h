@@ -1,5 +1,5 @@
 // Exchange: what the processes that train one model together tell each other inside a step. No
-// LibTorch; train/ranks.h is the one that there is.
+// LibTorch; train/rank_group.h is the one that there is.
 #pragma once
 
 #include <span>

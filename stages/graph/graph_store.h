@@ -103,8 +103,8 @@ class GraphStore {
   /// {"graphs","attack","benign","unlabelled","num_ids","node_features","edge_features",
   ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; of graphs in space also
   ///  "spatial":{"classes":[names],"class_graphs":[graphs of each],"targets","are_trees",
-  ///  "paths":{same},"triplets":{"sum"},"arcs":{"sum"},"edge_length":{"median"}}, and no attack nor
-  ///  benign
+  ///  "paths":{same},"triplets":{"sum"},"arcs":{"sum"},"edge_length":{"median"}}, and
+  ///  neither attack nor benign
   const nlohmann::json& facts() const { return facts_; }
   /// The import options the store was made with, as JSON.
   const nlohmann::json& options() const { return options_; }

@@ -94,8 +94,8 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footpr
 
 /// The plan as a stage's plan() answers it, with the words of its cache policy, the teacher's mode
 /// and the epochs: measured by `measured()` where the request asks for it and no teacher is to be
-/// loaded, else `counted`. Counts
-/// refuse nothing that a measurement before training may find to fit. {"memory": plan}, or {}.
+/// loaded, else `counted`. Counts refuse nothing that a measurement before training may find to
+/// fit. {"memory": plan}, or {}.
 template <class Kd, class Measured>
 nlohmann::json planned_memory(const TrainOptions& options, const Kd& kd,
                               const memory::Footprint& counted, const Request& request,

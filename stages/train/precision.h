@@ -1,6 +1,6 @@
 // Mixed precision: matrix products of a loss in 16 bits, and the scaling of losses that keeps small
 // gradients in the range of fp16. What stays in 32 bits under it is up to the models
-// (model/full_precision.h); parameters and their gradients always do.
+// (model/layers/full_precision.h); parameters and their gradients always do.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,7 +1,7 @@
 // kdgat_bench: what scripts/bench measures inside one process. Prints one JSON object a call.
 //
-//   kdgat_bench open STORE            cold open: milliseconds, private memory
-//   kdgat_bench batch STORE N [attr]  one shuffled epoch gathered into batches of N graphs
+//   kdgat_bench open STORE                       cold open: milliseconds, private memory
+//   kdgat_bench batch STORE N [attr]             one shuffled epoch in batches of N graphs
 //   kdgat_bench text SOURCE DIR [key=value ...]  texts to their graph: seconds, CPU, peak memory
 #include <sys/resource.h>
 

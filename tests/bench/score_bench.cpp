@@ -1,7 +1,7 @@
 // What scripts/bench latency measures: one window at a time, from the text of its rows to a score.
 //
-//   kdgat_score_bench MODEL LOG [ROUNDS]   one JSON object: microseconds of a window, and of its
-//   parts
+//   kdgat_score_bench MODEL LOG [ROUNDS]
+//       one JSON object: microseconds of a window, and of its parts
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 

@@ -1,6 +1,6 @@
 // Whatever the bytes, a log either throws Error(kData) or gives frames whose values are in range.
 // The first byte picks the form. With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the
-// sources of stages/graph.
+// sources of kdgat_graph.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Whatever the bytes, a neuron, and an archive of neurons, either throws Error(kData) or gives
 // trees whose numbers are in range. The first byte picks what is read and which repairs are wanted.
-// With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of stages/graph.
+// With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of kdgat_graph.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

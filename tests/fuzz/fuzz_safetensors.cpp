@@ -1,5 +1,5 @@
 // Whatever the bytes, parsing either throws Error(kData) or gives tensors whose every byte may be
-// read. With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of stages/graph.
+// read. With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of kdgat_graph.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

@@ -1,6 +1,6 @@
 // Whatever the bytes, texts either throw Error(kData) or give words and labels in range; and all
 // cleanings give words without blanks. The first byte picks the form and the cleaning.
-// With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of stages/graph.
+// With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of kdgat_graph.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

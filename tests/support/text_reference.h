@@ -1,5 +1,5 @@
 // The graph of a corpus as its definition says: every window is made, every pair of places in it is
-// counted, and the matrix is dense. Slow and large; for comparison with graph/text_graph.h.
+// counted, and the matrix is dense. Slow and large; for comparison with data/texts/text_graph.h.
 #pragma once
 
 #include <algorithm>

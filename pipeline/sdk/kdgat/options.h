@@ -5,8 +5,8 @@
 //     double temperature = 4.0;  // the default is written here and nowhere else
 //     static auto table() {
 //       return std::tuple{field("temperature", &DistillOptions::temperature,
-//                               "Softmax temperature of teacher and student logits.").range(0.1,
-//                               100.0)};
+//                               "Softmax temperature of teacher and student logits.")
+//                             .range(0.1, 100.0)};
 //     }
 //   };
 //

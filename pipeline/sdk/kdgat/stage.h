@@ -3,9 +3,8 @@
 //   struct Example {
 //     struct Options { ...; static auto table(); };
 //     static kdgat::StageInfo info();
-//     static nlohmann::json plan(const Options&, const kdgat::Request&);              // output
-//     facts static nlohmann::json run(const Options&, const kdgat::Request&, kdgat::Host&);  //
-//     metrics
+//     static nlohmann::json plan(const Options&, const kdgat::Request&);  // facts of outputs
+//     static nlohmann::json run(const Options&, const kdgat::Request&, kdgat::Host&);  // metrics
 //   };
 //   KDGAT_STAGE(Example)
 //

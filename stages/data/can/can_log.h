@@ -3,13 +3,15 @@
 //
 //   can-train-and-test  timestamp,arbitration_id,data_field[,attack]   header; hexadecimal
 //   hcrl                timestamp,id,dlc,b0,..,R|T                     DLC+4 fields, hexadecimal
-//   candump             (1.0) can0 1A0#0011  also 29-bit ids, FD `##`, remote `#R`; candump -L
+//   candump             (1.0) can0 1A0#0011                            candump -L; also 29-bit ids,
+//                                                                      FD `##`, remote `#R`
 //   candump-screen      (1.0)  can0  1A0   [2]  00 11                  the time may be missing
 //   road                id,b0,..,b7,label                              decimal, no time
-//   daga                timestamp,CAN_ID,DLC,PAYLOAD_HEX,PAYLOAD_BIN,ANOMALY   DLC in bits
+//   daga                timestamp,CAN_ID,DLC,PAYLOAD_HEX,              DLC in bits
+//                       PAYLOAD_BIN,ANOMALY
 //   otids               Time,IntID1,IntID2,DLC,IntData1..8,Label       decimal
 //   crysys              (1.0) can0 1A0#0011 False<TAB>False            either True is an attack
-//   recan               timestamp,interface,id,dlc,01010101..
+//   recan               timestamp,interface,id,dlc,01010101..          payload in binary digits
 #pragma once
 
 #include <array>

@@ -9,7 +9,8 @@
 namespace kdgat::graph {
 
 /// The text of a log in one of three forms; times with six decimals. Throws Error(kUsage) for
-/// another.
+/// another form.
+///
 ///   can-train-and-test  header, `timestamp,arbitration_id,data_field,attack`
 ///   hcrl                `timestamp,id,dlc,b0..b7,R|T`, short rows, no header
 ///   candump             candump -L; carries no labels

@@ -1,11 +1,11 @@
 // From ratings to their graph. No LibTorch.
 //
-//   u-data        a file u.data: user TAB item TAB rating TAB time, one a line, without header;
-//   beside
-//                 it u.user (id|age|gender|occupation|zip) and u.item (id|title|dd-Mmm-yyyy|..|..|
-//                 genres, 0 or 1 each) where there are, for features
+//   u-data        a file u.data: user<TAB>item<TAB>rating<TAB>time, one a line, without header;
+//                 beside it, for features, where there are:
+//                   u.user  id|age|gender|occupation|zip
+//                   u.item  id|title|dd-Mmm-yyyy|..|..|genres, 0 or 1 each
 //   ratings-csv   a CSV with the columns user_column, item_column, rating_column, perhaps
-//   time_column
+//                 time_column
 #pragma once
 
 #include <filesystem>

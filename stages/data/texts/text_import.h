@@ -1,10 +1,9 @@
 // From texts with labels to the graph of a corpus. No LibTorch.
 //
-//   label-text         label<TAB>text           one document a line
-//   split-label-text   split<TAB>label<TAB>text split is train, val or test
+//   label-text         label<TAB>text             one document a line
+//   split-label-text   split<TAB>label<TAB>text   split is train, val or test
 //   text-csv           a CSV with columns text_column and label_column ("label" too), perhaps
-//   split;
-//                      fields may be quoted and hold line ends
+//                      split; fields may be quoted and hold line ends
 //   class-folders      a folder for each class, a file for each document
 #pragma once
 

@@ -8,9 +8,8 @@
 //   y [N] i64                                           class of a document, -1 of a word
 //   doc_mask, train_mask, val_mask, test_mask [N] bool
 //   doc_source, doc_row [D] i32                         of each document, in the order of nodes:
-//   which
-//                                                       of sources(), and line or number there,
-//                                                       from 1
+//                                                       which of sources(), and line or number
+//                                                       there, from 1
 #pragma once
 
 #include <cstdint>

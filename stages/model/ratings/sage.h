@@ -8,8 +8,8 @@
 //   h0 = [user x W_u + b_u; item x W_i + b_i] (+ a learned row of each node)
 //   layer k: h <- h + (A_k m + a_k) + B_k h, m = max or mean of h over neighbours, 0 if none;
 //            then ReLU and dropout but after the last
-//   score s = <h_user, h_item>, over sqrt(H) unless plain; rating = head(s) (+ b_user + b_item),
-//   head: 1 -> 16, ReLU, dropout -> 1
+//   score s = <h_user, h_item>, over sqrt(H) unless plain
+//   rating = head(s) (+ b_user + b_item), head: 1 -> 16, ReLU, dropout -> 1
 #pragma once
 
 #include <ATen/core/Tensor.h>
