@@ -51,6 +51,7 @@ class Figure:
     peer: float = 0  # the peer's value; 0 = not measured
     goal: str = ""
     shown: bool = True  # as a row; not where a text shows it already
+    grain: float = 0  # two values that are no further apart are equal
     missed: bool = False  # so far from its goal that the command fails
 
     def row(self):

@@ -44,6 +44,8 @@ class Verdict:
 
     @property
     def word(self):
+        if abs(self.after - self.before) <= self.figure.grain:
+            return ""
         loss = self.change if self.figure.less else -self.change
         limit = max(LEAST, self.spread)
         return "worse" if loss > limit else "better" if loss < -limit else ""

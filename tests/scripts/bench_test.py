@@ -72,6 +72,11 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict([0] * 3, [1] * 3).word, "worse")
         self.assertEqual(verdict([0] * 3, [0] * 3).word, "")
 
+    def test_what_is_below_the_grain_of_a_figure_does_not_count(self):
+        pages = Figure("memory", 0, "MiB", less=True, grain=0.1)
+        self.assertEqual(compare.Verdict.of(pages, [0.04] * 3, [0.05] * 3).word, "")
+        self.assertEqual(compare.Verdict.of(pages, [0.04] * 3, [0.5] * 3).word, "worse")
+
     def test_neither_build_is_always_the_first_of_a_pair(self):
         order = []
 
