@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Pre-trains the encoder of geometric trees, with the variables of the published script of this name:
+# Pre-trains the encoder of geometric trees, with the variables of the published script of this name, which
+# is why it keeps its .sh (docs/guides.md); the executables of the project bear no ending:
 #
 #   BATCH_SIZE=2 HIDDEN_CHANNELS=32 scripts/run_gtssl_pretrain.sh DATA [kdgat options ...]
 #

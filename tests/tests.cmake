@@ -184,3 +184,10 @@ if(KDGAT_ENGINE)
   add_executable(kdgat_path_bench tests/bench/path_bench.cpp)
   target_link_libraries(kdgat_path_bench PRIVATE kdgat_engine)
 endif()
+
+# Of the scripts, which need no build but a Python.
+function(kdgat_add_script_test name)
+  add_test(NAME "scripts: ${name}" COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties("scripts: ${name}" PROPERTIES LABELS scripts TIMEOUT 120)
+endfunction()
+kdgat_add_script_test(bench python3 -B tests/scripts/bench_test.py)

@@ -51,7 +51,7 @@ void resolve_path_options(Profile& profile) {
       problems.push_back(
           {origin, message,
            "a run folder, a step folder or a model.safetensors; PyTorch checkpoints: "
-           "scripts/convert_checkpoint.py"});
+           "scripts/convert_checkpoint"});
     }
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));

@@ -68,9 +68,9 @@ fs::path find_teacher(const fs::path& path, const std::string& model) {
   const std::string extension = path.extension().string();
   for (const char* foreign : {".pt", ".pth", ".ckpt", ".pkl", ".bin"}) {
     if (extension != foreign) continue;
-    throw Error(ExitCode::kUsage, "teacher " + path.string() + ": PyTorch files are not read",
-                "convert it once: scripts/convert_checkpoint.py " + path.string() +
-                    " -o teacher.safetensors");
+    throw Error(
+        ExitCode::kUsage, "teacher " + path.string() + ": PyTorch files are not read",
+        "convert it once: scripts/convert_checkpoint " + path.string() + " -o teacher.safetensors");
   }
   if (!fs::exists(path, ignored)) {
     throw Error(ExitCode::kUsage, "teacher " + path.string() + ": there is no such file or folder",

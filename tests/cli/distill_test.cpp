@@ -88,7 +88,7 @@ TEST_CASE("the published words of distillation train a student", "[distillation]
       const CommandResult result = run_kdgat(student + name, f.scratch.path());
       INFO(result.err);
       CHECK(result.exit_code == 2);
-      CHECK(result.err.find("scripts/convert_checkpoint.py") != std::string::npos);
+      CHECK(result.err.find("scripts/convert_checkpoint") != std::string::npos);
     }
   }
 }
@@ -131,7 +131,7 @@ json.dump({"gat_dropout": 0.2, "vgae_dropout": 0.15}, open("config.json", "w"))
   const auto shell = [&](const std::string& line) { return run_shell(line, f.scratch.path()); };
   REQUIRE(shell(*python + " publish.py " + f.teacher.string()).exit_code == 0);
   const std::string convert =
-      *python + " '" + (fs::current_path() / "scripts/convert_checkpoint.py").string() + "' ";
+      *python + " '" + (fs::current_path() / "scripts/convert_checkpoint").string() + "' ";
   for (const std::string step : {"autoencoder", "classifier"}) {
     INFO(step);
     const CommandResult made =

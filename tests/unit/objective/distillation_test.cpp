@@ -284,7 +284,7 @@ TEST_CASE("a teacher is found in a file, a step or a run, and only one",
       FAIL("accepted");
     } catch (const Error& error) {
       CHECK(error.code() == ExitCode::kUsage);
-      CHECK_THAT(error.what(), Catch::Contains("scripts/convert_checkpoint.py"));
+      CHECK_THAT(error.what(), Catch::Contains("scripts/convert_checkpoint"));
     }
   }
 }

@@ -76,7 +76,7 @@ TEST_CASE("a path that names nothing is a usage error with its place", "[path_op
       CHECK(error.code() == ExitCode::kUsage);
       CHECK_THAT(error.what(), Catch::Contains("command line, argument 4: teacher_path: ") &&
                                    Catch::Contains(reason) &&
-                                   Catch::Contains("scripts/convert_checkpoint.py"));
+                                   Catch::Contains("scripts/convert_checkpoint"));
     }
   }
 }

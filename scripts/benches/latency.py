@@ -1,0 +1,34 @@
+"""One window, from its rows to a score, by the student's and the teacher's classifier.
+
+  scripts/bench latency --logs DIR
+
+The classifiers are those of one epoch: the time does not depend on the weights."""
+import pathlib
+
+from benches.common import Failed, Figure, Setup, median
+
+SETUP = Setup(needs=("logs",), targets=("kdgat_all", "kdgat_score_bench"), threads=1, pair=())
+
+
+def add_arguments(parser):
+    parser.add_argument("--size", default="", choices=["", "student", "teacher"], help="only this model")
+
+
+def measure(build, args):
+    logs = sorted(p for p in pathlib.Path(args.logs).glob("test_*/*"))
+    if not logs:
+        raise Failed("latency needs a folder test_... with a log")
+    for size in ("student", "teacher"):
+        if args.size not in ("", size):
+            continue
+        root = build.once(size, lambda path: build.kdgat(
+            "run", "classifier", "--preset", f"gat,{size}", "--data", args.logs, "--root", path, "max_epochs=1",
+            "data.split=random", "--threads", 1))
+        model = next(root.glob("*/*/classifier/model.safetensors"))
+        runs = [build.json("kdgat_score_bench", model, logs[0], 2) for _ in range(args.repeat)]
+        goal = {"p99": "goal 500 us" if size == "student" else ""}
+        for share in ("p50", "p99"):
+            yield Figure(f"{size} classifier, a window, {share}", median(r["window_us"][share] for r in runs), "us",
+                         less=True, goal=goal.get(share, ""))
+        for part in ("graph", "model"):
+            yield Figure(f"  of it {part}, p50", median(r[part + "_us"]["p50"] for r in runs), "us", less=True)

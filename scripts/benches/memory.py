@@ -1,0 +1,81 @@
+"""What the memory plan says against what a step holds.
+
+  scripts/bench memory --logs DIR
+
+The plan's prediction against the most bytes of tensors that a step held, over one epoch, for --combinations of data,
+model, size, precision, checkpointing and batch, each with either mode of estimation."""
+import itertools
+import json
+import random
+import shutil
+
+from benches.common import Failed, Figure, Setup, median
+
+SETUP = Setup(needs=("logs",), head="machine")
+# Goals of a mode of estimation: median and worst error.
+MODES = {"measured": (0.03, 0.10), "static": (0.10, 0.25)}
+
+
+def add_arguments(parser):
+    parser.add_argument("--combinations", type=int, default=64, help="how many of 144; 0 = all")
+    parser.add_argument("--device", default="cpu", help="where the steps run")
+
+
+def planned_and_actual(text):
+    """Of a memory.json: bytes predicted and seen, the plan's margin, seconds of its probe."""
+    memory = json.loads(text)
+    planned = memory["planned"]
+    if not planned:
+        raise Failed("a step left no plan in memory.json")
+    return {"predicted": planned["predicted"], "actual": memory["actual"]["peak_tensor_bytes"],
+            "margin": planned.get("margin", 0), "seconds": planned.get("probe_seconds", 0)}
+
+
+def error_of(row):
+    return row["predicted"] / row["actual"] - 1
+
+
+def summary(mode, rows):
+    """One line on all rows of a mode, and its figures."""
+    errors = [abs(error_of(row)) for row in rows]
+    low = sum(error_of(row) < -row["margin"] for row in rows)
+    seconds = [row["seconds"] for row in rows]
+    goal = MODES[mode]
+    yield Figure(f"{mode}, median error", 100 * median(errors), "%", less=True, shown=False)
+    yield Figure(f"{mode}, worst error", 100 * max(errors), "%", less=True, shown=False)
+    yield Figure(f"{mode}, probe", median(seconds), "s", less=True, shown=False)
+    yield (f"{mode}: {len(rows)} combinations, error {median(errors):.1%} median (goal {goal[0]:.0%}), "
+           f"{max(errors):.1%} worst (goal {goal[1]:.0%}); {low} below the truth by more than the margin "
+           f"of {max(row['margin'] for row in rows):.0%} (goal 0); probe {median(seconds):.2f} s median, "
+           f"{max(seconds):.2f} s longest")
+
+
+def measure(build, args):
+    # Overlapping or sparse windows, so that there are some 2,000 to train on.
+    folder = build.scratch
+    build.kdgat("data", "import", args.logs, "-o", folder / "logs", "stride=250")
+    build.kdgat("data", "synth", "-o", folder / "traffic", "--seconds", 60, "--vehicles", 2, "--attacks", "dos,fuzzing")
+    build.kdgat("data", "import", folder / "traffic", "-o", folder / "synth", "stride=25")
+    everything = list(itertools.product(
+        ("logs", "synth"), ("autoencoder", "classifier"), ("student", "teacher"),
+        ("32", "bf16-mixed", "16-mixed"), ("false", "true"), (64, 512, 2048)))
+    count = args.combinations or len(everything)
+    chosen = sorted(random.Random(1).sample(range(len(everything)), min(count, len(everything))))
+    rows = {mode: [] for mode in MODES}
+    yield ("| data | model | precision | checkpointing | batch | mode | planned MiB | seen MiB | error |\n"
+           "|---|---|---|---|---|---|---|---|---|")
+    for number, mode in itertools.product(chosen, MODES):
+        data, stage, size, precision, checkpointing, batch = everything[number]
+        root = folder / f"{number}_{mode}"
+        build.kdgat("run", stage, "--preset", size, "--data", folder / data, "--root", root, "max_epochs=1",
+                    f"batch_size={batch}", "optimize_batch_size=false", f"memory_estimation={mode}",
+                    f"precision={precision}", f"gradient_checkpointing={checkpointing}", "--threads", args.threads,
+                    "--device", args.device)
+        row = planned_and_actual(next(root.glob("*/*/*/memory.json")).read_text())
+        shutil.rmtree(root)
+        rows[mode].append(row)
+        yield (f"| {data} | {stage} {size} | {precision} | {checkpointing} | {batch} | {mode} | "
+               f"{row['predicted'] / 2**20:.1f} | {row['actual'] / 2**20:.1f} | {error_of(row):+.1%} |")
+    yield ""
+    for mode in MODES:
+        yield from summary(mode, rows[mode])
