@@ -47,11 +47,17 @@ kdgat_add_room(kdgat_engine stages/train
   calibration checkpoint data_set fit optimizer precision probe rank_group schedule trainer)
 kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics)
 kdgat_add_room(kdgat_engine stages/train/sampling curriculum_sampler difficulty sampling)
-set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
+                      DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages
 target_link_libraries(kdgat_engine PUBLIC kdgat_graph libtorch)
+if(KDGAT_PRECOMPILE)
+  target_precompile_headers(kdgat_engine PRIVATE stages/precompiled.h)
+endif()
+kdgat_precompile(kdgat_engine)
 # The one source that starts threads; with LibTorch's own run time, as two would keep two sets of
 # them.
-set_source_files_properties(stages/model/kernels/parallel.cpp PROPERTIES COMPILE_OPTIONS -fopenmp)
+set_source_files_properties(stages/model/kernels/parallel.cpp PROPERTIES COMPILE_OPTIONS -fopenmp
+                            SKIP_PRECOMPILE_HEADERS ON)
 # LibTorch has Gloo inside and its headers not.
 find_path(GLOO_INCLUDE gloo/algorithm.h)
 set(ranks_definitions)

@@ -7,10 +7,16 @@ add_library(kdgat_test_main STATIC tests/support/catch_main.cpp)
 target_compile_options(kdgat_test_main PRIVATE -O0)
 target_link_libraries(kdgat_test_main PUBLIC Catch2::Catch2)
 
-# kdgat_add_tests(name SOURCES ... LINK ...): an executable whose test cases are tests of ctest.
+# kdgat_add_tests(name SOURCES ... LINK ... [HEADER file | HEADERS_OF target]): an executable whose test cases
+# are tests of ctest; the header is precompiled for it, or those of another of these executables are used.
 function(kdgat_add_tests name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADER;HEADERS_OF" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  if(KDGAT_PRECOMPILE AND ARG_HEADER)
+    target_precompile_headers(${name} PRIVATE ${ARG_HEADER})
+  elseif(KDGAT_PRECOMPILE AND ARG_HEADERS_OF)
+    target_precompile_headers(${name} REUSE_FROM ${ARG_HEADERS_OF})
+  endif()
   target_compile_definitions(${name} PRIVATE KDGAT_BINARY="${CMAKE_BINARY_DIR}/kdgat"
                                              KDGAT_BUILD_DIR="${CMAKE_BINARY_DIR}")
   target_include_directories(${name} PRIVATE . tests)
@@ -50,7 +56,8 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/texts/text_import_test.cpp
     tests/unit/data/texts/text_store_test.cpp
     tests/unit/data/can/windows_test.cpp
-  LINK kdgat_graph ZLIB::ZLIB)
+  LINK kdgat_graph ZLIB::ZLIB
+  HEADER tests/support/precompiled.h)
 
 kdgat_add_tests(kdgat_host_tests
   SOURCES
@@ -86,7 +93,8 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/show/text_test.cpp
     tests/unit/pipeline/slurm/submit_test.cpp
     tests/unit/pipeline/tune/tune_test.cpp
-  LINK kdgat_core)
+  LINK kdgat_core
+  HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_host_tests kdgat_plugin_example)
 # Beside the others, as its HTTP library takes longer to load than most of their cases take to run.
 kdgat_add_tests(kdgat_records_tests
@@ -94,7 +102,8 @@ kdgat_add_tests(kdgat_records_tests
     tests/unit/pipeline/records/mlflow_test.cpp
     tests/unit/pipeline/records/recorder_test.cpp
     tests/unit/pipeline/records/records_test.cpp
-  LINK kdgat_core httplib)
+  LINK kdgat_core httplib
+  HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 
 set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/ratings_data_test.cpp
@@ -105,7 +114,7 @@ if(KDGAT_ENGINE)
        tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp)
 endif()
-kdgat_add_tests(kdgat_cli_tests SOURCES ${KDGAT_CLI_TESTS} LINK kdgat_graph)
+kdgat_add_tests(kdgat_cli_tests SOURCES ${KDGAT_CLI_TESTS} LINK kdgat_graph HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_cli_tests kdgat_all)
 
 if(KDGAT_ENGINE)
@@ -146,7 +155,8 @@ if(KDGAT_ENGINE)
       tests/unit/train/trainer_test.cpp
     LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
          kdgat_stage_finetune kdgat_stage_graphsage kdgat_stage_gtssl
-         kdgat_stage_evaluate kdgat_stage_fusion)
+         kdgat_stage_evaluate kdgat_stage_fusion
+    HEADER tests/support/catch_torch.h)
 endif()
 
 # Beside the engine's, which take minutes to link and build.
@@ -156,7 +166,8 @@ if(KDGAT_ENGINE)
       tests/unit/model/texts/sparse_product_test.cpp
       tests/unit/model/texts/text_gcn_test.cpp
       tests/unit/stages/textgcn_test.cpp
-    LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier)
+    LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier
+    HEADERS_OF kdgat_engine_tests)
 endif()
 
 # Needs a cluster around it, and the machine to itself.
@@ -178,11 +189,14 @@ target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
 if(KDGAT_ENGINE)
   add_executable(kdgat_score_bench tests/bench/score_bench.cpp)
   target_link_libraries(kdgat_score_bench PRIVATE kdgat_engine)
+  kdgat_precompile(kdgat_score_bench)
   add_executable(kdgat_engine_bench tests/bench/engine_bench.cpp)
   target_compile_options(kdgat_engine_bench PRIVATE -ffp-contract=fast)
   target_link_libraries(kdgat_engine_bench PRIVATE kdgat_engine)
+  kdgat_precompile(kdgat_engine_bench)
   add_executable(kdgat_path_bench tests/bench/path_bench.cpp)
   target_link_libraries(kdgat_path_bench PRIVATE kdgat_engine)
+  kdgat_precompile(kdgat_path_bench)
 endif()
 
 # Of the scripts, which need no build but a Python.

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kPollMilliseconds = 10;
+constexpr int kRankPollMilliseconds = 10;
 /// What a process whose others have ended may take to say why it ends, too.
 constexpr double kGraceSeconds = 10;
 /// Between two signs of life of the first program; without one for so long it is gone.
@@ -115,7 +115,7 @@ class LocalRanks {
     if (process.has_ended()) return;
     process.forward_signals();
     const bool is_alive =
-        process.poll(kPollMilliseconds / world_ + 1, [&](const json& event, uint64_t memory) {
+        process.poll(kRankPollMilliseconds / world_ + 1, [&](const json& event, uint64_t memory) {
           if (rank == 0) return on_event(event, memory);
           pass_on(event, rank, on_event);
         });
@@ -153,11 +153,6 @@ class LocalRanks {
   int cause_ = -1;
   double deadline_ = 0;  ///< when those that still run are killed; 0 = not yet
 };
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 /// Folders of earlier starts that came to their end an hour ago.
 void remove_old(const fs::path& folder) {

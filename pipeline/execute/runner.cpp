@@ -10,8 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kOomReport = "oom-report.md";
-
 std::string outcome_word(int code) { return code == 85 ? "checkpointed" : "interrupted"; }
 
 /// Carries out one plan; the state of a run_plan() call.

@@ -7,8 +7,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kOomReport = "oom-report.md";
-
 json fingerprint_config(const RunnerInput& input, const PlannedStep& step,
                         const PluginDescription& plugin, const json& request) {
   return {{"step", step.spec.name},

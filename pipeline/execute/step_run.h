@@ -11,6 +11,9 @@
 
 namespace kdgat {
 
+/// What a stage leaves in its folder when it ran out of memory.
+inline constexpr const char* kOomReport = "oom-report.md";
+
 class StepRun {
  public:
   /// Records the step as running, and makes its folder or takes up the one of an earlier attempt.

@@ -65,7 +65,7 @@ void add_training(const json& metrics, const std::string& step, std::vector<Figu
   }
 }
 
-std::string text_of(const json& value) { return value.is_null() ? "" : value_text(value); }
+std::string shown_value(const json& value) { return value.is_null() ? "" : value_text(value); }
 
 std::string fingerprint_of_data(const json& config) {
   const json graphs = below(below(below(config, "ingredients"), "inputs"), "graphs");
@@ -239,7 +239,7 @@ std::vector<Difference> differences(const std::vector<RunRecord>& runs) {
       std::vector<std::string> values;
       std::set<std::string> said;
       for (const json& config : configs) {
-        values.push_back(text_of(value_of(config)));
+        values.push_back(shown_value(value_of(config)));
         if (config.is_object()) said.insert(values.back());
       }
       if (said.size() > 1) out.push_back({name, option, std::move(values)});

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kMebibyte = uint64_t{1} << 20;
 
 NextAttempt refused(std::string why) { return {true, {}, std::move(why)}; }
 
@@ -22,7 +22,7 @@ NextAttempt more_memory(const StepState& state, JobResources next) {
                    " were not enough, and no more may be asked for (max_mem)");
   }
   const uint64_t wanted = std::max(2 * asked, state.memory_used() / 4 * 5);
-  next.memory = std::min(wanted, next.max_memory) / kMiB * kMiB;
+  next.memory = std::min(wanted, next.max_memory) / kMebibyte * kMebibyte;
   next.memory_from = "a retry: " + format_bytes(asked) + " were not enough";
   return {false, next, "more memory: " + format_bytes(asked) + " -> " + format_bytes(next.memory)};
 }
@@ -35,7 +35,7 @@ NextAttempt smaller_packs(const StepState& state, JobResources next) {
   if (before / 2 < kLeast) {
     return refused("the ceiling is " + format_bytes(before) + " already; half of it is too little");
   }
-  next.memory_limit = before / 2 / kMiB * kMiB;
+  next.memory_limit = before / 2 / kMebibyte * kMebibyte;
   return {false, next,
           "smaller packs: a ceiling of " + format_bytes(next.memory_limit) +
               " of device memory, was " + format_bytes(before)};

@@ -16,7 +16,7 @@ namespace kdgat {
 
 namespace {
 
-struct Words {
+struct CompletionWords {
   std::string verbs, stages, presets, run_flags, keys, score_flags, cards, sites,
       devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
       jobs_flags = "--retry --seed --root --json",
@@ -31,7 +31,7 @@ std::string joined(const std::set<std::string>& words) {
   return out;
 }
 
-Words collect(const PluginCatalog& catalog) {
+CompletionWords collect(const PluginCatalog& catalog) {
   std::set<std::string> visible, stages, keys,
       flags = {"--preset", "--config",  "--data",      "--from",     "--until",
                "--force",  "--dry-run", "--explain",   "--progress", "--in-process",
@@ -73,7 +73,7 @@ Words collect(const PluginCatalog& catalog) {
 }
 
 /// Puts each word list in the place of its @name@.
-std::string filled(std::string script, const Words& words) {
+std::string filled(std::string script, const CompletionWords& words) {
   const std::pair<const char*, const std::string*> places[] = {
       {"@verbs@", &words.verbs},         {"@stages@", &words.stages},
       {"@presets@", &words.presets},     {"@flags@", &words.run_flags},
@@ -177,7 +177,7 @@ if [[ $funcstack[1] == _kdgat ]]; then _kdgat "$@"; else compdef _kdgat kdgat; f
 )";
 
 /// fish wants a line for each word with its description.
-std::string fish(const PluginCatalog& catalog, const Words& words) {
+std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   const auto quoted = [](const std::string& text) {
     std::string out = "'";
     for (const char c : text) out += c == '\'' ? std::string("\\'") : std::string(1, c);
@@ -243,7 +243,7 @@ int completion_verb(Context& context, const std::vector<std::string>& arguments)
   CommandLine line(context, "kdgat completion");
   line.word(shell);
   line.parse(arguments);
-  const Words words = collect(context.catalog);
+  const CompletionWords words = collect(context.catalog);
   if (shell == "bash") {
     context.out << filled(kBash, words);
   } else if (shell == "zsh") {

@@ -141,7 +141,7 @@ ordered_json profile_json(const Profile& profile, bool origin) {
   return out;
 }
 
-int show(Context& context, const std::vector<std::string>& arguments) {
+int show_config(Context& context, const std::vector<std::string>& arguments) {
   bool origin = false;
   const RunFlags extras{"kdgat config show",
                         [&](CommandLine& line, RunOptions&) { line.flag("--origin", origin); }};
@@ -301,7 +301,7 @@ int config_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command = read_action(context, "config", arguments, {"show", "schema", "init"});
   if (command.name == "schema") return schema(context, command.words);
   if (command.name == "init") return init(context, command.words);
-  return show(context, command.words);
+  return show_config(context, command.words);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ int print_help(std::ostream& out, const std::string& action) {
 
 // ---- the command line
 
-struct Request {
+struct DataRequest {
   std::string action, path, output;
   bool dry_run = false;
   json options = json::object();  ///< by canonical name, only those given
@@ -99,8 +99,8 @@ bool is_setting(const std::string& word) {
 }
 
 /// Throws Error(kUsage) with every problem.
-Request read_request(const Context& context, const Command& command) {
-  Request request;
+DataRequest read_data_request(const Context& context, const Command& command) {
+  DataRequest request;
   request.action = command.name;
   const bool writes = request.action == "import" || request.action == "synth";
   const json schema = takes_options(request.action) ? schema_of(request.action)
@@ -178,7 +178,7 @@ void print_json(std::ostream& out, const json& value) {
   out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
 }
 
-int say_what_would_be(Context& context, const Request& request) {
+int say_what_would_be(Context& context, const DataRequest& request) {
   json what = {
       {"action", request.action}, {"output", request.output}, {"options", request.options}};
   if (request.action == "import") what["source"] = request.path;
@@ -192,7 +192,7 @@ int say_what_would_be(Context& context, const Request& request) {
   return 0;
 }
 
-int act(Context& context, const Request& request) {
+int act(Context& context, const DataRequest& request) {
   if (request.dry_run) return say_what_would_be(context, request);
   if (request.action == "import") {
     Display display(context, "import");
@@ -241,7 +241,7 @@ int data_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command =
       read_action(context, "data", arguments, {"import", "inspect", "verify", "synth"});
   if (command.help) return print_help(context.out, command.name);
-  const Request request = read_request(context, command);
+  const DataRequest request = read_data_request(context, command);
   install_signal_flags();
   try {
     return act(context, request);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/run/artifacts.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -152,7 +153,7 @@ void settle_if_possible(const JobsOfRun& of, const std::vector<StepState>& state
   }
 }
 
-void show(Context& context, std::vector<JobsOfRun>& runs, const JobReports& reports) {
+void show_jobs(Context& context, std::vector<JobsOfRun>& runs, const JobReports& reports) {
   Table table;
   json list = json::array();
   const bool has_seeds = runs.size() > 1;
@@ -241,7 +242,7 @@ int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<JobsOfRun> runs = runs_of(named.run, named.root, named.seed);
   JobReports reports = ask_slurm(job_numbers(runs), run_program);
   if (!retry) {
-    show(context, runs, reports);
+    show_jobs(context, runs, reports);
     return 0;
   }
   bool is_refused = false;

@@ -47,7 +47,7 @@ std::string ports_text(const std::vector<PortDescription>& ports) {
   return out.empty() ? "none" : out;
 }
 
-int list(Context& context) {
+int list_plugins(Context& context) {
   if (context.json) {
     json out = json::array();
     for (const auto& [name, plugin] : context.catalog.all()) out.push_back(plugin_json(plugin));
@@ -71,7 +71,7 @@ int list(Context& context) {
   return 0;
 }
 
-int show(Context& context, const std::string& name) {
+int show_plugin(Context& context, const std::string& name) {
   const PluginDescription* plugin = context.catalog.find(name);
   if (plugin == nullptr) {
     const auto problem = context.catalog.problems().find(name);
@@ -121,8 +121,8 @@ int plugins_verb(Context& context, const std::vector<std::string>& arguments) {
   CommandLine line(context, "kdgat plugins");
   if (is_show) line.word(stage);
   line.parse(command.words);
-  if (!is_show) return list(context);
-  if (!stage.empty()) return show(context, stage);
+  if (!is_show) return list_plugins(context);
+  if (!stage.empty()) return show_plugin(context, stage);
   throw Error(ExitCode::kUsage, "plugins show needs a stage", "kdgat plugins show autoencoder");
 }
 

@@ -77,7 +77,7 @@ std::string done_text(const RunRecord& run) {
   return std::to_string(done) + "/" + std::to_string(run.steps.size());
 }
 
-int list(Context& context, const std::vector<std::string>& words) {
+int list_runs(Context& context, const std::vector<std::string>& words) {
   std::string root = "runs", dataset;
   CommandLine line(context, "kdgat runs list");
   line.value("--root", root);
@@ -161,7 +161,7 @@ std::string files_text(const RunRecord& run) {
   return table.text();
 }
 
-int show(Context& context, const std::vector<std::string>& words) {
+int show_run(Context& context, const std::vector<std::string>& words) {
   std::string name, root = "runs";
   CommandLine line(context, "kdgat runs show");
   line.word(name);
@@ -383,10 +383,10 @@ stay. Either all named runs are removed, or none.
 int runs_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command =
       read_action(context, "runs", arguments, {"list", "show", "compare", "rm"});
-  if (command.name == "show") return show(context, command.words);
+  if (command.name == "show") return show_run(context, command.words);
   if (command.name == "compare") return compare(context, command.words);
   if (command.name == "rm") return remove(context, command.words);
-  return list(context, command.words);
+  return list_runs(context, command.words);
 }
 
 }  // namespace

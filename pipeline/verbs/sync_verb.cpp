@@ -29,14 +29,14 @@ std::vector<fs::path> runs_below(const fs::path& root) {
   return out;
 }
 
-struct Words {
+struct SyncWords {
   std::vector<std::string> runs;
   std::string root = "runs", to;
   bool follow = false;
 };
 
-Words parse(Context& context, const std::vector<std::string>& arguments) {
-  Words words;
+SyncWords parse(Context& context, const std::vector<std::string>& arguments) {
+  SyncWords words;
   CommandLine line(context, "kdgat sync");
   line.words([&](const std::string& run) { words.runs.push_back(run); });
   line.value("--root", words.root);
@@ -50,7 +50,7 @@ Words parse(Context& context, const std::vector<std::string>& arguments) {
 bool has_ended(const fs::path& run) { return read_object(run / "run.json").contains("exit_code"); }
 
 /// Once, or with `follow` again and again until the run has ended or a signal comes.
-RunRecords::Outcome sync_run(const fs::path& run, const Words& words) {
+RunRecords::Outcome sync_run(const fs::path& run, const SyncWords& words) {
   constexpr double kPauseSeconds = 2;
   RunRecords records(run, targets_of_run(run, words.to), kRequestSeconds);
   RunRecords::Outcome all;
@@ -87,7 +87,7 @@ if something could not be written or sent, and says what.
 )";
 
 int sync_verb(Context& context, const std::vector<std::string>& arguments) {
-  const Words words = parse(context, arguments);
+  const SyncWords words = parse(context, arguments);
   std::vector<fs::path> runs;
   for (const std::string& name : words.runs) runs.push_back(find_run(name, words.root));
   if (words.runs.empty()) runs = runs_below(words.root);

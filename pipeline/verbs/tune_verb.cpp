@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kGiB = 1024.0 * 1024 * 1024;
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 /// What was said beside the words of `kdgat run`.
 struct TuneWords {
@@ -297,8 +297,9 @@ class TuneCommand {
       for (std::string name; std::getline(list, name, ',');) o.devices.push_back(name);
     }
     o.memory = static_cast<int64_t>(session.memory_limit());
-    o.buffer = static_cast<int64_t>((words_.buffer < 0 ? (is_cpu ? 0 : 2) : words_.buffer) * kGiB);
-    o.fixed_reservation = words_.is_auto ? 0 : static_cast<int64_t>(words_.model * kGiB);
+    o.buffer =
+        static_cast<int64_t>((words_.buffer < 0 ? (is_cpu ? 0 : 2) : words_.buffer) * kGibibyte);
+    o.fixed_reservation = words_.is_auto ? 0 : static_cast<int64_t>(words_.model * kGibibyte);
     if (words_.mode == "asha") o.first_rung = words_.first_rung;
     o.eta = std::max<int64_t>(2, words_.eta);
     record_.cores = session.machine.threads();
@@ -373,7 +374,7 @@ class TuneCommand {
 };
 
 /// What a sweep came to; with --simulate, what it would be on a device of that size.
-int show(Context& context, const std::vector<std::string>& words) {
+int show_sweep(Context& context, const std::vector<std::string>& words) {
   std::string name, root = "runs", size;
   int64_t copies = 1;
   double buffer = 2, model = 1.5;
@@ -404,7 +405,7 @@ int show(Context& context, const std::vector<std::string>& words) {
     return 0;
   }
   const double total = static_cast<double>(parse_bytes(size));
-  const json out = simulation_json(record, total, buffer * kGiB, model * kGiB, copies);
+  const json out = simulation_json(record, total, buffer * kGibibyte, model * kGibibyte, copies);
   context.out << (context.json ? out.dump(1) + "\n" : simulation_text(out));
   return 0;
 }
@@ -445,7 +446,7 @@ steps of a run: the same command again keeps those that are done, kdgat report d
 
 int tune_verb(Context& context, const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments.front() == "show") {
-    return show(context, {arguments.begin() + 1, arguments.end()});
+    return show_sweep(context, {arguments.begin() + 1, arguments.end()});
   }
   TuneCommand command(context, arguments);
   return command.is_preview() ? command.preview() : command.run();

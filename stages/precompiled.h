@@ -1,0 +1,21 @@
+// What nearly every source with LibTorch parses, precompiled once for all of them (see
+// stages.cmake). Sources include what they use all the same: clang-tidy and a build with
+// KDGAT_PRECOMPILE=OFF read them without this file.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <torch/autograd.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
