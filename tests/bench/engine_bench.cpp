@@ -26,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"
 #include "train/fit.h"
@@ -33,13 +34,10 @@
 
 namespace {
 
+using kdgat::bench::seconds_since;
 using kdgat::graph::GraphStore;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double peak_mib() {
   rusage usage{};
@@ -319,25 +317,24 @@ int main(int argc, char** argv) {
   const auto is = [&](const char* verb, std::size_t count) {
     return words.size() == count + 1 && words[0] == verb;
   };
-  try {
-    if (is("machine", 1)) {
-      std::cout << measure_machine(std::stoi(words[1])) << "\n";
-    } else if (is("train", 6)) {
-      at::set_num_threads(std::stoi(words[6]));
-      std::cout << train(words[1], words[2], words[3], std::stoll(words[4]), std::stoll(words[5]))
-                << "\n";
-    } else if (is("score", 4)) {
-      at::set_num_threads(std::stoi(words[4]));
-      std::cout << score(words[1], words[2], std::stoll(words[3])) << "\n";
-    } else {
-      std::cerr << "usage: kdgat_engine_bench machine THREADS\n"
-                   "       kdgat_engine_bench train STORE MODEL SIZE BATCH EPOCHS THREADS\n"
-                   "       kdgat_engine_bench score STORE SIZE LIMIT THREADS\n";
-      return 2;
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "error: " << e.what() << "\n";
-    return 1;
-  }
-  return 0;
+  return kdgat::bench::run(
+      "usage: kdgat_engine_bench machine THREADS\n"
+      "       kdgat_engine_bench train STORE MODEL SIZE BATCH EPOCHS THREADS\n"
+      "       kdgat_engine_bench score STORE SIZE LIMIT THREADS\n",
+      [&] {
+        if (is("machine", 1)) {
+          std::cout << measure_machine(std::stoi(words[1])) << "\n";
+        } else if (is("train", 6)) {
+          at::set_num_threads(std::stoi(words[6]));
+          std::cout << train(words[1], words[2], words[3], std::stoll(words[4]),
+                             std::stoll(words[5]))
+                    << "\n";
+        } else if (is("score", 4)) {
+          at::set_num_threads(std::stoi(words[4]));
+          std::cout << score(words[1], words[2], std::stoll(words[3])) << "\n";
+        } else {
+          return false;
+        }
+        return true;
+      });
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench.h"
 #include "data/import.h"
 #include "data/texts/text_store.h"
 #include "graph/graph_store.h"
@@ -22,11 +23,8 @@
 
 namespace {
 
+using kdgat::bench::seconds_since;
 using kdgat::graph::GraphStore;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// A field of /proc/self/status in MiB, e.g. "RssAnon:".
 double status_mib(const std::string& field) {
@@ -113,21 +111,18 @@ nlohmann::json text(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  try {
-    if (words.size() == 2 && words[0] == "open") {
-      std::cout << open_store(words[1]) << "\n";
-    } else if (words.size() >= 3 && words[0] == "batch") {
-      std::cout << batch(words[1], std::stoll(words[2]), words.size() > 3) << "\n";
-    } else if (words.size() >= 3 && words[0] == "text") {
-      std::cout << text(words) << "\n";
-    } else {
-      std::cerr << "usage: kdgat_bench open STORE | batch STORE N [attr] | "
-                   "text SOURCE DIR [key=value ...]\n";
-      return 2;
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "error: " << e.what() << "\n";
-    return 1;
-  }
-  return 0;
+  return kdgat::bench::run(
+      "usage: kdgat_bench open STORE | batch STORE N [attr] | text SOURCE DIR [key=value ...]\n",
+      [&] {
+        if (words.size() == 2 && words[0] == "open") {
+          std::cout << open_store(words[1]) << "\n";
+        } else if (words.size() >= 3 && words[0] == "batch") {
+          std::cout << batch(words[1], std::stoll(words[2]), words.size() > 3) << "\n";
+        } else if (words.size() >= 3 && words[0] == "text") {
+          std::cout << text(words) << "\n";
+        } else {
+          return false;
+        }
+        return true;
+      });
 }

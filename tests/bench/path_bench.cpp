@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "bench.h"
 #include "graph/paths.h"
 #include "graph/random.h"
 #include "memory/meter.h"
@@ -29,12 +30,9 @@
 namespace {
 
 namespace graph = kdgat::graph;
+using kdgat::bench::seconds_since;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Graphs {
   std::vector<float> pos;
@@ -150,28 +148,25 @@ json step(const Graphs& graphs, int64_t count, const kdgat::model::SgmpConfig& c
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto number = [&](std::size_t i) { return std::stoll(words.at(i)); };
-  try {
-    if (words.size() == 4 && words[0] == "enumerate") {
-      std::cout << enumerate(number(1), number(2), std::stod(words[3])) << "\n";
-    } else if (words.size() >= 9 && words[0] == "step") {
-      at::set_num_threads(static_cast<int>(number(8)));
-      kdgat::model::SgmpConfig config;
-      config.node_features = 5;
-      config.hidden = number(4);
-      config.interactions = number(5);
-      std::cout << step(superpixels(number(1), number(2), number(3)), number(1), config, number(6),
-                        number(7), words.size() > 9)
-                << "\n";
-    } else {
-      std::cerr
-          << "usage: kdgat_path_bench enumerate NODES NEIGHBOURS SECONDS\n"
-             "       kdgat_path_bench step GRAPHS NODES NEIGHBOURS HIDDEN INTERACTIONS BUDGET "
-             "STEPS THREADS [bf16]\n";
-      return 2;
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "error: " << e.what() << "\n";
-    return 1;
-  }
-  return 0;
+  return kdgat::bench::run(
+      "usage: kdgat_path_bench enumerate NODES NEIGHBOURS SECONDS\n"
+      "       kdgat_path_bench step GRAPHS NODES NEIGHBOURS HIDDEN INTERACTIONS BUDGET STEPS "
+      "THREADS [bf16]\n",
+      [&] {
+        if (words.size() == 4 && words[0] == "enumerate") {
+          std::cout << enumerate(number(1), number(2), std::stod(words[3])) << "\n";
+        } else if (words.size() >= 9 && words[0] == "step") {
+          at::set_num_threads(static_cast<int>(number(8)));
+          kdgat::model::SgmpConfig config;
+          config.node_features = 5;
+          config.hidden = number(4);
+          config.interactions = number(5);
+          std::cout << step(superpixels(number(1), number(2), number(3)), number(1), config,
+                            number(6), number(7), words.size() > 9)
+                    << "\n";
+        } else {
+          return false;
+        }
+        return true;
+      });
 }

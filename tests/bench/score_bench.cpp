@@ -11,6 +11,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "bench.h"
 #include "data/can/log_windows.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
@@ -40,7 +41,7 @@ std::string text_of(const std::string& path) {
   return out;
 }
 
-int run(const std::string& model_file, const std::string& log, int rounds) {
+void measure(const std::string& model_file, const std::string& log, int rounds) {
   at::set_num_threads(1);
   const auto header = model::load_header(graph::SafetensorsFile::open(model_file));
   const auto scorer = objective::load_scorer(model_file, torch::kCPU);
@@ -77,20 +78,14 @@ int run(const std::string& model_file, const std::string& log, int rounds) {
                     {"mean_score", sum / static_cast<double>(whole.size())}}
                    .dump()
             << '\n';
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::cerr << "usage: kdgat_score_bench MODEL LOG [ROUNDS]\n";
-    return 2;
-  }
-  try {
-    return run(argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 5);
-  } catch (const std::exception& e) {
-    std::cerr << "error: " << e.what() << '\n';
-    return 1;
-  }
+  return kdgat::bench::run("usage: kdgat_score_bench MODEL LOG [ROUNDS]\n", [&] {
+    if (argc < 3) return false;
+    measure(argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 5);
+    return true;
+  });
 }

@@ -3,20 +3,11 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/runs.h"
+#include "support/cli.h"
 
 namespace {
-
-namespace fs = std::filesystem;
-using kdgat::test::CommandResult;
-using kdgat::test::kdgat_word;
-using kdgat::test::run_kdgat;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
 
 constexpr const char* kHeader = "timestamp,arbitration_id,data_field,attack\n";
 

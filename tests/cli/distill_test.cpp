@@ -1,24 +1,13 @@
 // Distillation through the executable: the published command lines and keys, teachers by path and
 // by step, converted PyTorch teachers.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "file/safetensors.h"
+#include "support/cli.h"
 #include "support/python.h"
-#include "support/runs.h"
 
 using kdgat::graph::SafetensorsFile;
-using kdgat::test::CommandResult;
-using kdgat::test::must_kdgat;
-using kdgat::test::newest_run;
-using kdgat::test::read_text;
-using kdgat::test::run_kdgat;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -106,7 +95,7 @@ TEST_CASE("a profile wires teachers to students", "[distillation][cli]") {
 }
 
 TEST_CASE("a published state dict becomes a teacher", "[distillation][cli]") {
-  const auto python = kdgat::test::python_with("torch, safetensors.torch, xxhash");
+  const auto python = python_with("torch, safetensors.torch, xxhash");
   if (!python) return;
   const Trained f;
   // The names of the published modules, the numbers of the teachers just trained.

@@ -8,14 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "support/command.h"
+#include "support/cli.h"
 
 namespace {
-
-namespace fs = std::filesystem;
-using kdgat::test::CommandResult;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
 
 struct Shown {
   std::string file;
@@ -49,7 +44,7 @@ std::vector<Shown> commands_of(const fs::path& file) {
 
 /// The shown line with the build under test in the place of scripts/kdgat and kdgat.
 std::string runnable(std::string command) {
-  const std::string binary = fs::absolute(kdgat::test::kdgat_binary()).string();
+  const std::string binary = fs::absolute(kdgat_binary()).string();
   for (const std::string name : {"scripts/kdgat", "kdgat"}) {
     const std::string piped = "| " + name + " ";
     if (const std::size_t at = command.find(piped); at != std::string::npos) {
@@ -89,8 +84,7 @@ TEST_CASE("every command line shown in the documentation runs", "[docs][cli]") {
 
 TEST_CASE("docs/options.md is what the option tables say", "[docs][cli]") {
   const CommandResult result =
-      run_shell("KDGAT_BINARY='" + fs::absolute(kdgat::test::kdgat_binary()).string() +
-                    "' scripts/docs --check",
+      run_shell("KDGAT_BINARY='" + fs::absolute(kdgat_binary()).string() + "' scripts/docs --check",
                 fs::current_path());
   INFO(result.out << result.err);
   CHECK(result.exit_code == 0);

@@ -1,17 +1,8 @@
 // The memory presets, and runs under a limit with the real stages.
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "support/command.h"
-
-using kdgat::test::CommandResult;
-using kdgat::test::read_text;
-using kdgat::test::run_kdgat;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
-
-namespace fs = std::filesystem;
+#include "support/cli.h"
 
 namespace {
 

@@ -1,23 +1,9 @@
 // A recommender from synthetic ratings to predictions, and its memory before there are any.
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/runs.h"
-
-namespace {
-
-using kdgat::test::CommandResult;
-using kdgat::test::kdgat_word;
-using kdgat::test::must_kdgat;
-using kdgat::test::newest_run;
-using kdgat::test::run_kdgat;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
-
-}  // namespace
+#include "support/cli.h"
 
 TEST_CASE("the preset graphsage trains on synthetic ratings", "[cli][graphsage]") {
   const ScratchFolder scratch;
@@ -26,7 +12,7 @@ TEST_CASE("the preset graphsage trains on synthetic ratings", "[cli][graphsage]"
       "graphsage.epochs=2 hidden_dim=16 --threads 1";
   must_kdgat(words, scratch.path());
   const auto step = newest_run(scratch / "runs/ratings") / "graphsage";
-  const json metrics = json::parse(kdgat::test::read_text(step / "metrics.json"));
+  const json metrics = json::parse(read_text(step / "metrics.json"));
   CHECK(metrics.dump().find("test_rmse") != std::string::npos);
   CHECK(std::filesystem::exists(step / "recommendations.csv"));
   CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out, Catch::Contains("kept"));
@@ -41,7 +27,7 @@ TEST_CASE("published keys of recommenders are known", "[cli][graphsage]") {
              "mse_weight": 1.0, "bpr_weight": 0.1, "num_negatives": 1})";
   must_kdgat("run graphsage --config config.json --data files", scratch.path());
   const auto step = newest_run(scratch / "runs/files") / "graphsage";
-  const json options = json::parse(kdgat::test::read_text(step / "config.json"));
+  const json options = json::parse(read_text(step / "config.json"));
   CHECK_THAT(options.dump(),
              Catch::Contains("\"lr\":0.002") && Catch::Contains("\"loss\":\"combined\""));
   const CommandResult refused =

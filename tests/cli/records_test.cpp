@@ -7,15 +7,11 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "support/cli.h"
 #include "support/python.h"
-#include "support/runs.h"
 
-using namespace kdgat::test;
 using Catch::Contains;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -1,17 +1,13 @@
 // The report of a real run: its numbers, its form, and what a browser makes of it.
 #include <catch2/catch.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "support/cli.h"
 #include "support/log_text.h"
 #include "support/markup_check.h"
 #include "support/python.h"
-#include "support/runs.h"
 
-using namespace kdgat::test;
 using Catch::Contains;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 

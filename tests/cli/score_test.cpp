@@ -3,26 +3,15 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "graph/graph_store.h"
-#include "support/runs.h"
+#include "support/cli.h"
 
 using kdgat::graph::GraphStore;
 using kdgat::graph::SafetensorsFile;
-using kdgat::test::CommandResult;
-using kdgat::test::must_kdgat;
-using kdgat::test::newest_run;
-using kdgat::test::read_text;
-using kdgat::test::run_kdgat;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -55,7 +44,7 @@ std::vector<Line> lines_of(const std::string& csv) {
 struct Trained {
   ScratchFolder scratch;
   fs::path run, data;
-  std::string kdgat = kdgat::test::kdgat_word();
+  std::string kdgat = kdgat_word();
 
   Trained() {
     std::ofstream(scratch / "two.yaml") << "preset: [vgae, gat, student]\nstages:\n  evaluate:\n";

@@ -1,21 +1,9 @@
 // `kdgat data` on graphs in space, as a person meets it.
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/runs.h"
-
-namespace {
-
-using kdgat::test::CommandResult;
-using kdgat::test::must_kdgat;
-using kdgat::test::run_kdgat;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
-
-}  // namespace
+#include "support/cli.h"
 
 TEST_CASE("trees: synth, import, inspect and verify follow one another", "[cli][data]") {
   const ScratchFolder scratch;

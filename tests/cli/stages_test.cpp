@@ -2,29 +2,17 @@
 // smoke profile leaves behind, driven through the executable.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "file/safetensors.h"
 #include "graph/random.h"
+#include "support/cli.h"
 #include "support/python.h"
-#include "support/runs.h"
 #include "support/soak.h"
 
 using kdgat::graph::SafetensorsFile;
-using kdgat::test::CommandResult;
-using kdgat::test::kdgat_word;
-using kdgat::test::must_kdgat;
-using kdgat::test::newest_run;
-using kdgat::test::read_text;
-using kdgat::test::run_kdgat;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -60,7 +48,7 @@ TEST_CASE("every stage describes itself, its options and its ports", "[contract]
   REQUIRE(list.exit_code == 0);
   const json plugins = json::parse(list.out);
   CHECK(plugins.size() >= 4);
-  const fs::path folder = fs::absolute(kdgat::test::kdgat_binary()).parent_path() / "plugins";
+  const fs::path folder = fs::absolute(kdgat_binary()).parent_path() / "plugins";
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
     INFO(entry.path());
@@ -100,7 +88,7 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
   CHECK(summary.at("steps").size() == 3);
 
   const fs::path run = newest_run(scratch / "runs" / "smoke");
-  const std::optional<std::string> python = kdgat::test::python_with_safetensors();
+  const std::optional<std::string> python = python_with_safetensors();
   int tensors = 0;
   for (const auto& entry : fs::recursive_directory_iterator(scratch / "runs")) {
     INFO(entry.path());
@@ -153,7 +141,7 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
       }
       ++root;
     };
-    while (killed < kdgat::test::soak(10)) {
+    while (killed < soak(10)) {
       const double seconds = 0.2 + 1.2 * random.uniform();
       const int code = run_shell("timeout -s KILL " + std::to_string(seconds) + " " + kdgat_word() +
                                      " " + line + std::to_string(root) + " > /dev/null 2>&1",

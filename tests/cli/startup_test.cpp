@@ -2,12 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "support/command.h"
-
-using kdgat::test::CommandResult;
-using kdgat::test::run_kdgat;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
+#include "support/cli.h"
 
 namespace {
 
@@ -17,7 +12,7 @@ std::string libraries_opened(const std::string& words) {
   const std::string log = (scratch / "ld").string();
   const CommandResult result =
       run_shell("LD_DEBUG=files LD_DEBUG_OUTPUT='" + log + "' '" +
-                    std::filesystem::absolute(kdgat::test::kdgat_binary()).string() + "' " + words,
+                    std::filesystem::absolute(kdgat_binary()).string() + "' " + words,
                 scratch.path());
   INFO(result.err);
   CHECK(result.exit_code == 0);
@@ -29,8 +24,7 @@ std::string libraries_opened(const std::string& words) {
 TEST_CASE("the executable does not link LibTorch", "[cli]") {
   const ScratchFolder scratch;
   const CommandResult result =
-      run_shell("ldd '" + std::filesystem::absolute(kdgat::test::kdgat_binary()).string() + "'",
-                scratch.path());
+      run_shell("ldd '" + std::filesystem::absolute(kdgat_binary()).string() + "'", scratch.path());
   REQUIRE(result.exit_code == 0);
   CHECK(result.out.find("libkdgat_graph") != std::string::npos);
   CHECK(result.out.find("torch") == std::string::npos);
@@ -50,7 +44,7 @@ TEST_CASE("help, configuration, plugins and a dry run open neither LibTorch nor 
 
 TEST_CASE("a plugin exports one symbol", "[cli]") {
   const std::filesystem::path folder =
-      std::filesystem::absolute(kdgat::test::kdgat_binary()).parent_path() / "plugins";
+      std::filesystem::absolute(kdgat_binary()).parent_path() / "plugins";
   int plugins = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".so") continue;

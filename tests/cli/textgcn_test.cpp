@@ -1,19 +1,11 @@
 // The stage textgcn and the published profiles of texts, as a person meets them.
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/runs.h"
+#include "support/cli.h"
 
 namespace {
-
-using kdgat::test::CommandResult;
-using kdgat::test::must_kdgat;
-using kdgat::test::newest_run;
-using kdgat::test::run_kdgat;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
 
 /// A profile of two lines' difference from the shipped one.
 std::string published(const std::string& from, const std::string& to) {

@@ -2,22 +2,10 @@
 // stopped early.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "support/runs.h"
-
-using kdgat::test::CommandResult;
-using kdgat::test::kdgat_word;
-using kdgat::test::must_kdgat;
-using kdgat::test::newest_run;
-using kdgat::test::read_text;
-using kdgat::test::run_shell;
-using kdgat::test::ScratchFolder;
-using nlohmann::json;
-
-namespace fs = std::filesystem;
+#include "support/cli.h"
 
 namespace {
 

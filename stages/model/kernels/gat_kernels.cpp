@@ -283,17 +283,7 @@ void gat_backward(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partia
   }
 }
 
-/// A 31-bit hash of the element's number (after C. Wellons' lowbias32, with a second key).
-inline int32_t hash(uint32_t element, uint32_t low, uint32_t high) {
-  uint32_t x = element * 0x9E3779B9u + low;
-  x ^= x >> 16;
-  x *= 0x7FEB352Du;
-  x ^= high;
-  x ^= x >> 15;
-  x *= 0x846CA68Bu;
-  x ^= x >> 16;
-  return static_cast<int32_t>(x >> 1);
-}
+#include "model/kernels/dropout_hash.h"
 
 template <class T>
 void relu_drop(const T* x, int64_t count, DropKey key, T scale, T* out) {

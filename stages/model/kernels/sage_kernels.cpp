@@ -188,17 +188,7 @@ inline uint64_t mix(uint64_t z) {  // splitmix64's finaliser
   return z ^ (z >> 31);
 }
 
-/// The 31-bit hash of dropout everywhere (see gat_kernels.cpp).
-inline int32_t hash(uint32_t element, uint32_t low, uint32_t high) {
-  uint32_t x = element * 0x9E3779B9u + low;
-  x ^= x >> 16;
-  x *= 0x7FEB352Du;
-  x ^= high;
-  x ^= x >> 15;
-  x *= 0x846CA68Bu;
-  x ^= x >> 16;
-  return static_cast<int32_t>(x >> 1);
-}
+#include "model/kernels/dropout_hash.h"
 
 template <class T>
 void activate(const SageActivation<T>& a, int64_t begin, int64_t end) {

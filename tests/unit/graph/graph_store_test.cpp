@@ -11,17 +11,14 @@
 #include "support/command.h"
 #include "support/python.h"
 #include "support/random_graphs.h"
+#include "support/span_copy.h"
 
 namespace kdgat::graph {
 namespace {
 
+using test::copy;
 using test::random_graphs;
 using test::RandomGraphs;
-
-template <class T>
-std::vector<T> copy(std::span<const T> values) {
-  return {values.begin(), values.end()};
-}
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;

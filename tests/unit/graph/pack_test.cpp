@@ -120,12 +120,8 @@ TEST_CASE("a batch with more nodes than 32 bits can name does not fit", "[pack]"
 
 TEST_CASE("packs hold each graph once and keep within every bound", "[pack]") {
   const test::ScratchFolder folder;
-  RandomGraphs wanted;
-  wanted.files = {10'000};
-  wanted.max_nodes = 40;
-  wanted.node_features = 1;
-  wanted.edge_features = 0;
-  const GraphStore store = random_store(folder / "g", wanted);
+  const GraphStore store = random_store(
+      folder / "g", {.files = {10'000}, .max_nodes = 40, .node_features = 1, .edge_features = 0});
   const auto size = [](std::span<const int64_t> ptr, int64_t id) { return ptr[id + 1] - ptr[id]; };
   Random random(5);
   for (int round = 0; round < 60; ++round) {

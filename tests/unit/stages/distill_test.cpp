@@ -208,6 +208,6 @@ TEST_CASE("a run folder teaches by kind", "[stages][distillation]") {
   const std::string by_step = f.weights_of<Classifier>(f.of_gat());
   std::filesystem::remove_all(f.folder / "student");  // or it would be a second classifier
   auto options = f.of_gat();
-  options.teacher_path = f.folder.string();
+  options.teacher_path = f.folder.path().string();
   CHECK(f.weights_of<Classifier>(options) == by_step);
 }

@@ -5,57 +5,20 @@
 #include <thread>
 
 #include "data/import.h"
-#include "data/synth.h"
 #include "graphsage/graphsage.h"
 #include "graphsage/rating_fit.h"
 #include "graphsage/rating_metrics.h"
 #include "memory/meter.h"
-#include "support/command.h"
-#include "support/stage_fixture.h"
+#include "support/stage_data.h"
 
 using namespace kdgat;
 using namespace kdgat::graphsage;
+using kdgat::test::RatingsFixture;
 using nlohmann::json;
 
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Imported synthetic ratings, and requests for runs on them.
-struct RatingsFixture {
-  explicit RatingsFixture(int64_t users = 80, int64_t ratings = 24) {
-    torch::set_num_threads(1);
-    graph::SynthOptions synth;
-    synth.kind = "ratings";
-    synth.graphs = users;
-    synth.nodes = ratings;
-    synth.classes = 4;
-    graph::write_synthetic(folder / "files", synth);
-    graph::import_logs(folder / "files", folder / "data", {});
-  }
-  graph::RatingStore store() const {
-    return graph::RatingStore::open(folder / "data/graphs.safetensors");
-  }
-  Request request(const std::string& step) const {
-    Request r;
-    r.step = step;
-    r.run_dir = folder / step;
-    fs::create_directories(r.run_dir);
-    r.inputs["graphs"] = {{"data", "graphs", folder / "data", store().facts()}};
-    return r;
-  }
-  std::string weights(const std::string& step) const {
-    const auto file = graph::SafetensorsFile::open(folder / step / "model.safetensors");
-    std::string out;
-    for (const auto& [name, tensor] : file.tensors()) {
-      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
-    }
-    return out;
-  }
-
-  test::ScratchFolder folder;
-  test::FakeHost fake;
-};
 
 GraphsageOptions small() {
   GraphsageOptions o;

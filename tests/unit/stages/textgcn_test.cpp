@@ -6,16 +6,14 @@
 #include <string>
 #include <thread>
 
-#include "data/import.h"
-#include "data/synth.h"
 #include "memory/out_of_memory.h"
-#include "support/command.h"
-#include "support/stage_fixture.h"
+#include "support/stage_data.h"
 #include "textgcn/text_memory.h"
 #include "textgcn/text_splits.h"
 #include "textgcn/textgcn.h"
 
 using namespace kdgat;
+using kdgat::test::TextFixture;
 using nlohmann::json;
 using textgcn::TextGcn;
 using textgcn::TextGcnOptions;
@@ -23,49 +21,6 @@ using textgcn::TextGcnOptions;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// An imported corpus of three classes, and requests for steps on it.
-struct Texts {
-  explicit Texts(const std::vector<double>& shares = {}, int64_t documents = 120) {
-    torch::set_num_threads(1);
-    graph::SynthOptions synth;
-    synth.kind = "text";
-    synth.graphs = documents;
-    synth.nodes = 60;
-    synth.classes = 3;
-    graph::write_synthetic(folder / "texts", synth);
-    graph::ImportOptions options;
-    options.remove_rare_words = 2;
-    options.tvt_split = shares;
-    graph::import_logs(folder / "texts", folder / "data", options);
-  }
-
-  graph::TextStore store() const {
-    return graph::TextStore::open(folder / "data" / "graphs.safetensors");
-  }
-
-  Request request(const std::string& step, int64_t seed = 42) const {
-    Request r;
-    r.step = step;
-    r.seed = seed;
-    r.run_dir = folder / step;
-    fs::create_directories(r.run_dir);
-    r.inputs["graphs"] = {{"data", "graphs", folder / "data", store().facts()}};
-    return r;
-  }
-
-  std::string weights(const std::string& step) const {
-    const auto file = graph::SafetensorsFile::open(folder / step / "model.safetensors");
-    std::string out;
-    for (const auto& [name, tensor] : file.tensors()) {
-      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
-    }
-    return out;
-  }
-
-  test::ScratchFolder folder;
-  test::FakeHost fake;
-};
 
 TextGcnOptions small() {
   TextGcnOptions o;
@@ -82,7 +37,7 @@ double accuracy(const json& made, const std::string& part) {
 }  // namespace
 
 TEST_CASE("text models learn the classes of synthetic documents", "[textgcn]") {
-  Texts f;
+  TextFixture f;
   for (const char* name : {"text_gcn", "sgc", "ssgc"}) {
     INFO(name);
     TextGcnOptions o = small();
@@ -106,7 +61,7 @@ TEST_CASE("text models learn the classes of synthetic documents", "[textgcn]") {
 
 TEST_CASE("every form of the text model trains, and has as many parameters as planned",
           "[textgcn]") {
-  Texts f;
+  TextFixture f;
   const auto with = [](const std::function<void(TextGcnOptions&)>& change) {
     TextGcnOptions o = small();
     o.max_epochs = 3;
@@ -141,7 +96,7 @@ TEST_CASE("every form of the text model trains, and has as many parameters as pl
 
 TEST_CASE("training stops by the mean of the validation losses before, as first published",
           "[textgcn]") {
-  Texts f;
+  TextFixture f;
   TextGcnOptions o = small();
   o.max_epochs = 200;
   o.patience = 3;
@@ -171,7 +126,7 @@ TEST_CASE("training stops by the mean of the validation losses before, as first 
 
 TEST_CASE("without validation documents all epochs are trained, and the loss is that of training",
           "[textgcn]") {
-  Texts f({0.8, 0, 0.2});
+  TextFixture f({0.8, 0, 0.2});
   for (const char* stop : {"mean_loss", "best"}) {
     TextGcnOptions o = small();
     o.max_epochs = 15;
@@ -190,7 +145,7 @@ TEST_CASE("without validation documents all epochs are trained, and the loss is 
 
 TEST_CASE("a text model that was stopped goes on to the weights of an undisturbed one",
           "[textgcn]") {
-  Texts f;
+  TextFixture f;
   for (const char* stop : {"mean_loss", "best"}) {
     TextGcnOptions o = small();
     o.max_epochs = 12;
@@ -223,7 +178,7 @@ TEST_CASE("a text model that was stopped goes on to the weights of an undisturbe
 }
 
 TEST_CASE("text models trained in threads of one process are those trained alone", "[textgcn]") {
-  Texts f;
+  TextFixture f;
   TextGcnOptions o = small();
   o.max_epochs = 6;
   for (const int64_t seed : {1, 2}) {
@@ -245,7 +200,7 @@ TEST_CASE("text models trained in threads of one process are those trained alone
 }
 
 TEST_CASE("training, validation and test share one graph, at one address", "[textgcn]") {
-  Texts f;
+  TextFixture f;
   graph::TextStore::forget_shared();
   const textgcn::TextSplits splits = textgcn::open_splits(f.folder / "data", true);
   const float* address = splits.train.store.value().data();
@@ -265,7 +220,7 @@ TEST_CASE("training, validation and test share one graph, at one address", "[tex
 }
 
 TEST_CASE("the bytes of training a text model are planned within a tenth", "[textgcn]") {
-  Texts f({}, 600);
+  TextFixture f({}, 600);
   for (const char* stop : {"mean_loss", "best"}) {
     TextGcnOptions o;
     o.max_epochs = 2;

@@ -7,62 +7,20 @@
 #include <string>
 
 #include "data/import.h"
-#include "data/synth.h"
 #include "finetune/finetune.h"
 #include "graph/shape.h"
 #include "gtssl/gtssl.h"
 #include "memory/meter.h"
-#include "support/command.h"
 #include "support/stage_fixture.h"
 #include "train/probe.h"
 
 using namespace kdgat;
+using kdgat::test::TreeFixture;
 using nlohmann::json;
 
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Imported synthetic trees of three classes, and requests for steps on them.
-struct Trees {
-  explicit Trees(const std::string& kind = "tree", int64_t graphs = 60, int64_t nodes = 30) {
-    torch::set_num_threads(1);
-    graph::SynthOptions synth;
-    synth.kind = kind;
-    synth.graphs = graphs;
-    synth.nodes = nodes;
-    synth.classes = 3;
-    graph::write_synthetic(folder / "files", synth);
-    graph::ImportOptions options;
-    graph::import_logs(folder / "files", folder / "data", options);
-    store = graph::GraphStore::open(folder / "data" / "graphs.safetensors");
-  }
-
-  Request request(const std::string& step, const std::string& encoder = "") const {
-    Request r;
-    r.step = step;
-    r.run_dir = folder / step;
-    fs::create_directories(r.run_dir);
-    r.inputs["graphs"] = {{"data", "graphs", folder / "data", store.facts()}};
-    if (!encoder.empty()) {
-      r.inputs["encoder"] = {{encoder, "encoder", folder / encoder, json::object()}};
-    }
-    return r;
-  }
-
-  std::string weights(const std::string& step) const {
-    const auto file = graph::SafetensorsFile::open(folder / step / "model.safetensors");
-    std::string out;
-    for (const auto& [name, tensor] : file.tensors()) {
-      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
-    }
-    return out;
-  }
-
-  test::ScratchFolder folder;
-  graph::GraphStore store;
-  test::FakeHost fake;
-};
 
 gtssl::GtsslOptions small_gtssl() {
   gtssl::GtsslOptions o;
@@ -85,7 +43,7 @@ finetune::FinetuneOptions small_finetune() {
 }  // namespace
 
 TEST_CASE("pre-training lowers its loss, and a head on the encoder learns classes", "[gtssl]") {
-  Trees f;
+  TreeFixture f;
   gtssl::GtsslOptions o = small_gtssl();
   o.max_epochs = 8;
   const json made = gtssl::Gtssl::run(o, f.request("gtssl"), f.fake.host);
@@ -122,7 +80,7 @@ TEST_CASE("pre-training lowers its loss, and a head on the encoder learns classe
 
 TEST_CASE("the shape of trees in numbers made by hand tells synthetic classes apart",
           "[finetune]") {
-  Trees f("tree", 90, 40);
+  TreeFixture f("tree", 90, 40);
   finetune::FinetuneOptions o = small_finetune();
   o.representation = "shape";
   o.head = "linear";
@@ -134,7 +92,7 @@ TEST_CASE("the shape of trees in numbers made by hand tells synthetic classes ap
 }
 
 TEST_CASE("a share of the labels is the same for a seed, and of every class", "[finetune]") {
-  Trees f;
+  TreeFixture f;
   finetune::FinetuneOptions o = small_finetune();
   o.representation = "shape";
   o.head = "linear";
@@ -154,7 +112,7 @@ TEST_CASE("a share of the labels is the same for a seed, and of every class", "[
 }
 
 TEST_CASE("numbers of graphs are learned, and judged in their own unit", "[finetune]") {
-  Trees f;
+  TreeFixture f;
   std::string labels = "file,class,size\n";
   for (std::size_t g = 0; g < f.store.sources().size(); ++g) {
     const graph::Source& source = f.store.sources()[g];
@@ -184,7 +142,7 @@ TEST_CASE("numbers of graphs are learned, and judged in their own unit", "[finet
 
 TEST_CASE("a run that is stopped and continued ends with the weights of an undisturbed one",
           "[gtssl][resume]") {
-  Trees f;
+  TreeFixture f;
   gtssl::GtsslOptions o = small_gtssl();
   o.checkpoint_seconds = 0;
   gtssl::Gtssl::run(o, f.request("whole"), f.fake.host);
@@ -205,7 +163,7 @@ TEST_CASE("a run that is stopped and continued ends with the weights of an undis
 }
 
 TEST_CASE("a step in parts of one graph is the same step", "[gtssl][accumulation]") {
-  Trees f;
+  TreeFixture f;
   gtssl::GtsslOptions o = small_gtssl();
   o.max_epochs = 1;
   o.batch_size = 8;
@@ -218,7 +176,7 @@ TEST_CASE("a step in parts of one graph is the same step", "[gtssl][accumulation
 }
 
 TEST_CASE("losses stay finite in bf16", "[gtssl][precision]") {
-  Trees f;
+  TreeFixture f;
   gtssl::GtsslOptions o = small_gtssl();
   o.precision = "bf16-mixed";
   o.max_epochs = 10;
@@ -229,7 +187,7 @@ TEST_CASE("losses stay finite in bf16", "[gtssl][precision]") {
 
 TEST_CASE("the plan of pre-training counts what a step needs", "[gtssl][memory]") {
   for (const auto& [kind, graphs, nodes] : {std::tuple{"superpixel", 12, 49}, {"tree", 60, 120}}) {
-    Trees f(kind, graphs, nodes);
+    TreeFixture f(kind, graphs, nodes);
     for (const int64_t batch : {2, 4}) {
       for (const int64_t budget : {2048, 8192}) {
         for (const int64_t hidden : {16, 64}) {
@@ -256,11 +214,11 @@ TEST_CASE("graphs without positions, and encoders of other graphs, are refused",
   test::StageFixture cars;
   CHECK_THROWS_WITH(gtssl::Gtssl::run(small_gtssl(), cars.request("gtssl"), cars.fake.host),
                     Catch::Contains("the graphs have no positions"));
-  Trees f;
+  TreeFixture f;
   gtssl::GtsslOptions o = small_gtssl();
   o.max_epochs = 1;
   gtssl::Gtssl::run(o, f.request("gtssl"), f.fake.host);
-  Trees points("superpixel", 12, 25);
+  TreeFixture points("superpixel", 12, 25);
   finetune::FinetuneOptions tune = small_finetune();
   tune.encoder_path = (f.folder / "gtssl").string();
   CHECK_THROWS_WITH(finetune::Finetune::run(tune, points.request("tune"), points.fake.host),

@@ -10,10 +10,12 @@
 #include "data/synth.h"
 #include "support/command.h"
 #include "support/log_text.h"
+#include "support/span_copy.h"
 
 namespace kdgat::graph {
 namespace {
 
+using test::copy;
 using test::data_error;
 using test::write_text;
 
@@ -24,11 +26,6 @@ RatingStore import_from(const std::filesystem::path& source, const test::Scratch
   RatingStore store = RatingStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
   return store;
-}
-
-template <class T>
-std::vector<T> list(std::span<const T> values) {
-  return {values.begin(), values.end()};
 }
 
 }  // namespace
@@ -60,12 +57,12 @@ TEST_CASE("u.data with u.user and u.item becomes a graph with features", "[ratin
   const RatingStore store = import_from(folder / "ml", folder, options);
   CHECK(store.user_names() == std::vector<std::string>{"10", "2"});  // ordered as strings
   CHECK(store.item_names() == std::vector<std::string>{"1", "30", "7"});
-  CHECK(list(store.user()) == std::vector{0, 1, 0, 1});
-  CHECK(list(store.item()) == std::vector{2, 2, 0, 1});
-  CHECK(list(store.rating()) == std::vector<float>{5, 3, 1, 4});
-  CHECK(list(store.time()) == std::vector<int64_t>{100, 101, 102, 103});
-  CHECK(list(store.row_ptr()) == std::vector{0, 2, 4, 5, 6, 8});
-  CHECK(list(store.col()) == std::vector{2, 4, 3, 4, 0, 1, 0, 1});
+  CHECK(copy(store.user()) == std::vector{0, 1, 0, 1});
+  CHECK(copy(store.item()) == std::vector{2, 2, 0, 1});
+  CHECK(copy(store.rating()) == std::vector<float>{5, 3, 1, 4});
+  CHECK(copy(store.time()) == std::vector<int64_t>{100, 101, 102, 103});
+  CHECK(copy(store.row_ptr()) == std::vector{0, 2, 4, 5, 6, 8});
+  CHECK(copy(store.col()) == std::vector{2, 4, 3, 4, 0, 1, 0, 1});
   // Of users z(age), F, M, artist, writer; the median year of 1990 and 1994 is 1992.
   REQUIRE(store.features() == 20);
   const auto row = [&](int64_t node, std::size_t first, std::size_t count) {
@@ -98,13 +95,13 @@ TEST_CASE("a CSV of ratings is read by its columns, with or without times", "[ra
   ImportReport report;
   RatingStore store = import_from(folder / "r.csv", folder, options, &report);
   CHECK(store.user_names() == std::vector<std::string>{"a", "b,c"});
-  CHECK(list(store.rating()) == std::vector<float>{1, 2, 3});  // the last rating of a pair counts
+  CHECK(copy(store.rating()) == std::vector<float>{1, 2, 3});  // the last rating of a pair counts
   REQUIRE(report.warnings.size() == 1);
   CHECK(report.warnings[0].message == "1 pair rated again: the last rating counts");
   CHECK(store.features() == 0);
   options.rating_split = "time";
   store = import_from(folder / "r.csv", folder, options);
-  CHECK(list(store.test()) == std::vector{1, 2});
+  CHECK(copy(store.test()) == std::vector{1, 2});
 
   write_text(folder / "plain.csv", "rating,item,user\n1,i,u\n2,j,u\n");
   options.rating_split = "permutation";
@@ -213,7 +210,7 @@ TEST_CASE("MovieLens 100K divides as published", "[ratings][golden]") {
   CHECK(r.at("train_items") == 1651);
   CHECK(r.at("least_of_user") == 12);
   CHECK(r.at("mean") == Approx(3.5319).margin(5e-5));
-  CHECK(list(store.train().first(5)) == std::vector{75721, 80184, 19864, 76699, 92991});
+  CHECK(copy(store.train().first(5)) == std::vector{75721, 80184, 19864, 76699, 92991});
 }
 
 }  // namespace kdgat::graph

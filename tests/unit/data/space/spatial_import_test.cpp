@@ -12,11 +12,14 @@
 #include "graph/spatial.h"
 #include "support/command.h"
 #include "support/log_text.h"
+#include "support/span_copy.h"
+#include "support/synth_of.h"
 #include "support/tar_text.h"
 
 namespace kdgat::graph {
 namespace {
 
+using test::copy;
 using test::data_error;
 using test::write_text;
 
@@ -31,11 +34,6 @@ GraphStore store_in(const test::ScratchFolder& folder) {
   GraphStore store = GraphStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
   return store;
-}
-
-template <class T>
-std::vector<T> copy(std::span<const T> values) {
-  return {values.begin(), values.end()};
 }
 
 TEST_CASE("neurons of a folder become graphs with their labels", "[spatial_import]") {
@@ -227,11 +225,7 @@ TEST_CASE("subtrees are whole where they fit, else what is nearest the branch po
 
 TEST_CASE("samples of synthetic trees have the sizes and labels asked for", "[spatial_import]") {
   const test::ScratchFolder folder;
-  SynthOptions synth;
-  synth.kind = "tree";
-  synth.graphs = 6;
-  synth.nodes = 400;
-  write_synthetic(folder / "trees", synth);
+  write_synthetic(folder / "trees", test::synth_of("tree", 6, 400));
   ImportOptions options;
   options.subtrees = 60;
   options.min_nodes = 20;

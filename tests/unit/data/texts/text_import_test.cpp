@@ -11,6 +11,7 @@
 #include "file/line_reader.h"
 #include "support/command.h"
 #include "support/log_text.h"
+#include "support/synth_of.h"
 
 namespace kdgat::graph {
 namespace {
@@ -381,10 +382,7 @@ TEST_CASE("texts on standard input need the name of their form", "[text_import]"
 
 TEST_CASE("made-up texts are the same for the same seed and learnable", "[text_import]") {
   const test::ScratchFolder folder;
-  SynthOptions synth;
-  synth.kind = "text";
-  synth.graphs = 30;
-  synth.nodes = 40;
+  SynthOptions synth = test::synth_of("text", 30, 40);
   write_synthetic(folder / "a", synth);
   write_synthetic(folder / "b", synth);
   const std::string train = test::read_text(folder / "a/corpus.train.en");

@@ -1,12 +1,12 @@
 // Records while `kdgat run` works, and `kdgat sync` afterwards, as a person types them: with the
 // example plugin, and a tracking server in this process.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "support/background.h"
 #include "support/command.h"
 #include "support/fake_mlflow.h"
 #include "support/recorded_run.h"
@@ -44,35 +44,6 @@ std::size_t numbers(FakeMlflow& server, const std::string& run, const std::strin
     return 0;
   }
 }
-
-/// `kdgat <words>` in the background; killed at the end.
-class Background {
- public:
-  Background(const std::string& words, const fs::path& folder) {
-    const std::string line =
-        "exec '" + fs::absolute(kdgat_binary()).string() + "' " + words + " > out 2> err";
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      if (::chdir(folder.c_str()) != 0) ::_exit(126);
-      ::execl("/bin/bash", "bash", "-c", line.c_str(), nullptr);
-      ::_exit(127);
-    }
-  }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
-  ~Background() { end(SIGKILL); }
-  int end(int signal) {
-    if (pid_ <= 0) return -1;
-    ::kill(pid_, signal);
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_ = -1;
-};
 
 /// Until `is_true`, for a minute at most.
 bool wait_until(const std::function<bool()>& is_true) {
@@ -250,7 +221,7 @@ TEST_CASE("kdgat sync --follow ends with the run it follows", "[records]") {
   REQUIRE(wait_until([&] { return numbers(server, "01RUN/classifier", "train_loss") == 2; }));
   end_run(run);
   REQUIRE(wait_until([&] { return !read_text(scratch / "out").empty(); }));
-  CHECK(sync.end(0) == 0);
+  CHECK(sync.wait() == 0);
   CHECK(server.run("01RUN").status == "FINISHED");
   CHECK_THAT(read_text(scratch / "out"), Contains("17 numbers sent"));
 }

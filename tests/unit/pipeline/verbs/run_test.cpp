@@ -1,5 +1,4 @@
 // `kdgat run` as a person types it, with the example plugin and the probe.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "kdgat/atomic_file.h"
+#include "support/background.h"
 #include "support/probe_plugin.h"
 #include "support/soak.h"
 
@@ -19,38 +19,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// `kdgat <words>` in the background; the output goes to files in `folder`.
-class Background {
- public:
-  Background(const std::string& words, const fs::path& folder) {
-    const std::string line =
-        "exec '" + fs::absolute(kdgat_binary()).string() + "' " + words + " > out 2> err";
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      if (::chdir(folder.c_str()) != 0) ::_exit(126);
-      ::execl("/bin/bash", "bash", "-c", line.c_str(), nullptr);
-      ::_exit(127);
-    }
-  }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
-  ~Background() {
-    if (pid_ > 0) ::kill(pid_, SIGKILL);
-    wait();
-  }
-  void signal(int number) const { ::kill(pid_, number); }
-  int wait() {
-    if (pid_ <= 0) return -1;
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_ = -1;
-};
 
 std::vector<fs::path> runs_in(const fs::path& folder) {
   std::vector<fs::path> out;
