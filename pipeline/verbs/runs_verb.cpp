@@ -77,7 +77,7 @@ std::string done_text(const RunRecord& run) {
   return std::to_string(done) + "/" + std::to_string(run.steps.size());
 }
 
-int list_runs(Context& context, const std::vector<std::string>& words) {
+int print_runs(Context& context, const std::vector<std::string>& words) {
   std::string root = "runs", dataset;
   CommandLine line(context, "kdgat runs list");
   line.value("--root", root);
@@ -386,7 +386,7 @@ int runs_verb(Context& context, const std::vector<std::string>& arguments) {
   if (command.name == "show") return show_run(context, command.words);
   if (command.name == "compare") return compare(context, command.words);
   if (command.name == "rm") return remove(context, command.words);
-  return list_runs(context, command.words);
+  return print_runs(context, command.words);
 }
 
 }  // namespace
