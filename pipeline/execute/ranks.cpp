@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -153,11 +151,6 @@ class LocalRanks {
   int cause_ = -1;
   double deadline_ = 0;  ///< when those that still run are killed; 0 = not yet
 };
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 /// Folders of earlier starts that came to their end an hour ago.
 void remove_old(const fs::path& folder) {

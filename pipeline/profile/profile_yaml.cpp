@@ -8,6 +8,7 @@
 
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
 
 namespace kdgat {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/run/artifacts.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"

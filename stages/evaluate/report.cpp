@@ -137,7 +137,7 @@ void Report::add(const Predictions& p) {
   }
   json cells = {p.name(), model_.step};
   for (const char* name : {"accuracy", "precision", "recall", "f1", "auc"}) {
-    cells.push_back(text("%.3f", core.at(name)));
+    cells.push_back(format_number("%.3f", core.at(name)));
   }
   rows_.push_back({p.name(), std::move(cells)});
   if (!p.files.empty()) add_calibrated(p, place["calibrated"]);
