@@ -29,6 +29,7 @@ kdgat_add_room(kdgat_core pipeline/verbs
   memory_verb plan_verb plugins_verb report_verb run_verb runs_verb score_verb stage_verb
   submit_flags submit_verb sync_verb tune_verb verbs version_verb)
 target_include_directories(kdgat_core PUBLIC .)
+kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_core PUBLIC kdgat_sdk kdgat_graph
                       PRIVATE yaml-cpp CLI11::CLI11 spdlog::spdlog Threads::Threads ${CMAKE_DL_LIBS})

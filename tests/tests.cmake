@@ -20,7 +20,7 @@ function(kdgat_add_tests name)
   target_compile_definitions(${name} PRIVATE KDGAT_BINARY="${CMAKE_BINARY_DIR}/kdgat"
                                              KDGAT_BUILD_DIR="${CMAKE_BINARY_DIR}")
   target_include_directories(${name} PRIVATE . tests)
-  target_compile_options(${name} PRIVATE -O1 -g0)
+  target_compile_options(${name} PRIVATE -O0 -g0)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} kdgat_test_main)
   catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: "
                        PROPERTIES ENVIRONMENT "OMP_NUM_THREADS=1" TIMEOUT 900)
@@ -175,7 +175,7 @@ if(KDGAT_ENGINE)
   add_executable(kdgat_slurm_tests tests/slurm/slurm_test.cpp)
   target_compile_definitions(kdgat_slurm_tests PRIVATE KDGAT_BINARY="${CMAKE_BINARY_DIR}/kdgat")
   target_include_directories(kdgat_slurm_tests PRIVATE . tests)
-  target_compile_options(kdgat_slurm_tests PRIVATE -O1 -g0)
+  target_compile_options(kdgat_slurm_tests PRIVATE -O0 -g0)
   target_link_libraries(kdgat_slurm_tests PRIVATE kdgat_graph kdgat_test_main)
   add_dependencies(kdgat_slurm_tests kdgat_all)
   add_test(NAME kdgat_slurm_tests COMMAND tests/slurm/cluster $<TARGET_FILE:kdgat_slurm_tests>

@@ -1,7 +1,7 @@
 // Losses of a classifier over logits.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace kdgat::objective {
 

@@ -2,7 +2,8 @@
 // own their models and know no optimiser, schedule, file or log.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
 
 #include <string>
 #include <utility>

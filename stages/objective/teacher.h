@@ -4,7 +4,8 @@
 // G graphs, N nodes of a batch.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
 
 #include <filesystem>
 #include <functional>

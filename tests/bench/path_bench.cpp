@@ -8,7 +8,7 @@
 //       tensor bytes and of resident anonymous memory over what stood before the first step
 #include <ATen/Parallel.h>
 #include <torch/optim/adam.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // What only a device shows; skipped, saying so, without one. Run by scripts/bench gpu.
 #include <ATen/DeviceAccelerator.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <iostream>
 

@@ -1,6 +1,6 @@
 #include "memory/meter.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <new>
 

@@ -1,5 +1,9 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
+#include <torch/nn/utils/clip_grad.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
+
 #include <filesystem>
 #include <fstream>
 

@@ -1,5 +1,7 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
+#include <torch/nn/modules/batchnorm.h>
+
 #include <cmath>
 #include <filesystem>
 #include <limits>

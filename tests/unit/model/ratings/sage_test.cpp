@@ -2,7 +2,7 @@
 // gradients against automatic differentiation and finite differences, bytes against what is held.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
-#include <torch/torch.h>
+#include <torch/optim/adam.h>
 
 #include <set>
 

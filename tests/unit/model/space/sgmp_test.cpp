@@ -1,5 +1,7 @@
 #include "model/space/sgmp.h"
 
+#include <torch/nn/init.h>
+
 #include <numeric>
 
 #include "file/safetensors.h"
