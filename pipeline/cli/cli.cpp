@@ -47,6 +47,7 @@ void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {
 int run_words(const std::vector<Verb>& verbs, const std::vector<std::string>& words,
               Context& context) {
   std::vector<std::string> names;
+  names.reserve(verbs.size());
   for (const Verb& verb : verbs) names.push_back(verb.name);
   for (size_t i = 0; i < words.size(); ++i) context.positions.push_back(static_cast<int>(i) + 1);
   Command command = read_command(context, words, names);

@@ -113,6 +113,7 @@ struct Setup {
 void standardise_target(const train::Data& data, const std::vector<int64_t>& ids,
                         const model::GraphModel& model) {
   std::vector<double> values;
+  values.reserve(ids.size());
   for (const int64_t id : ids) {
     values.push_back(data.store.spatial().target[static_cast<std::size_t>(id)]);
   }
@@ -196,6 +197,7 @@ json judge(const FinetuneOptions& options, const Setup& setup, const std::vector
       options.batch_size);
   if (is_regression(options)) {
     std::vector<float> target;
+    target.reserve(ids.size());
     for (const int64_t id : ids) {
       target.push_back(setup.data.store.spatial().target[static_cast<std::size_t>(id)]);
     }

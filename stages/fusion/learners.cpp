@@ -106,7 +106,7 @@ class Chooser : public Base {
   /// Remembers the weights `action` chosen for `rows`; their rewards.
   at::Tensor remember(const at::Tensor& rows, const at::Tensor& x, const at::Tensor& action) {
     const at::Tensor alpha = action.to(at::kFloat) / static_cast<double>(options_.alpha_steps - 1);
-    const at::Tensor reward_G = reward(net_, x, states_.y_G.index_select(0, rows), alpha);
+    at::Tensor reward_G = reward(net_, x, states_.y_G.index_select(0, rows), alpha);
     replay_.add(rows, action, reward_G);
     return reward_G;
   }

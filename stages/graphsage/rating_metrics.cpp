@@ -117,8 +117,9 @@ json cold_metrics(const RatingData& data, const Predictions& test, int64_t cold_
     out["cold_" + name + "_predictions"] = truth.size();
     const json errors = rating_errors(truth, predicted, static_cast<double>(data.low),
                                       static_cast<double>(data.high));
+    const std::string prefix = "cold_" + name + "_";
     for (const auto& [key, value] : errors.items()) {
-      out["cold_" + name + "_" + key] = value;
+      out[std::string(prefix).append(key)] = value;
     }
   };
   of(data.test.user, cold_user, "user");

@@ -99,6 +99,7 @@ Arena::Arena() {
       if (span == kHugePage) break;
       continue;
     }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is rounded up
     base_ = reinterpret_cast<char*>(round_up(reinterpret_cast<std::size_t>(range), kHugePage));
     span_ = span;
     ::madvise(base_, span_, MADV_HUGEPAGE);  // may be refused: then pages are small

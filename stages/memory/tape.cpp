@@ -1,6 +1,7 @@
 #include "memory/tape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -53,7 +54,7 @@ void Tape::parameters(const std::vector<double>& elements) {
 
 Value Tape::checkpoint(const Value& x, const std::function<Value(const Value&)>& body) {
   const bool was_recording = std::exchange(recording_, false);
-  const Value y = body(x);
+  Value y = body(x);
   recording_ = was_recording;
   then(y, [this, x, body](const Held& grad) {
     Value again = x;
@@ -89,7 +90,8 @@ void Tape::note() {
 
 std::vector<Phase> Tape::phases() const {
   std::set<std::size_t> largest;
-  for (double graphs = 1; graphs <= 1 << 20; graphs *= 2) {
+  for (int power = 0; power <= 20; ++power) {
+    const double graphs = std::exp2(power);
     for (const double nodes : {1, 2, 4, 8, 16, 32, 64, 128, 1024}) {
       for (const double edges : {0.0, 0.5, 1.0, 1.5, 2.0, 4.0, 8.0, 16.0}) {
         const Size size{static_cast<int64_t>(graphs), static_cast<int64_t>(graphs * nodes),
@@ -102,6 +104,7 @@ std::vector<Phase> Tape::phases() const {
     }
   }
   std::vector<Phase> out;
+  out.reserve(largest.size());
   for (const std::size_t i : largest) out.push_back(peaks_[i]);
   return out;
 }

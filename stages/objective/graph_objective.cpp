@@ -56,7 +56,7 @@ torch::Tensor GraphObjective::readouts(const graph::GraphBatch& batch) {
     if (found != kept_.end()) rows.push_back(found->second);
   }
   if (static_cast<int64_t>(rows.size()) == batch.graphs) return torch::stack(rows);
-  const torch::Tensor out_GH = model_->encode(batch);
+  torch::Tensor out_GH = model_->encode(batch);
   rows = out_GH.unbind();
   for (int64_t g = 0; g < batch.graphs; ++g) {
     kept_[batch.graph_id[g]] = rows[static_cast<std::size_t>(g)];
@@ -97,7 +97,7 @@ torch::Tensor GraphObjective::predict(const graph::GraphBatch& batch) {
 }
 
 torch::Tensor GraphObjective::score(const graph::GraphBatch& batch) {
-  const torch::Tensor predicted = predict(batch);
+  torch::Tensor predicted = predict(batch);
   if (predicted.dim() == 1) return predicted;
   return predicted.size(1) == 2 ? predicted.select(1, 1).contiguous()
                                 : std::get<0>(predicted.max(1));

@@ -17,6 +17,7 @@ std::vector<int64_t> Data::with_label(const std::vector<int64_t>& ids, int label
 
 std::vector<int64_t> Data::labels(const std::vector<int64_t>& ids) const {
   std::vector<int64_t> out;
+  out.reserve(ids.size());
   for (const int64_t id : ids) out.push_back(store.y()[static_cast<std::size_t>(id)]);
   return out;
 }

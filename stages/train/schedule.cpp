@@ -15,7 +15,8 @@ double Schedule::rate(int64_t epoch) const {
     return o.lr * 0.5 * (1 + std::cos(std::numbers::pi * turn));
   }
   if (o.scheduler_type == "step") {
-    return o.lr * std::pow(o.scheduler_gamma, static_cast<double>(epoch / o.scheduler_step_size));
+    const int64_t steps = epoch / o.scheduler_step_size;
+    return o.lr * std::pow(o.scheduler_gamma, static_cast<double>(steps));
   }
   return o.lr * factor_;
 }

@@ -172,7 +172,7 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
                               : piece_of(store_, plan.pack(pack), ranks->rank(), ranks->world()));
   }
   copy(buffers_, buffers_before_);
-  const torch::Tensor sum = sum_of_step(totals);
+  torch::Tensor sum = sum_of_step(totals);
   if (ranks != nullptr) {
     ranks->sum_gradients(optimizer_.parameters());
     ranks->sum(sum);
@@ -189,7 +189,7 @@ torch::Tensor Trainer::sum_of_step(const graph::StepTotals& totals) {
     std::string failure;
     bool is_abandoned = false;
     try {
-      const torch::Tensor sum = gradients(totals);
+      torch::Tensor sum = gradients(totals);
       if (ranks != nullptr) ranks->finish_step();
       return sum;
     } catch (const StepAbandoned&) {
@@ -402,7 +402,8 @@ void Trainer::stop(ExitCode code) {
 NamedTensors Trainer::tensors() const {
   NamedTensors out;
   const auto add = [&out](const std::string& group, const NamedTensors& tensors) {
-    for (const auto& [name, tensor] : tensors) out.emplace_back(group + "." + name, tensor);
+    for (const auto& [name, tensor] : tensors)
+      out.emplace_back(std::string(group).append(".").append(name), tensor);
   };
   add("model", weights_);
   add("best", best_weights_);

@@ -102,7 +102,7 @@ Value pool(Step& step, const GatConfig& config) {
   }
   tape.enter(config.jk == "lstm" ? "the LSTM" : "the perceptron");
   if (config.jk == "lstm") return step.mean_pool(step.lstm(states));
-  const Value joined = tape.value(kGraphs, h.width * static_cast<double>(states.size()));
+  Value joined = tape.value(kGraphs, h.width * static_cast<double>(states.size()));
   tape.then(joined, [&tape, states = Step::without_data(states)](const Held& grad) {
     for (const Value& state : states) tape.pass(state, grad);
   });

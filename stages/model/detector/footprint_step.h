@@ -72,7 +72,7 @@ class Step {
       tape.hold(kNodes * (3 * kFloat * features));
       scores = tape.hold(kNodes * (kFloat * features));
     }
-    const Value x = tape.value(kNodes, d + features);
+    Value x = tape.value(kNodes, d + features);
     tape.then(x, [this, embedded = embedded.without_data()](const Held& grad) {
       tape.pass(embedded, grad);
     });
@@ -122,7 +122,7 @@ class Step {
   }
 
   Value elementwise(const Value& x, Keeps keeps) {
-    const Value y = tape.value(x.rows, x.width);
+    Value y = tape.value(x.rows, x.width);
     Held kept;
     if (keeps == Keeps::kInput) kept = x.data;
     if (keeps == Keeps::kResult) kept = y.data;
@@ -137,7 +137,7 @@ class Step {
     const double width = heads * static_cast<double>(channels);
     const Product product = linear(x, width, /*bias=*/false);
     const Value& h = product.value;
-    const Value out = tape.value(h.rows, width);
+    Value out = tape.value(h.rows, width);
     const Held scores = tape.hold(kNodes * (3 * kFloat * heads));
     tape.then(out, [this, h, scores, kept = out.data, heads, width](const Held&) {
       const Held grad = tape.hold(h.bytes()), workspace = tape.hold(kNodes * (2 * kFloat * heads)),
@@ -157,7 +157,7 @@ class Step {
     const Value &r = targets.value, &l = sources.value;
     const Held weight = tape.hold(kOnce * (kFloat * d * width));
     const Held alpha = tape.hold((kNodes + kEdges) * (kFloat * heads));
-    const Value out = tape.value(l.rows, width);
+    Value out = tape.value(l.rows, width);
     const Held rows = tape.hold(sums_of_blocks(width + d));
     tape.then(out, [this, l, r, attr, weight, alpha, kept = out.data, width, d](const Held&) {
       const Held grad_l = tape.hold(l.bytes()), grad_r = tape.hold(r.bytes()),
@@ -175,7 +175,7 @@ class Step {
     const double width = x.width;
     const bool of_graph = kind == "graph";
     const Held statistics = tape.hold((of_graph ? kGraphs : kOnce) * (2 * kFloat * width));
-    const Value out = tape.value(x.rows, width);
+    Value out = tape.value(x.rows, width);
     if (!of_graph) tape.hold(sums_of_blocks(width));
     tape.then(out, [this, x, statistics, kept = out.data, width, of_graph](const Held&) {
       const Held grad = tape.hold(x.bytes());
@@ -229,7 +229,7 @@ class Step {
       const Held full = tape.hold(stacked.bytes());
       tape.give(weights);
     });
-    const Value out = tape.value(kNodes, width);
+    Value out = tape.value(kNodes, width);
     tape.then(out, [this, products = products.without_data()](const Held& grad) {
       tape.pass(products, grad);
     });
@@ -237,7 +237,7 @@ class Step {
   }
 
   Value mean_pool(const Value& x) {
-    const Value out = tape.value(kGraphs, x.width);
+    Value out = tape.value(kGraphs, x.width);
     tape.then(out, [this, x = x.without_data(), out = out.without_data()](const Held&) {
       const Held dense = tape.hold(out.bytes());  // its columns of all layers' gradient
       tape.give(x);
@@ -247,7 +247,8 @@ class Step {
 
   /// A head of num_ids outputs and its loss, rows in blocks: gradients are made with the loss.
   void head(const Value& z, int64_t num_ids) {
-    const double columns = 64 * static_cast<double>((num_ids + 63) / 64);
+    const int64_t blocks = (num_ids + 63) / 64;
+    const double columns = 64 * static_cast<double>(blocks);
     const double weights = kFloat * (z.width + 1) * columns;
     const auto outputs = static_cast<double>(num_ids);
     Held grad_z, grad_weight, grad_bias;
@@ -333,7 +334,7 @@ class Step {
       });
       ways.push_back(out.without_data());
     }
-    const Value read = tape.value(kNodes, 2 * steps * units);
+    Value read = tape.value(kNodes, 2 * steps * units);
     tape.then(read, [this, ways](const Held& grad) {
       for (const Value& way : ways) tape.pass(way, grad);
     });

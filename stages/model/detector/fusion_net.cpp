@@ -1,5 +1,6 @@
 #include "model/detector/fusion_net.h"
 
+#include <cmath>
 #include <string>
 
 #include "kdgat/error.h"
@@ -45,8 +46,7 @@ void FusionNetImpl::set_scale(const at::Tensor& states_GS, const at::Tensor& ben
   mean_S_.copy_(states_GS.mean(0));
   deviation_S_.copy_(states_GS.std(0, /*unbiased=*/false).clamp_min(1e-6));
   const at::Tensor errors = benign_GS.slice(1, 0, 3);
-  const auto rank =
-      static_cast<int64_t>(quantile * static_cast<double>(benign_GS.size(0) - 1) + 0.5);
+  const auto rank = std::llround(quantile * static_cast<double>(benign_GS.size(0) - 1));
   usual_errors_.copy_(std::get<0>(errors.sort(0)).select(0, rank).clamp_min(1e-12));
 }
 

@@ -46,7 +46,7 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
                             const at::Tensor& att_dst, const at::Tensor& bias,
                             const BatchTensors& batch) {
     RECORD_FUNCTION("kdgat::attention", std::vector<c10::IValue>{h});
-    const at::Tensor out = at::empty_like(h);
+    at::Tensor out = at::empty_like(h);
     const at::Tensor scores = at::empty({3, h.size(0), att_src.size(-2)}, h.options());
     const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();

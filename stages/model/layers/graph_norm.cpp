@@ -26,7 +26,7 @@ struct GraphNormReluDropout : torch::autograd::Function<GraphNormReluDropout> {
                             const at::Tensor& bias, const at::Tensor& mean_scale, double p,
                             uint32_t layer, const BatchTensors& batch) {
     const at::Tensor x = input.contiguous();
-    const at::Tensor out = at::empty_like(x);
+    at::Tensor out = at::empty_like(x);
     const int64_t columns = x.size(1);
     // Of each graph: what is subtracted (mean_scale * mean) and 1 / sqrt(mean square + eps).
     const at::Tensor centre = at::empty({batch.graphs, columns}, x.options());

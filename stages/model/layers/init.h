@@ -8,7 +8,7 @@
 namespace kdgat::model {
 
 /// Glorot and Bengio's uniform distribution over the last two dimensions.
-inline void glorot(at::Tensor weight) {
+inline void glorot(const at::Tensor& weight) {
   const double bound = std::sqrt(6.0 / static_cast<double>(weight.size(-2) + weight.size(-1)));
   torch::nn::init::uniform_(weight, -bound, bound);
 }

@@ -21,7 +21,7 @@ at::Tensor z_score(const at::Tensor& x, const at::Tensor& mean, const at::Tensor
 }
 
 /// A feature that never varies keeps its scale.
-void take(const graph::ColumnStats& stats, at::Tensor mean, at::Tensor scale) {
+void take(const graph::ColumnStats& stats, const at::Tensor& mean, const at::Tensor& scale) {
   const auto tensor = [](const std::vector<double>& values) {
     return at::tensor(at::ArrayRef<double>(values), at::kDouble);
   };

@@ -22,7 +22,7 @@ struct MeanPool : torch::autograd::Function<MeanPool> {
                             const BatchTensors& batch) {
     const at::Tensor x = input.contiguous();
     const int64_t columns = x.size(1);
-    const at::Tensor out = at::empty({batch.graphs, columns}, x.options());
+    at::Tensor out = at::empty({batch.graphs, columns}, x.options());
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "mean_pool", [&] {
       for_blocks(batch.graphs, x.numel(), [&](int64_t g) {

@@ -51,7 +51,7 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
                             const BatchTensors& batch, bool of_graphs) {
     RECORD_FUNCTION("kdgat::relu_dropout", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
-    const at::Tensor out = at::empty_like(x);
+    at::Tensor out = at::empty_like(x);
     const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
     const Rows rows{of_graphs ? nullptr : batch.node_ptr_G1.const_data_ptr<int32_t>()};
     const int64_t columns = x.size(1);
@@ -164,8 +164,8 @@ at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer
       const auto& table = kernel_table<scalar_t>();
       for_blocks(batch.graphs, uniform.numel(), [&](int64_t g) {
         const kernels::DropKey& key = keys[static_cast<std::size_t>(g)];
-        table.uniform(key.low, key.high, (node_ptr[g + 1] - node_ptr[g]) * 2 * pairs,
-                      uniform.data_ptr<scalar_t>() + node_ptr[g] * 2 * pairs);
+        table.uniform(key.low, key.high, int64_t{2} * (node_ptr[g + 1] - node_ptr[g]) * pairs,
+                      uniform.data_ptr<scalar_t>() + int64_t{2} * node_ptr[g] * pairs);
       });
     });
   } else {

@@ -58,7 +58,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
                             const BatchTensors& batch) {
     RECORD_FUNCTION("kdgat::norm", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
-    const at::Tensor out = at::empty_like(x);
+    at::Tensor out = at::empty_like(x);
     const int64_t rows = x.size(0), columns = x.size(1);
     const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockRows);
@@ -113,6 +113,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     const at::Tensor &x = saved[0], &out = saved[1], &weight = saved[2];
     const bool training = ctx->saved_data["training"].toBool();
     const double eps = ctx->saved_data["eps"].toDouble();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): autograd keeps numbers, no pointers
     auto* exchange = reinterpret_cast<graph::Exchange*>(ctx->saved_data["exchange"].toInt());
     const at::Tensor grad = grads[0].contiguous();
     const at::Tensor grad_x = at::empty_like(x);
@@ -175,6 +176,7 @@ struct SumOverRanks : torch::autograd::Function<SumOverRanks> {
     return joint(tensor, *exchange);
   }
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): autograd keeps numbers, no pointers
     auto* exchange = reinterpret_cast<graph::Exchange*>(ctx->saved_data["exchange"].toInt());
     return {joint(grads[0], *exchange), at::Tensor()};
   }
@@ -223,8 +225,8 @@ at::Tensor norm_relu_dropout(const at::Tensor& given_NC, torch::nn::BatchNorm1dI
   const at::Tensor mean = training ? at::empty_like(norm.running_mean) : norm.running_mean;
   const at::Tensor variance = training ? at::empty_like(norm.running_var) : norm.running_var;
   double rows = 0;
-  const at::Tensor out = NormReluDropout::apply(x_NC, norm.weight, norm.bias, mean, variance, &rows,
-                                                training, norm.options.eps(), p, layer, batch);
+  at::Tensor out = NormReluDropout::apply(x_NC, norm.weight, norm.bias, mean, variance, &rows,
+                                          training, norm.options.eps(), p, layer, batch);
   if (training && update_running) update(norm, mean, variance, rows);
   return out;
 }

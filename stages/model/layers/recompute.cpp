@@ -72,7 +72,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
 
 }  // namespace
 
-at::Tensor checkpoint(const at::Tensor& input, std::vector<at::Tensor> parameters,
+at::Tensor checkpoint(const at::Tensor& input, const std::vector<at::Tensor>& parameters,
                       std::function<at::Tensor(const at::Tensor&, bool)> body) {
   if (!at::GradMode::is_enabled()) return body(input, true);
   const auto held = c10::make_intrusive<Body>();

@@ -118,7 +118,7 @@ void SageNet::make_workspace() {
   const auto values = [this](int64_t rows, int64_t columns) {
     return at::empty({rows, columns}, dtype_);
   };
-  const auto indices = [](std::vector<int64_t> sizes) { return at::empty(sizes, at::kInt); };
+  const auto indices = [](const std::vector<int64_t>& sizes) { return at::empty(sizes, at::kInt); };
   for (int64_t k = 1; k < L; ++k) {
     in_N2H_.push_back(values(N, 2 * H));
     argmax_NH_.push_back(is_max ? indices({N, H}) : at::Tensor());

@@ -30,8 +30,7 @@ at::Tensor shapes_of(const graph::GraphBatch& batch) {
 
 at::Tensor readout(const at::Tensor& h_NH, const SpatialTensors& batch, const std::string& kind) {
   const at::Tensor h = full(h_NH);
-  const at::Tensor sum =
-      at::zeros({batch.graphs, h.size(1)}, h.options()).index_add(0, batch.graph_N, h);
+  at::Tensor sum = at::zeros({batch.graphs, h.size(1)}, h.options()).index_add(0, batch.graph_N, h);
   if (kind != "mean") return sum;
   const at::Tensor count = at::bincount(batch.graph_N, {}, batch.graphs).clamp_min(1);
   return sum / count.unsqueeze(1);

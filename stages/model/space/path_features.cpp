@@ -41,7 +41,10 @@ template <class T>
 void geometry(const at::Tensor& pos_N3, const graph::PathChunk& chunk, const at::Tensor& arcs_A,
               const at::Tensor& triplets_3T, const at::Tensor& paths_5P) {
   const T* pos = pos_N3.const_data_ptr<T>();
-  const auto at = [pos](int32_t v) { return Point<T>{pos[3 * v], pos[3 * v + 1], pos[3 * v + 2]}; };
+  const auto at = [pos](int32_t v) {
+    const T* xyz = pos + int64_t{3} * v;
+    return Point<T>{xyz[0], xyz[1], xyz[2]};
+  };
   T* d_ij = arcs_A.data_ptr<T>();
   T* of_triplets = triplets_3T.data_ptr<T>();
   T* of_paths = paths_5P.data_ptr<T>();
@@ -95,7 +98,7 @@ PathFeatures plain::path_features(const at::Tensor& pos_N3, const graph::PathChu
   const at::Tensor a_P = a_T.index_select(0, triplet_P);
   const at::Tensor c =
       pos_N3.index_select(0, on_device(chunk.p, chunk.paths)) - j_T.index_select(0, triplet_P);
-  const at::Tensor n1_P = n1.index_select(0, triplet_P), n2 = at::linalg_cross(a_P, c);
+  const at::Tensor normal_P = n1.index_select(0, triplet_P), n2 = at::linalg_cross(a_P, c);
   const auto norm = [](const at::Tensor& x) { return x.square().sum(1).sqrt(); };
   const auto inner = [](const at::Tensor& x, const at::Tensor& y) { return (x * y).sum(1); };
   return {norm(a),
@@ -103,7 +106,7 @@ PathFeatures plain::path_features(const at::Tensor& pos_N3, const graph::PathChu
           at::atan2(norm(n1), inner(a_T, b)),
           norm(c),
           at::atan2(norm(n2), inner(a_P, c)),
-          at::atan2(norm(a_P) * inner(n1_P, c) + 0.0, inner(n1_P, n2))};
+          at::atan2(norm(a_P) * inner(normal_P, c) + 0.0, inner(normal_P, n2))};
 }
 
 namespace {
@@ -150,7 +153,7 @@ PathBasis path_basis(const PathFeatures& features, double cutoff) {
   using std::numbers::pi;
   const double distance = cutoff / (kDistances - 1), theta = pi / (kThetas - 1);
   const auto basis = [&](const at::Tensor& d, int64_t columns) {
-    const at::Tensor out = at::empty({d.size(0), columns}, d.options());
+    at::Tensor out = at::empty({d.size(0), columns}, d.options());
     smear_into(d, kDistances, distance, 0, out, 0);
     return out;
   };

@@ -87,7 +87,7 @@ void add_runs(at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& of_run_UC
 }
 
 at::Tensor sum_runs(at::Tensor& grad_RC, const at::Tensor& out_RC, const RowRuns& runs,
-                    at::Tensor table_NC) {
+                    const at::Tensor& table_NC) {
   if (out_RC.defined()) grad_RC.mul_(out_RC.gt(0));
   table_NC.index_add_(0, runs.node, grad_RC);
   const at::Tensor sums = at::zeros({runs.ptr.size(0) - 1, grad_RC.size(1)}, grad_RC.options());
@@ -121,10 +121,10 @@ void add_runs(at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& of_run_UC
 }
 
 at::Tensor sum_runs(at::Tensor& grad_RC, const at::Tensor& out_RC, const RowRuns& runs,
-                    at::Tensor table_NC) {
+                    const at::Tensor& table_NC) {
   if (!grad_RC.is_cpu()) return plain::sum_runs(grad_RC, out_RC, runs, table_NC);
   const bool relu = out_RC.defined();
-  const at::Tensor sums = at::empty({runs.ptr.size(0) - 1, grad_RC.size(1)}, grad_RC.options());
+  at::Tensor sums = at::empty({runs.ptr.size(0) - 1, grad_RC.size(1)}, grad_RC.options());
   AT_DISPATCH_FLOATING_TYPES(grad_RC.scalar_type(), "sum_runs", [&] {
     const auto args = run_args<scalar_t>(grad_RC, runs, sums, table_NC, relu);
     const scalar_t* out = relu ? out_RC.const_data_ptr<scalar_t>() : nullptr;

@@ -34,7 +34,7 @@ void add_runs(at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& of_run_UC
 /// Backward: grad_RC, masked in place by out_RC > 0 where that is defined, summed into a new
 /// [runs, C], which is returned, and added to table_NC.
 at::Tensor sum_runs(at::Tensor& grad_RC, const at::Tensor& out_RC, const RowRuns& runs,
-                    at::Tensor table_NC);
+                    const at::Tensor& table_NC);
 /// sums_NC[start of a run] += relu(x_RC + bias_C) over its rows. `runs.node` is [runs].
 void relu_sum(const at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& bias_C,
               at::Tensor& sums_NC);
@@ -47,7 +47,7 @@ namespace plain {
 void add_runs(at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& of_run_UC,
               const at::Tensor& table_NC, bool relu);
 at::Tensor sum_runs(at::Tensor& grad_RC, const at::Tensor& out_RC, const RowRuns& runs,
-                    at::Tensor table_NC);
+                    const at::Tensor& table_NC);
 void relu_sum(const at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& bias_C,
               at::Tensor& sums_NC);
 void relu_sum_backward(at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& bias_C,

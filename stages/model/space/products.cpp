@@ -35,7 +35,7 @@ at::Tensor Products::times(const at::Tensor& a_RI, const at::Tensor& b_IC) const
   if (is_short()) return at::mm(a_RI.to(type_), b_IC.to(type_)).to(a_RI.scalar_type());
   const int64_t rows = a_RI.size(0), inputs = a_RI.size(1), columns = b_IC.size(1);
   if (!has_kernel(a_RI, b_IC, columns)) return at::mm(a_RI, b_IC);
-  const at::Tensor out = at::empty({rows, columns}, a_RI.options());
+  at::Tensor out = at::empty({rows, columns}, a_RI.options());
   const at::Tensor bias = at::zeros({columns}, a_RI.options());
   AT_DISPATCH_FLOATING_TYPES(a_RI.scalar_type(), "products", [&] {
     const scalar_t* a = a_RI.const_data_ptr<scalar_t>();

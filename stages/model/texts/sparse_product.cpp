@@ -47,6 +47,7 @@ struct Product : torch::autograd::Function<Product> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  const torch::autograd::variable_list& grads) {
     const auto* product =
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): autograd keeps numbers, no pointers
         reinterpret_cast<const SparseProduct*>(ctx->saved_data["product"].toInt());
     return {product->backward(grads[0].contiguous()), at::Tensor()};
   }
@@ -135,7 +136,7 @@ SparseProduct::SparseProduct(SparseMatrix matrix, const NodeMask& outputs, const
 at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
                                    const at::Tensor& x_NC) const {
   const int64_t nodes = x_NC.size(0), columns = x_NC.size(1);
-  const at::Tensor out = part.rows() == nodes ? at::empty_like(x_NC) : at::zeros_like(x_NC);
+  at::Tensor out = part.rows() == nodes ? at::empty_like(x_NC) : at::zeros_like(x_NC);
   AT_DISPATCH_FLOATING_TYPES(x_NC.scalar_type(), "sparse_product", [&] {
     const kernels::Table<scalar_t>& table = kernel_table<scalar_t>();
     // Panels of about one width: the last of 200 columns would be a narrow one.

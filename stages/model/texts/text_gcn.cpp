@@ -87,16 +87,16 @@ TextGcnImpl::TextGcnImpl(TextGcnConfig config, uint64_t seed) : config_(std::mov
 
 at::Tensor TextGcnImpl::begin(const SparseProduct& first) { return first(weights_.front()); }
 
-at::Tensor TextGcnImpl::add_bias(at::Tensor x_NC, std::size_t layer) const {
+at::Tensor TextGcnImpl::add_bias(const at::Tensor& x_NC, std::size_t layer) const {
   return biases_.empty() ? x_NC : x_NC + biases_[layer];
 }
 
-at::Tensor TextGcnImpl::normed(at::Tensor x_NC, std::size_t layer) {
+at::Tensor TextGcnImpl::normed(const at::Tensor& x_NC, std::size_t layer) {
   return norms_.empty() ? x_NC : norms_[layer](x_NC);
 }
 
 /// act, norm and dropout of a hidden layer.
-at::Tensor TextGcnImpl::activate(at::Tensor x_NC, std::size_t layer, const NoiseKey& noise) {
+at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer, const NoiseKey& noise) {
   const double p = is_training() ? config_.dropout : 0;
   const auto name = kDropLayer + static_cast<uint32_t>(layer);
   const BatchTensors runs = runs_of(x_NC, noise);

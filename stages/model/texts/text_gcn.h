@@ -44,9 +44,9 @@ class TextGcnImpl : public torch::nn::Module {
   const TextGcnConfig& config() const { return config_; }
 
  private:
-  at::Tensor activate(at::Tensor x_NC, std::size_t layer, const NoiseKey& noise);
-  at::Tensor add_bias(at::Tensor x_NC, std::size_t layer) const;
-  at::Tensor normed(at::Tensor x_NC, std::size_t layer);
+  at::Tensor activate(const at::Tensor& x_NC, std::size_t layer, const NoiseKey& noise);
+  at::Tensor add_bias(const at::Tensor& x_NC, std::size_t layer) const;
+  at::Tensor normed(const at::Tensor& x_NC, std::size_t layer);
 
   TextGcnConfig config_;
   std::vector<at::Tensor> weights_, biases_, slopes_;
