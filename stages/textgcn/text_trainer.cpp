@@ -179,7 +179,8 @@ void TextTrainer::check_finite(double value, const char* name) const {
 train::NamedTensors TextTrainer::tensors() const {
   train::NamedTensors out;
   const auto add = [&out](const std::string& group, const train::NamedTensors& tensors) {
-    for (const auto& [name, tensor] : tensors) out.emplace_back(group + "." + name, tensor);
+    for (const auto& [name, tensor] : tensors)
+      out.emplace_back(std::string(group).append(".").append(name), tensor);
   };
   add("weights", weights_);
   add("optimizer", optimizer_.state());

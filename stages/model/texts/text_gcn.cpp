@@ -108,7 +108,7 @@ at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer, cons
   if (config_.act == "prelu") y_NC = at::prelu(x_NC, slopes_[layer]);
   if (config_.act == "sigmoid") y_NC = at::sigmoid(x_NC);
   if (config_.act == "tanh") y_NC = at::tanh(x_NC);
-  y_NC = normed(std::move(y_NC), layer);
+  y_NC = normed(y_NC, layer);
   if (p == 0) return y_NC;
   const at::Tensor kept = relu_dropout(at::ones_like(y_NC).detach(), p, name, runs);
   return y_NC * kept;
