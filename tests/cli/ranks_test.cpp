@@ -12,7 +12,7 @@
 namespace {
 
 /// Autoencoder (with its statistics of the batch) and classifier, in seconds.
-const std::string kShort =
+const std::string kShortRanks =
     "run --preset smoke data.synth.seconds=10 autoencoder.max_epochs=2 classifier.max_epochs=2 "
     "optimize_batch_size=false batch_size=64 --threads 1 ";
 
@@ -47,8 +47,8 @@ void check_same_losses(const fs::path& a, const fs::path& b) {
 
 TEST_CASE("a run of two processes is the run of one", "[cli][ranks]") {
   const ScratchFolder scratch;
-  must_kdgat(kShort + "--root one", scratch.path());
-  const CommandResult two = must_kdgat(kShort + "--root two --nproc 2", scratch.path());
+  must_kdgat(kShortRanks + "--root one", scratch.path());
+  const CommandResult two = must_kdgat(kShortRanks + "--root two --nproc 2", scratch.path());
   CHECK(two.err.find("2 processes of 1 thread") != std::string::npos);
   const fs::path run = newest_run(scratch / "two" / "smoke");
   check_same_losses(newest_run(scratch / "one" / "smoke"), run);
@@ -57,7 +57,7 @@ TEST_CASE("a run of two processes is the run of one", "[cli][ranks]") {
     CHECK(entry.path().filename().string().front() != '.');  // nothing of the other is left
   }
   INFO("the number of processes is not part of what was computed");
-  const CommandResult again = must_kdgat(kShort + "--root two --explain -n", scratch.path());
+  const CommandResult again = must_kdgat(kShortRanks + "--root two --explain -n", scratch.path());
   for (const char* step : {"\nautoencoder  kept", "\nclassifier   kept", "\nevaluate     kept"}) {
     CHECK(again.out.find(step) != std::string::npos);
   }
@@ -91,14 +91,14 @@ TEST_CASE("a killed rank ends the run with its name, and the run goes on", "[cli
 
 TEST_CASE("programs that are started together share the stages", "[cli][ranks]") {
   const ScratchFolder scratch;
-  must_kdgat(kShort + "--root one", scratch.path());
+  must_kdgat(kShortRanks + "--root one", scratch.path());
   const CommandResult both = run_shell(
       "export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 10000)); "
       "RANK=1 " +
-          kdgat_word() + " " + kShort +
+          kdgat_word() + " " + kShortRanks +
           "--root two & other=$!; "
           "RANK=0 " +
-          kdgat_word() + " " + kShort +
+          kdgat_word() + " " + kShortRanks +
           "--root two; first=$?; wait $other; "
           "echo codes $first $?",
       scratch.path());
@@ -115,11 +115,11 @@ TEST_CASE("what several processes cannot do is refused", "[cli][ranks]") {
     CHECK(result.exit_code == 2);
     CHECK(result.err.find(text) != std::string::npos);
   };
-  refused(kdgat_word() + " " + kShort + "--nproc 2 --in-process",
+  refused(kdgat_word() + " " + kShortRanks + "--nproc 2 --in-process",
           "--in-process is for one process");
-  refused(kdgat_word() + " " + kShort + "--nproc 0", "nproc: 0 is outside [1, 1024]");
-  refused("RANK=0 WORLD_SIZE=2 " + kdgat_word() + " " + kShort, "MASTER_ADDR and MASTER_PORT");
+  refused(kdgat_word() + " " + kShortRanks + "--nproc 0", "nproc: 0 is outside [1, 1024]");
+  refused("RANK=0 WORLD_SIZE=2 " + kdgat_word() + " " + kShortRanks, "MASTER_ADDR and MASTER_PORT");
   refused("RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29400 " + kdgat_word() + " " +
-              kShort + "--nproc 2",
+              kShortRanks + "--nproc 2",
           "asks for more processes on this machine");
 }

@@ -41,12 +41,12 @@ std::vector<Line> lines_of(const std::string& csv) {
 }
 
 /// Two models trained for a moment on made-up logs, once for all tests of this file.
-struct Trained {
+struct TrainedToScore {
   ScratchFolder scratch;
   fs::path run, data;
   std::string kdgat = kdgat_word();
 
-  Trained() {
+  TrainedToScore() {
     std::ofstream(scratch / "two.yaml") << "preset: [vgae, gat, student]\nstages:\n  evaluate:\n";
     must_kdgat("data synth -o logs --seconds 20 --vehicles 2 --attacks dos,fuzzing",
                scratch.path());
@@ -62,15 +62,15 @@ struct Trained {
   }
 };
 
-const Trained& trained() {
-  static const Trained one;
+const TrainedToScore& trained() {
+  static const TrainedToScore one;
   return one;
 }
 
 }  // namespace
 
 TEST_CASE("scores of a log are those evaluate gives its windows", "[score][cli]") {
-  const Trained& t = trained();
+  const TrainedToScore& t = trained();
   const GraphStore store = GraphStore::open(t.data / "graphs.safetensors");
   const SafetensorsFile said =
       SafetensorsFile::open(t.run / "evaluate" / "predictions.safetensors");
@@ -110,7 +110,7 @@ TEST_CASE("scores of a log are those evaluate gives its windows", "[score][cli]"
 
 TEST_CASE("a log may be piped, packed or a folder, and lines may be JSON or a file",
           "[score][cli]") {
-  const Trained& t = trained();
+  const TrainedToScore& t = trained();
   const std::string model = " --run '" + (t.run / "classifier").string() + "'";
   const std::string log = "logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv";
   REQUIRE(fs::exists(t.scratch / log));
@@ -162,7 +162,7 @@ TEST_CASE("a log may be piped, packed or a folder, and lines may be JSON or a fi
 }
 
 TEST_CASE("thresholds are given, or found on the first windows", "[score][cli]") {
-  const Trained& t = trained();
+  const TrainedToScore& t = trained();
   const std::string words = "logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv --run '" +
                             (t.run / "autoencoder").string() + "' ";
   const auto decisions = [&](const std::string& more) {
@@ -189,7 +189,7 @@ TEST_CASE("thresholds are given, or found on the first windows", "[score][cli]")
 }
 
 TEST_CASE("what cannot be scored is refused with a hint and a code", "[score][cli]") {
-  const Trained& t = trained();
+  const TrainedToScore& t = trained();
   const std::string run = " --run '" + t.run.string() + "'";
   std::ofstream(t.scratch / "empty.csv");
   std::ofstream(t.scratch / "one.csv") << "timestamp,arbitration_id,data_field\n1.0,1A0,00\n";
@@ -227,7 +227,7 @@ TEST_CASE("what cannot be scored is refused with a hint and a code", "[score][cl
 }
 
 TEST_CASE("a reader that leaves and a Ctrl-C end it quietly", "[score][cli]") {
-  const Trained& t = trained();
+  const TrainedToScore& t = trained();
   const std::string score = t.kdgat + " score ", model = " --run '" + t.run.string() + "'";
   const std::string log = "logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv";
   const CommandResult head = run_shell("(tail -n +1 " + log + "; sleep 2) | " + score + "-" +

@@ -9,9 +9,10 @@
 
 namespace {
 
-const std::string kShort =
+const std::string kShortSweep =
     "classifier --preset smoke data.synth.seconds=20 max_epochs=3 --threads 1 ";
-const std::string kSweep = "tune " + kShort + "'lr=[0.001,0.01]' 'hidden=[8,16]' --max-workers 2 ";
+const std::string kSweep =
+    "tune " + kShortSweep + "'lr=[0.001,0.01]' 'hidden=[8,16]' --max-workers 2 ";
 
 json sweep_of(const fs::path& folder) {
   return json::parse(read_text(newest_run(folder / "runs" / "smoke") / "tune.json"));
@@ -33,7 +34,7 @@ TEST_CASE("a trial of a sweep is the run it would be alone", "[cli][tune]") {
   const fs::path run = newest_run(folder / "runs" / "smoke");
   // Two of them ran at once, in threads of one process, each with first weights from the seed.
   const ScratchFolder alone;
-  must_kdgat("run " + kShort + "lr=0.01 hidden=16", alone.path());
+  must_kdgat("run " + kShortSweep + "lr=0.01 hidden=16", alone.path());
   const fs::path lone = newest_run(alone / "runs" / "smoke") / "classifier";
   CHECK(read_text(run / "lr0.01-hidden16" / "model.safetensors") ==
         read_text(lone / "model.safetensors"));
@@ -116,9 +117,9 @@ TEST_CASE("an interrupted sweep leaves checkpoints and says how to go on", "[cli
 
 TEST_CASE("successive halving stops what is behind", "[cli][tune]") {
   const ScratchFolder folder;
-  must_kdgat(
-      "tune " + kShort + "max_epochs=4 'lr=log(1e-5,1e-1)' --mode asha --samples 8 --max-workers 1",
-      folder.path());
+  must_kdgat("tune " + kShortSweep +
+                 "max_epochs=4 'lr=log(1e-5,1e-1)' --mode asha --samples 8 --max-workers 1",
+             folder.path());
   const json sweep = sweep_of(folder.path());
   const auto after = states(sweep);
   CHECK(std::count(after.begin(), after.end(), "stopped") >= 3);

@@ -6,10 +6,13 @@
 #include <stdexcept>
 
 #include "support/command.h"
+#include "support/log_text.h"
 #include "support/python.h"
 
 namespace kdgat::graph {
 namespace {
+
+using test::write_text;
 
 std::string raw(const std::string& header, const std::string& data) {
   std::string out(8, '\0');
@@ -31,10 +34,6 @@ std::string refusal(const std::string& bytes) {
     CHECK(error.code() == ExitCode::kData);
     return error.what();
   }
-}
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
 }
 
 std::string sample(const test::ScratchFolder& folder, bool hashes) {

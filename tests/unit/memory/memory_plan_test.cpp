@@ -12,14 +12,14 @@ using memory::MemoryPlan;
 
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kMebibyte = 1 << 20;
 
 Footprint some_footprint() {
   Footprint f;
-  f.parameters = 10 * kMiB;
-  f.embeddings = 5 * kMiB;
-  f.gradients = 10 * kMiB;
-  f.optimizer = 20 * kMiB;
+  f.parameters = 10 * kMebibyte;
+  f.embeddings = 5 * kMebibyte;
+  f.gradients = 10 * kMebibyte;
+  f.optimizer = 20 * kMebibyte;
   f.phases = {{"forward", {1e5, 100, 4000, 50}}, {"backward", {0, 100, 6000, 20}}};
   return f;
 }
@@ -33,25 +33,25 @@ TEST_CASE("the largest phase of a batch decides its peak", "[memory][plan]") {
   const Footprint f = some_footprint();
   CHECK(f.largest({1, 10, 10000}).name == "forward");
   CHECK(f.largest({10, 300, 600}).name == "backward");
-  CHECK(f.peak({10, 300, 600}) == 45 * kMiB + 1000 + 300 * 6000 + 600 * 20);
+  CHECK(f.peak({10, 300, 600}) == 45 * kMebibyte + 1000 + 300 * 6000 + 600 * 20);
 }
 
 TEST_CASE("a batch planned by memory never needs more than there is", "[memory][plan]") {
   for (const int64_t total : {100, 130, 200, 500}) {
-    const MemoryPlan plan = memory::make_plan(some_footprint(), some_graphs(),
-                                              {"card", total * kMiB, 30 * kMiB, true}, {});
+    const MemoryPlan plan = memory::make_plan(
+        some_footprint(), some_graphs(), {"card", total * kMebibyte, 30 * kMebibyte, true}, {});
     CHECK(plan.share == 1);
     const int64_t peak = plan.footprint.peak(plan.batch) + plan.device.context;
-    CHECK(plan.available == (total - 75) * kMiB);
+    CHECK(plan.available == (total - 75) * kMebibyte);
     if (plan.binds == "memory") {
-      CHECK(peak <= total * kMiB);
-      CHECK(peak - 75 * kMiB > 0.9 * static_cast<double>(plan.available));
+      CHECK(peak <= total * kMebibyte);
+      CHECK(peak - 75 * kMebibyte > 0.9 * static_cast<double>(plan.available));
     }
     CHECK(plan.steps >= 10);
   }
   const auto of = [](int64_t total) {
     return memory::make_plan(some_footprint(), some_graphs(),
-                             {"card", total * kMiB, 30 * kMiB, true}, {});
+                             {"card", total * kMebibyte, 30 * kMebibyte, true}, {});
   };
   CHECK(of(85).binds == "memory");
   CHECK(of(500).binds == "min_steps_per_epoch");
@@ -89,8 +89,8 @@ TEST_CASE("a plan without room for one graph says what would do", "[memory][plan
     Footprint f = some_footprint();
     f.alternatives = {{"nothing", f}, {"teacher=cache", f}};
     f.teacher = 0;
-    f.alternatives[1].footprint.optimizer -= 3 * kMiB;
-    memory::make_plan(f, some_graphs(), {"card", 60 * kMiB, 30 * kMiB, true}, {});
+    f.alternatives[1].footprint.optimizer -= 3 * kMebibyte;
+    memory::make_plan(f, some_graphs(), {"card", 60 * kMebibyte, 30 * kMebibyte, true}, {});
     FAIL("it fits");
   } catch (const Error& error) {
     CHECK(error.code() == ExitCode::kDoesNotFit);
@@ -102,21 +102,21 @@ TEST_CASE("a plan without room for one graph says what would do", "[memory][plan
     CHECK_THAT(text, !Catch::Contains("nothing"));
   }
   // What it names works.
-  const MemoryPlan least =
-      memory::make_plan(some_footprint(), some_graphs(), {"card", 80 * kMiB, 30 * kMiB, true}, {});
+  const MemoryPlan least = memory::make_plan(some_footprint(), some_graphs(),
+                                             {"card", 80 * kMebibyte, 30 * kMebibyte, true}, {});
   CHECK(least.binds == "memory");
 }
 
 TEST_CASE("the budget line has the published form", "[memory][plan]") {
   Footprint f = some_footprint();
   f.input = {0, 0, 48, 8};
-  const MemoryPlan plan =
-      memory::make_plan(f, some_graphs(), {"card", 16000 * kMiB, 500 * kMiB, false}, {2048});
+  const MemoryPlan plan = memory::make_plan(
+      f, some_graphs(), {"card", 16000 * kMebibyte, 500 * kMebibyte, false}, {2048});
   CHECK(plan.line() ==
         "MemoryBudget(total=16000MB static=545.0MB [params=10.0 embed=5.0 opt=20.0 grad=10.0 "
         "teacher=0.0] activation=17.3MB per_graph=0.002MB available=9855.0MB batch_size=100 "
         "mode=static)");
-  CHECK(plan.json().at("table").at("context") == 500 * kMiB);
+  CHECK(plan.json().at("table").at("context") == 500 * kMebibyte);
   CHECK(plan.json().at("batch").at("nodes") == 3000);
 }
 

@@ -24,7 +24,7 @@ using test::tensor_of;
 
 const json kLayout = {{"node_features", {"id", "byte"}}, {"vocabulary", {1, 2, 3}}};
 
-StepTotals totals_of(const graph::GraphBatch& batch) {
+StepTotals distill_totals(const graph::GraphBatch& batch) {
   return {batch.graphs, batch.nodes, batch.edges};
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("the loss of a student is alpha times its teacher's and the rest its t
   for_both([&](auto& student) {
     const auto at = [&](double alpha) {
       student.alpha = alpha;
-      return student.loss(batch, totals_of(batch), {7, 3}).template item<double>();
+      return student.loss(batch, distill_totals(batch), {7, 3}).template item<double>();
     };
     const double task = at(0), teacher = at(1);
     CHECK(teacher > 0);
@@ -119,7 +119,7 @@ TEST_CASE("the loss of a student is alpha times its teacher's and the rest its t
 TEST_CASE("gradients of a student are finite differences of its loss", "[distillation]") {
   const graph::GraphBatch batch = make_batch(random_small_graphs(6, 32));
   for_both([&](auto& student) {
-    const auto loss = [&] { return student.loss(batch, totals_of(batch), {7, 3}); };
+    const auto loss = [&] { return student.loss(batch, distill_totals(batch), {7, 3}); };
     loss().backward();
     const torch::NoGradGuard no_grad;
     for (auto& item : student.module().named_parameters()) {
@@ -144,7 +144,7 @@ TEST_CASE("the parts of a distilling step add up to the step", "[distillation]")
   const auto graphs = random_small_graphs(8, 33);
   const graph::GraphBatch whole = make_batch(graphs);
   for_both([&](auto& student) {
-    const torch::Tensor loss = student.loss(whole, totals_of(whole), {7, 3});
+    const torch::Tensor loss = student.loss(whole, distill_totals(whole), {7, 3});
     loss.backward();
     std::vector<torch::Tensor> grads;
     for (auto& p : student.module().parameters()) {
@@ -154,7 +154,7 @@ TEST_CASE("the parts of a distilling step add up to the step", "[distillation]")
     double sum = 0;
     for (const auto& graph : graphs) {
       const graph::GraphBatch one = make_batch({graph});
-      const torch::Tensor part = student.loss(one, totals_of(whole), {7, 3});
+      const torch::Tensor part = student.loss(one, distill_totals(whole), {7, 3});
       part.backward();
       sum += part.template item<double>();
     }
@@ -208,7 +208,7 @@ TEST_CASE("a projection is trained and checkpointed with the student, but no par
   CHECK(trained.contains("student.mean.weight"));
   CHECK(trained.size() == student->model()->named_parameters().size() + 2);
   const graph::GraphBatch batch = make_batch(random_small_graphs(4, 35));
-  student->loss(batch, totals_of(batch), {}).backward();
+  student->loss(batch, distill_totals(batch), {}).backward();
   CHECK(student->projection->weight.grad().norm().item<double>() > 0);
 
   model::VgaeConfig same = model::VgaeConfig::student(20);

@@ -18,8 +18,8 @@ using test::random_trees;
 using test::SpatialGraph;
 using test::totals_of;
 
-model::GraphModel small_model(int64_t classes, const std::string& head = "published",
-                              const std::string& readout = "mean") {
+model::GraphModel small_graph_model(int64_t classes, const std::string& head = "published",
+                                    const std::string& readout = "mean") {
   torch::manual_seed(1);
   model::SgmpConfig config;
   config.node_features = 2;
@@ -55,7 +55,7 @@ TEST_CASE("readouts are sums and means over the nodes of each graph", "[head]") 
 TEST_CASE("the loss is the cross entropy of the classes", "[head]") {
   const graph::GraphBatch batch = make_spatial_batch(labelled_trees(8, 3));
   for (const std::string head : {"published", "linear"}) {
-    GraphObjective objective(small_model(3, head), false);
+    GraphObjective objective(small_graph_model(3, head), false);
     const torch::Tensor p = objective.predict(batch);
     REQUIRE(p.sizes() == torch::IntArrayRef({8, 3}));
     check_close(p.sum(1), torch::ones({8}), "probabilities");
@@ -70,13 +70,13 @@ TEST_CASE("the loss is the cross entropy of the classes", "[head]") {
 
 TEST_CASE("of two classes the score is the probability of the second", "[head]") {
   const graph::GraphBatch batch = make_spatial_batch(labelled_trees(8, 2));
-  GraphObjective objective(small_model(2), false);
+  GraphObjective objective(small_graph_model(2), false);
   check_close(objective.score(batch), objective.predict(batch).select(1, 1), "score", 0, 0);
 }
 
 TEST_CASE("numbers are predicted in their own unit and learned in standard deviations", "[head]") {
   const graph::GraphBatch batch = make_spatial_batch(random_trees(8, 3));
-  GraphObjective objective(small_model(0), false);
+  GraphObjective objective(small_graph_model(0), false);
   {
     const torch::NoGradGuard no_grad;
     objective.model()->target_mean.fill_(3);
@@ -104,7 +104,7 @@ TEST_CASE("parts of a step of labelled graphs add up to the step", "[head][prope
   const graph::GraphBatch whole = make_spatial_batch(graphs);
   const StepTotals totals = totals_of(whole);
   for (const int64_t classes : {0, 3}) {
-    GraphObjective objective(small_model(classes), false);
+    GraphObjective objective(small_graph_model(classes), false);
     objective.loss(whole, totals, {}).backward();
     const torch::Tensor expected =
         objective.model()->encoder->embedding->first->weight.grad().clone();
@@ -133,7 +133,7 @@ TEST_CASE("a frozen encoder gets no gradient, and its head the same as before", 
     }
     return torch::cat(out);
   };
-  GraphObjective trained(small_model(3), false), frozen(small_model(3), true);
+  GraphObjective trained(small_graph_model(3), false), frozen(small_graph_model(3), true);
   const torch::Tensor expected = head_gradients(trained);
   check_close(head_gradients(frozen), expected, "computed each time", 1e-14, 1e-12);
   frozen.keep_readouts = true;
@@ -166,7 +166,7 @@ TEST_CASE("gradients of classes and numbers", "[head][gradients]") {
   const StepTotals totals = totals_of(batch);
   for (const int64_t classes : {0, 3}) {
     for (const std::string readout : {"mean", "sum"}) {
-      model::GraphModel model = small_model(classes, "published", readout);
+      model::GraphModel model = small_graph_model(classes, "published", readout);
       GraphObjective objective(model, false);
       test::check_gradients(
           {model->encoder->embedding->first->weight, model->named_parameters()["lin2.weight"],
@@ -181,12 +181,12 @@ TEST_CASE("graphs without a label or a target are refused by name", "[head][erro
   graphs[2].y = -1;
   graphs[1].target = std::numeric_limits<float>::quiet_NaN();
   const graph::GraphBatch batch = make_spatial_batch(graphs);
-  GraphObjective classes(small_model(3), false), number(small_model(0), false);
+  GraphObjective classes(small_graph_model(3), false), number(small_graph_model(0), false);
   CHECK_THROWS_WITH(classes.loss(batch, totals_of(batch), {}),
                     Catch::Contains("graph 506 has no label"));
   CHECK_THROWS_WITH(number.loss(batch, totals_of(batch), {}),
                     Catch::Contains("graph 503 has no target"));
-  GraphObjective fewer(small_model(1), false);
+  GraphObjective fewer(small_graph_model(1), false);
   graphs[2].y = 2;
   const graph::GraphBatch more = make_spatial_batch(graphs);
   CHECK_THROWS_WITH(fewer.loss(more, totals_of(more), {}),
@@ -197,7 +197,7 @@ TEST_CASE("graphs without a label or a target are refused by name", "[head][erro
 TEST_CASE("heads in mixed precision give losses and predictions of 32 bits", "[head][precision]") {
   const graph::GraphBatch batch = make_spatial_batch(labelled_trees(8, 3));
   for (const int64_t classes : {0, 3}) {
-    model::GraphModel model = small_model(classes);
+    model::GraphModel model = small_graph_model(classes);
     model->to(torch::kFloat);
     GraphObjective objective(model, false);
     const torch::Tensor expected = objective.loss(batch, totals_of(batch), {});

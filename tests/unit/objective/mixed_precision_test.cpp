@@ -17,7 +17,7 @@ using test::random_small_graphs;
 using test::ScratchFolder;
 using train::Autocast;
 
-const json kLayout = {{"node_features", {"id", "byte"}}, {"vocabulary", {1, 2, 3}}};
+const json kMixedLayout = {{"node_features", {"id", "byte"}}, {"vocabulary", {1, 2, 3}}};
 
 /// Without a graph of one node, which is its own mean: whether ReLU lets that zero through a graph
 /// norm is a matter of rounding.
@@ -131,11 +131,11 @@ template <class Config>
 std::unique_ptr<Teacher> teacher_of(const ScratchFolder& scratch, const char* kind,
                                     const Config& config) {
   const auto file = scratch / (std::string(kind) + ".safetensors");
-  model::save_model(file, *model::make_model(config), {kind, config, kLayout, {}});
-  return std::make_unique<ModelTeacher>(file, kind, kLayout);
+  model::save_model(file, *model::make_model(config), {kind, config, kMixedLayout, {}});
+  return std::make_unique<ModelTeacher>(file, kind, kMixedLayout);
 }
 
-model::VgaeConfig vgae_teacher() {
+model::VgaeConfig mixed_teacher() {
   model::VgaeConfig config = model::VgaeConfig::teacher(20);
   config.hidden_dims = {48, 24};
   config.latent_dim = 24;
@@ -150,7 +150,7 @@ TEST_CASE("gradients of distillation in mixed precision are near those of 32 bit
                                     teacher_of(scratch, "gat", model::GatConfig::student(20)));
   check_near_32_bits(classifier);
   AutoencoderDistillation autoencoder(model::make_model(student_vgae()),
-                                      teacher_of(scratch, "vgae", vgae_teacher()));
+                                      teacher_of(scratch, "vgae", mixed_teacher()));
   REQUIRE(autoencoder.projection);
   check_near_32_bits(autoencoder);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a teacher that runs in a mixed step says what its cache would",
     for (std::size_t i = 0; i < outputs.size(); ++i) CHECK(torch::equal(outputs[i], expected[i]));
   };
   check(*teacher_of(scratch, "gat", model::GatConfig::student(20)));
-  check(*teacher_of(scratch, "vgae", vgae_teacher()));
+  check(*teacher_of(scratch, "vgae", mixed_teacher()));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using test::make_batch;
 using test::random_small_graphs;
 using test::tensor_of;
 
-StepTotals totals_of(const graph::GraphBatch& batch) {
+StepTotals totals_of_batch(const graph::GraphBatch& batch) {
   return {batch.graphs, batch.nodes, batch.edges};
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("the autoencoder equals PyTorch Geometric's", "[objective][golden]") {
     const model::VgaeOutput out = objective.model()->forward(tensors);
     check_close(out.features_NX, tensor_of(*file, "output.features"), "features");
     check_close(out.z_NL, tensor_of(*file, "output.z"), "z");
-    const torch::Tensor loss = objective.loss(batch, totals_of(batch), {});
+    const torch::Tensor loss = objective.loss(batch, totals_of_batch(batch), {});
     check_close(loss, tensor_of(*file, "loss.total"), "loss");
     REQUIRE(objective.parts().size() == 4);
     for (const auto& [name, value] : objective.parts()) {
@@ -101,7 +101,7 @@ TEST_CASE("the classifier equals PyTorch Geometric's", "[objective][golden]") {
     ClassifierObjective objective(model::make_model(config));
     load_golden(objective.module(), *file);
     check_close(objective.logits(batch, {}), tensor_of(*file, "output.logits"), "logits");
-    const torch::Tensor loss = objective.loss(batch, totals_of(batch), {});
+    const torch::Tensor loss = objective.loss(batch, totals_of_batch(batch), {});
     check_close(loss, tensor_of(*file, "loss.total"), "loss");
     loss.backward();
     CHECK(check_golden_gradients(objective.module(), *file) > 8);
@@ -113,7 +113,7 @@ TEST_CASE("the classifier equals PyTorch Geometric's", "[objective][golden]") {
 TEST_CASE("the parts of a step add up to the step, with dropout", "[objective]") {
   const auto graphs = random_small_graphs(8, 21);
   const graph::GraphBatch whole = make_batch(graphs);
-  const StepTotals totals = totals_of(whole);
+  const StepTotals totals = totals_of_batch(whole);
   const auto compare = [&](auto& objective) {
     objective.loss(whole, totals, {7, 3}).backward();
     std::vector<torch::Tensor> grads;
@@ -172,7 +172,7 @@ TEST_CASE("the parts of a step are the same step with every form", "[objective][
       const torch::NoGradGuard no_grad;
       if (item.key().find("norm") != std::string::npos) item.value().add_(0.1);
     }
-    const StepTotals totals = totals_of(whole);
+    const StepTotals totals = totals_of_batch(whole);
     objective.loss(whole, totals, {7, 3}).backward();
     std::vector<torch::Tensor> grads;
     for (auto& p : objective.module().parameters()) {
@@ -265,7 +265,7 @@ TEST_CASE("a classifier refuses graphs without labels", "[objective]") {
   graphs[1].y = -1;
   const graph::GraphBatch batch = make_batch(graphs);
   ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
-  CHECK_THROWS_WITH(classifier.loss(batch, totals_of(batch), {}),
+  CHECK_THROWS_WITH(classifier.loss(batch, totals_of_batch(batch), {}),
                     Catch::Contains("graph 1007 has no label"));
 }
 
@@ -290,7 +290,7 @@ TEST_CASE("a saved model scores as before, from its frozen configuration", "[mod
   const TemporaryFile file;
   const graph::GraphBatch batch = make_batch(random_small_graphs(5, 25));
   AutoencoderObjective autoencoder(model::make_model(model::VgaeConfig::student(20)));
-  autoencoder.loss(batch, totals_of(batch), {}).backward();  // moves the running statistics
+  autoencoder.loss(batch, totals_of_batch(batch), {}).backward();  // moves the running statistics
   model::save_model(file.path, autoencoder.module(),
                     {"vgae", autoencoder.model()->config(), {}, {}});
   CHECK(torch::equal(load_scorer(file.path, torch::kCPU)->score(batch), autoencoder.score(batch)));

@@ -16,8 +16,8 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// One parameter, its optimizer and a scaler.
-struct Fixture {
-  explicit Fixture(const std::string& precision = "16-mixed")
+struct PrecisionFixture {
+  explicit PrecisionFixture(const std::string& precision = "16-mixed")
       : weight(torch::tensor({1.0, -2.0}).requires_grad_()),
         optimizer({{"weight", weight}}, /*decoupled=*/true, 0.1),
         scaler(precision, torch::kCPU) {}
@@ -41,7 +41,7 @@ struct Fixture {
   GradScaler scaler;
 };
 
-bool same(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
+bool same_bits(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!torch::equal(a[i], b[i])) return false;
@@ -94,14 +94,14 @@ TEST_CASE("no step sees the rounded weights of another", "[precision]") {
 }
 
 TEST_CASE("a scaled step is the step, and is clipped by its true norm", "[precision]") {
-  Fixture scaled, plain("32");
+  PrecisionFixture scaled, plain("32");
   const torch::Tensor gradient = torch::tensor({0.3, -0.4});
   for (int i = 0; i < 5; ++i) {
     scaled.step(gradient * (i + 1), /*max_norm=*/1);
     plain.step(gradient * (i + 1), /*max_norm=*/1);
     CHECK(torch::equal(scaled.weight.grad(), plain.weight.grad()));
   }
-  CHECK(same(scaled.everything(), plain.everything()));
+  CHECK(same_bits(scaled.everything(), plain.everything()));
   CHECK(scaled.skipped() == 0);
 }
 
@@ -117,28 +117,28 @@ TEST_CASE("only 16-mixed is scaled", "[precision]") {
 
 TEST_CASE("a step with a gradient that is not finite changes nothing and halves the scale",
           "[precision]") {
-  Fixture f;
+  PrecisionFixture f;
   f.step(torch::tensor({0.5, 0.5}), 1);
   const auto before = f.everything();
   for (const double bad : {kInf, -kInf, std::nan("")}) {
     f.step(torch::tensor({0.5, bad}), 1);
-    CHECK(same(f.everything(), before));
+    CHECK(same_bits(f.everything(), before));
   }
   CHECK(f.skipped() == 3);
   CHECK(f.scale() == 65536.0 / 8);
   // Finite, but not when it is scaled.
   f.step(torch::tensor({1e35, 0.0}), 1);
   CHECK(f.skipped() == 4);
-  CHECK(same(f.everything(), before));
+  CHECK(same_bits(f.everything(), before));
   f.step(torch::tensor({0.5, 0.5}), 1);
   CHECK(f.skipped() == 4);
-  CHECK_FALSE(same(f.everything(), before));
+  CHECK_FALSE(same_bits(f.everything(), before));
   CHECK(f.optimizer.state()[2].first == "step.weight");
   CHECK(f.optimizer.state()[2].second.item<double>() == 2);
 }
 
 TEST_CASE("2000 good steps in a row double the scale", "[precision]") {
-  Fixture f;
+  PrecisionFixture f;
   const torch::Tensor good = torch::tensor({0.5, 0.5}), bad = torch::tensor({0.5, kInf});
   for (int i = 0; i < 1000; ++i) f.step(good);
   f.step(bad);
@@ -153,7 +153,7 @@ TEST_CASE("2000 good steps in a row double the scale", "[precision]") {
 }
 
 TEST_CASE("a scaler continues from its state", "[precision]") {
-  Fixture one, two;
+  PrecisionFixture one, two;
   const torch::Tensor good = torch::tensor({0.5, 0.5}), bad = torch::tensor({0.5, kInf});
   for (int i = 0; i < 1500; ++i) one.step(i == 3 ? bad : good);
   const auto from = one.scaler.state(), to = two.scaler.state();
@@ -172,7 +172,7 @@ TEST_CASE("a scaler continues from its state", "[precision]") {
 }
 
 TEST_CASE("a scale that no gradient allows is an error", "[precision]") {
-  Fixture f;
+  PrecisionFixture f;
   for (int i = 0; i < 39; ++i) f.step(torch::tensor({0.5, kInf}));
   CHECK(f.scale() == std::ldexp(1, 16 - 39));
   f.step(torch::tensor({0.5, kInf}));

@@ -21,7 +21,7 @@ using test::make_batch;
 using test::random_small_graphs;
 using test::tensor_of;
 
-BatchTensors tensors(const graph::GraphBatch& batch) { return to_tensors(batch, torch::kCPU); }
+BatchTensors form_tensors(const graph::GraphBatch& batch) { return to_tensors(batch, torch::kCPU); }
 
 at::Tensor normal(at::IntArrayRef shape, at::ScalarType type = torch::kDouble) {
   return torch::randn(shape, type);
@@ -82,7 +82,7 @@ TEST_CASE("attention of the second kind equals PyTorch Geometric's", "[gatv2][go
     GatV2Conv conv(12, 6, 4, 11);
     load(*conv, *file);
     const at::Tensor x = tensor_of(*file, "x").requires_grad_();
-    const at::Tensor out = conv->forward(x, tensors(batch));
+    const at::Tensor out = conv->forward(x, form_tensors(batch));
     check_close(out, tensor_of(*file, "output"), "output");
     out.square().sum().backward();
     check_close(x.grad(), tensor_of(*file, "grad.x"), "grad.x", 1e-4, 1e-4);
@@ -100,7 +100,7 @@ TEST_CASE("edges from a node to itself are replaced as PyTorch Geometric does", 
   graph.x.assign(44, 0.0f);
   graph.edges = {{0, 0}, {1, 0}, {2, 2}, {0, 3}, {1, 3}, {3, 3}};
   const graph::GraphBatch packed = make_batch({graph});
-  BatchTensors batch = tensors(packed);
+  BatchTensors batch = form_tensors(packed);
   const auto counting = [](int64_t count) { return torch::arange(count, torch::kDouble); };
   batch.edge_attr_ED = torch::sin(2 * counting(12)).view({6, 2});
   GatV2Conv conv(3, 2, 2, 2);
@@ -127,7 +127,7 @@ TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]
   graph::GraphBatch packed = make_batch(random_small_graphs(24, 3));
   for (const int features : {1, 4, 11}) {
     add_edge_features(packed, torch::randn({packed.edges, features}));
-    const BatchTensors batch = tensors(packed);
+    const BatchTensors batch = form_tensors(packed);
     at_every_isa([&] {
       for (const auto& [heads, channels] : {std::pair{1, 1}, {3, 5}, {8, 24}}) {
         torch::manual_seed(1);
@@ -156,7 +156,7 @@ TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]
 
 TEST_CASE("gradients of the forms agree with finite differences", "[gatv2][graph_norm][jk]") {
   const graph::GraphBatch packed = make_batch(tiny_graphs());
-  BatchTensors batch = tensors(packed);
+  BatchTensors batch = form_tensors(packed);
   torch::manual_seed(2);
   batch.edge_attr_ED = normal({batch.edges, 3});
   at_every_isa([&] {
@@ -188,7 +188,7 @@ TEST_CASE("graph norm equals PyTorch Geometric's", "[graph_norm][golden]") {
     graphs.back().x.assign(static_cast<std::size_t>(nodes * 11), 0.0f);
   }
   const graph::GraphBatch packed = make_batch(graphs);
-  const BatchTensors batch = tensors(packed);
+  const BatchTensors batch = form_tensors(packed);
   at_every_isa([&] {
     for (const bool fused : {true, false}) {
       GraphNorm norm(12), opposite(12);
@@ -238,7 +238,7 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
   input->fit(store, ids);
   graph::GraphBatch batch;
   graph::gather(store, ids, true, batch);
-  const BatchTensors given = tensors(batch);
+  const BatchTensors given = form_tensors(batch);
   for (const at::Tensor& out : {input->forward(given).slice(1, 4), input->edges(given)}) {
     check_close(out.mean(0), torch::zeros({2}), "mean", 1e-5);
     check_close(out.std(0, false), torch::ones({2}), "deviation", 1e-5);
@@ -249,7 +249,7 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
               "z-score", 1e-4);
   const BatchTensors without = [&] {
     graph::gather(store, ids, false, batch);
-    return tensors(batch);
+    return form_tensors(batch);
   }();
   CHECK_THROWS_WITH(input->edges(without), Catch::Contains("0 edge features, the model takes 2"));
   std::filesystem::remove(path);
@@ -257,7 +257,7 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
 
 TEST_CASE("identifiers may be taken for unknown or share hashed rows", "[input]") {
   const graph::GraphBatch packed = make_batch(random_small_graphs(40, 5));
-  BatchTensors batch = tensors(packed);
+  BatchTensors batch = form_tensors(packed);
   batch.noise = {3, 12};
   InputForm form;
   form.id_embedding = "unknown";

@@ -23,7 +23,7 @@ namespace {
 
 const Profile kProfile = fake_profile({fake_step("a", "trainer"), fake_step("b", "trainer")});
 
-Plan plan_of(const std::vector<PastStep>& past = {}) {
+Plan plan_of_steps(const std::vector<PastStep>& past = {}) {
   return make_plan(kProfile, fake_catalog(), "3f9c", past, {});
 }
 
@@ -52,7 +52,7 @@ int in_process(Work work) {
 
 TEST_CASE("a finished step is found again with what it left", "[artifacts]") {
   const ScratchFolder root;
-  const Plan plan = plan_of();
+  const Plan plan = plan_of_steps();
   Run run = Run::create(root.path(), "test", plan);
   do_step(run, plan.steps[0]);
   const std::vector<PastStep> past = find_past_steps(root.path());
@@ -63,12 +63,12 @@ TEST_CASE("a finished step is found again with what it left", "[artifacts]") {
   CHECK(past[0].facts.at("width") == 4);
   CHECK(past[0].missing.empty());
   CHECK(read_result(past[0].folder).at("summary") == "fine");
-  CHECK(plan_of(past).steps[0].action == Action::kKeep);
+  CHECK(plan_of_steps(past).steps[0].action == Action::kKeep);
 }
 
 TEST_CASE("a step that lost or changed a file says which", "[artifacts]") {
   const ScratchFolder root;
-  const Plan plan = plan_of();
+  const Plan plan = plan_of_steps();
   Run run = Run::create(root.path(), "test", plan);
   do_step(run, plan.steps[0]);
   const fs::path model = run.step_folder("a") / "model.safetensors";
@@ -76,12 +76,12 @@ TEST_CASE("a step that lost or changed a file says which", "[artifacts]") {
   CHECK(find_past_steps(root.path())[0].missing == model.string());
   fs::remove(model);
   CHECK(find_past_steps(root.path())[0].missing == model.string());
-  CHECK(plan_of(find_past_steps(root.path())).steps[0].action == Action::kRun);
+  CHECK(plan_of_steps(find_past_steps(root.path())).steps[0].action == Action::kRun);
 }
 
 TEST_CASE("a step without its done marker is not found, whatever else it left", "[artifacts]") {
   const ScratchFolder root;
-  const Plan plan = plan_of();
+  const Plan plan = plan_of_steps();
   Run run = Run::create(root.path(), "test", plan);
   StepFolder folder(run.step_folder("a"), json::object());
   write_file(folder.path() / "model.safetensors", "weights");
@@ -114,7 +114,7 @@ TEST_CASE("taking up a step removes its marker and torn files but no checkpoint"
 
 TEST_CASE("an unfinished run of the same plan is continued, a finished one is not", "[artifacts]") {
   const ScratchFolder root;
-  const Plan plan = plan_of();
+  const Plan plan = plan_of_steps();
   std::string busy, id;
   CHECK(!Run::resume(root.path(), plan, busy));
   {
@@ -129,7 +129,7 @@ TEST_CASE("an unfinished run of the same plan is continued, a finished one is no
     auto run = Run::resume(root.path(), plan, busy);
     REQUIRE(run);
     CHECK(run->id() == id);
-    run->record_plan(plan_of(find_past_steps(root.path())));
+    run->record_plan(plan_of_steps(find_past_steps(root.path())));
     CHECK(run->document().at("steps")[0].at("status") == "done");
     CHECK(run->document().at("steps")[1].at("status") == "pending");
     run->finish(130);
@@ -146,7 +146,7 @@ TEST_CASE("an unfinished run of the same plan is continued, a finished one is no
 
 TEST_CASE("a run that somebody works on is passed over and named", "[artifacts]") {
   const ScratchFolder root;
-  const Plan plan = plan_of();
+  const Plan plan = plan_of_steps();
   const Run run = Run::create(root.path(), "test", plan);
   std::string busy;
   CHECK(!Run::resume(root.path(), plan, busy));
@@ -155,7 +155,7 @@ TEST_CASE("a run that somebody works on is passed over and named", "[artifacts]"
 
 TEST_CASE("a run whose owner died is waited for until its stage has left", "[artifacts]") {
   const ScratchFolder root;
-  const Plan plan = plan_of();
+  const Plan plan = plan_of_steps();
   // The owner leaves the lock to a stage that lives a little longer.
   const int owner = in_process([&] {
     const Run run = Run::create(root.path(), "test", plan);
@@ -174,7 +174,7 @@ TEST_CASE("a run whose owner died is waited for until its stage has left", "[art
 
 TEST_CASE("folders without a run file and broken run files are no runs", "[artifacts]") {
   const ScratchFolder root;
-  const Plan plan = plan_of();
+  const Plan plan = plan_of_steps();
   fs::create_directories(root / "data/3f9c");
   fs::create_directories(root / "01AAAA");
   fs::create_directories(root / "01BBBB/run.json");
@@ -190,7 +190,7 @@ TEST_CASE("folders without a run file and broken run files are no runs", "[artif
 TEST_CASE("a place where nothing can be written is named with the reason", "[artifacts]") {
   const ScratchFolder root;
   write_file(root / "file", "");
-  CHECK_THROWS_WITH(Run::create(root / "file", "test", plan_of()),
+  CHECK_THROWS_WITH(Run::create(root / "file", "test", plan_of_steps()),
                     Contains((root / "file").string()) && Contains("Not a directory"));
 }
 

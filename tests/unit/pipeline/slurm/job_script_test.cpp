@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20, kGiB = uint64_t{1} << 30;
+constexpr uint64_t kMiB = uint64_t{1} << 20, kGibibyte = uint64_t{1} << 30;
 
 /// A file of a site profile, read.
 struct Site {
@@ -55,7 +55,7 @@ JobScript script_for(const fs::path& folder) {
   script.executable = folder / "kdgat";
   script.output_folder = folder;
   script.tasks = {{42, folder / "run"}};
-  script.resources = resources_for(script.site, {planned(kGiB, kGiB), 0, 0, 1, ""});
+  script.resources = resources_for(script.site, {planned(kGibibyte, kGibibyte), 0, 0, 1, ""});
   return script;
 }
 
@@ -168,19 +168,19 @@ TEST_CASE("a mistake in a site profile is told with its line and the nearest key
 
 TEST_CASE("memory is the planned peak with its margin, unless the site says", "[slurm]") {
   SiteOptions site;
-  const StepNeeds needs{planned(3 * kGiB, kGiB), 200 * kMiB, 0, 1, ""};
+  const StepNeeds needs{planned(3 * kGibibyte, kGibibyte), 200 * kMiB, 0, 1, ""};
   const JobResources planned_memory = resources_for(site, needs);
-  CHECK(planned_memory.memory >= 5 * kGiB + 712 * kMiB);
-  CHECK(planned_memory.memory < 5 * kGiB + 712 * kMiB + 64 * kMiB);
+  CHECK(planned_memory.memory >= 5 * kGibibyte + 712 * kMiB);
+  CHECK(planned_memory.memory < 5 * kGibibyte + 712 * kMiB + 64 * kMiB);
   CHECK(planned_memory.max_memory == 4 * planned_memory.memory);
   // A stage may hold what was planned, with the margin, of such a job.
-  CHECK(stage_limit(planned_memory.memory, needs.data_bytes) >= 5 * kGiB);
-  CHECK(stage_limit(kGiB, 2 * kGiB) == kGiB / 2);
+  CHECK(stage_limit(planned_memory.memory, needs.data_bytes) >= 5 * kGibibyte);
+  CHECK(stage_limit(kGibibyte, 2 * kGibibyte) == kGibibyte / 2);
   site.mem = "2GiB";
   site.max_mem = "3GiB";
-  CHECK(resources_for(site, needs).memory == 2 * kGiB);
-  CHECK(resources_for(site, needs).max_memory == 3 * kGiB);
-  CHECK(resources_for(SiteOptions{}, {json(), 0, 0, 1, ""}).memory > 2 * kGiB);
+  CHECK(resources_for(site, needs).memory == 2 * kGibibyte);
+  CHECK(resources_for(site, needs).max_memory == 3 * kGibibyte);
+  CHECK(resources_for(SiteOptions{}, {json(), 0, 0, 1, ""}).memory > 2 * kGibibyte);
 }
 
 TEST_CASE("time is the site's, and less for a step that ran before", "[slurm]") {
@@ -200,7 +200,7 @@ TEST_CASE("the script says everything to sbatch itself", "[slurm]") {
   script.site.container = "apptainer exec --nv kdgat.sif";
   script.resources.gpus = 2;
   script.site.gpu_type = "v100";
-  script.resources.memory_limit = 8 * kGiB;
+  script.resources.memory_limit = 8 * kGibibyte;
   const std::string text = script.text();
   for (const char* line :
        {"#!/bin/bash\n", "\n#SBATCH --job-name=kdgat-classifier_teacher\n",
@@ -291,7 +291,7 @@ TEST_CASE("a frozen run is read as it was written", "[slurm]") {
   FrozenRun run;
   run.profile = "my";
   run.seed = 3;
-  run.memory_limit = kGiB;
+  run.memory_limit = kGibibyte;
   run.data = PreparedData{"/data", "3f9c", {{"graphs", 7}}, "7 windows", {}, false};
   for (const char* name : {"a", "b"}) {
     PlannedStep step;
