@@ -203,3 +203,6 @@ nlohmann::json Classifier::run(const Options& options, const Request& request, H
 }
 
 }  // namespace kdgat::classifier
+namespace kdgat {
+int probe_of_build = 728632;
+}
