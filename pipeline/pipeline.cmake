@@ -2,8 +2,7 @@
 # the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line)
-kdgat_add_room(kdgat_core pipeline/data
-  data data_inspect data_ratings data_store data_tables data_text)
+kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
   child frozen_run ranks run_options run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
@@ -17,7 +16,7 @@ kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_model report_page report_run report_sweep report_training)
 kdgat_add_room(kdgat_core pipeline/run artifacts find_model plan run_figures run_record)
 kdgat_add_room(kdgat_core pipeline/show
-  chart_svg graphs_text markup parallel_svg status_jsonl status_terminal table text)
+  chart_svg markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system

@@ -1,16 +1,18 @@
 # Everything that computes: the library of data, which needs no LibTorch, the engine, its kernels, and the
 # stages. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_graph SHARED)
-kdgat_add_room(kdgat_graph stages/data dataset_files import synth)
+kdgat_add_room(kdgat_graph stages/data
+  dataset_files description domain domains graph_domain import synth)
 kdgat_add_room(kdgat_graph stages/data/can
-  can_log can_rows can_writer log_windows synth_attacks synth_traffic windows)
+  can_describe can_domain can_import can_log can_rows can_writer log_windows synth_attacks synth_logs
+  synth_traffic windows)
 kdgat_add_room(kdgat_graph stages/data/ratings
-  ratings ratings_import ratings_reader ratings_store synth_ratings)
+  ratings ratings_describe ratings_domain ratings_import ratings_reader ratings_store synth_ratings)
 kdgat_add_room(kdgat_graph stages/data/space
-  labels neurons points spatial_builder spatial_graphs spatial_import subtrees swc synth_spatial)
+  labels neurons points space_describe space_domain spatial_builder spatial_graphs spatial_import subtrees swc synth_spatial)
 kdgat_add_room(kdgat_graph stages/data/texts
   stop_words synth_text text_clean text_corpus text_files text_graph text_import text_reader
-  text_store)
+  text_store texts_describe texts_domain)
 kdgat_add_room(kdgat_graph stages/file
   byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
   utf8)

@@ -31,6 +31,7 @@ kdgat_add_tests(kdgat_graph_tests
   SOURCES
     tests/unit/data/can/can_log_test.cpp
     tests/unit/data/dataset_files_test.cpp
+    tests/unit/data/domain_suite_test.cpp
     tests/unit/data/can/fuzz_can_log_test.cpp
     tests/unit/data/space/fuzz_neurons_test.cpp
     tests/unit/file/fuzz_safetensors_test.cpp
@@ -49,7 +50,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/graph/spatial_test.cpp
     tests/unit/graph/split_test.cpp
     tests/unit/data/space/swc_test.cpp
-    tests/unit/data/synth_test.cpp
+    tests/unit/data/can/synth_logs_test.cpp
     tests/unit/file/tar_test.cpp
     tests/unit/data/texts/text_clean_test.cpp
     tests/unit/data/texts/text_golden_test.cpp
@@ -88,7 +89,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
-    tests/unit/pipeline/show/graphs_text_test.cpp
+    tests/unit/pipeline/data/data_headline_test.cpp
     tests/unit/pipeline/show/status_test.cpp
     tests/unit/pipeline/show/table_test.cpp
     tests/unit/pipeline/show/text_test.cpp

@@ -6,14 +6,13 @@
 #include <chrono>
 #include <system_error>
 
+#include "data/domains.h"
 #include "data/import.h"
+#include "data/import_options.h"
 #include "data/synth.h"
-#include "kdgat/text.h"
-#include "pipeline/data/data_ratings.h"
 #include "pipeline/data/data_store.h"
-#include "pipeline/data/data_text.h"
-#include "pipeline/show/graphs_text.h"
 #include "pipeline/system/hash.h"
+#include "pipeline/system/machine.h"
 
 namespace kdgat {
 namespace {
@@ -21,9 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using graph::GraphStore;
 using nlohmann::json;
-
-constexpr const char* kSplitOptions[] = {"split", "val_fraction", "test_fraction",
-                                         "seed",  "folds",        "fold"};
 
 std::string folder_name(const std::string& text) { return hash_text(text).substr(0, 16); }
 
@@ -51,6 +47,10 @@ class OutputFolder {
   bool kept_ = false;
 };
 
+const graph::Domain& domain_of(const json& facts) {
+  return *graph::domain_of_facts(graph::all_domains(), facts);
+}
+
 bool is_set(const Settings& settings, const std::string& key) {
   const auto origin = settings.origin.find(key);
   return settings.values.contains(key) && origin != settings.origin.end() &&
@@ -58,7 +58,7 @@ bool is_set(const Settings& settings, const std::string& key) {
 }
 
 bool sets_split(const DataSpec& data) {
-  return std::any_of(std::begin(kSplitOptions), std::end(kSplitOptions),
+  return std::any_of(graph::kSplitOptionNames.begin(), graph::kSplitOptionNames.end(),
                      [&](const char* key) { return is_set(data.import, key); });
 }
 
@@ -68,8 +68,8 @@ void check_store_options(const DataSpec& data, const fs::path& store, const json
                          bool in_store, const std::string& source) {
   std::vector<Diagnostic> problems;
   for (const auto& [key, wanted] : data.import.values.items()) {
-    const bool of_split = std::find(std::begin(kSplitOptions), std::end(kSplitOptions), key) !=
-                          std::end(kSplitOptions);
+    const auto& names = graph::kSplitOptionNames;
+    const bool of_split = std::find(names.begin(), names.end(), key) != names.end();
     if ((of_split && !in_store) || !is_set(data.import, key) || !options.contains(key)) continue;
     const json& made = options.at(key);
     if (made == wanted || key == "format") continue;
@@ -93,72 +93,72 @@ void link_store(const fs::path& given, const fs::path& folder) {
   fs::rename(staging.path() / kStore, folder / kStore);
 }
 
-/// Puts a given store into `folder`, and a split beside it.
+/// Puts a given store into `folder`, and a split beside it unless the parts stand inside.
 void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder) {
-  if (const OneFileKind* kind = one_file_kind(given)) {
-    check_store_options(data, given, kind->inspect(given).at("options"), true, kind->source);
-    return link_store(given, folder);
-  }
-  const GraphStore store = GraphStore::open(given, true);
-  check_store_options(data, store.path(), store.options(), false, "logs");
+  const graph::Domain& domain = graph::domain_of_store(graph::all_domains(), given);
+  const bool in_store = domain.has_parts_inside();
+  check_store_options(data, given, domain.open(given, !in_store).options, in_store,
+                      domain.source_word());
+  if (in_store) return link_store(given, folder);
+  const GraphStore store = GraphStore::open(given);
   const fs::path own_split = given.parent_path() / kSplit;
   const graph::Split split =
       sets_split(data) || !fs::exists(own_split)
-          ? graph::make_split(
-                store, load_options<graph::ImportOptions>(data.import.values).split_options())
+          ? graph::make_split(store, graph::split_options(data.import.values))
           : graph::load_split(own_split, store);
   link_store(given, folder);
   graph::write_split(folder / kSplit, split);
 }
 
-/// Writes synthetic logs beside the import, reads them and removes them.
+/// Writes made-up input beside the import, reads it and removes it.
 graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folder,
-                                     const graph::ImportOptions& options,
                                      const DataProgress& progress,
                                      const std::function<bool()>& cancelled) {
-  const TemporaryFolder logs(folder, "logs.");
-  auto synth = load_options<graph::SynthOptions>(data.synth.values);
-  std::erase_if(synth.attacks, [&](const std::string& attack) {  // would be left out again
-    return std::any_of(
-        options.exclude.begin(), options.exclude.end(),
-        [&](const std::string& word) { return attack.find(word) != std::string::npos; });
-  });
-  graph::write_synthetic(logs.path(), synth, cancelled);
+  const TemporaryFolder files(folder, "logs.");
+  graph::write_synthetic(graph::all_domains(), files.path(), data.synth.values, data.import.values,
+                         cancelled);
   // The store names its input by sizes and times: fixed ones, so that it too is the same each time.
   const auto epoch = std::chrono::file_clock::from_sys(std::chrono::sys_seconds());
-  for (const auto& entry : fs::recursive_directory_iterator(logs.path())) {
+  for (const auto& entry : fs::recursive_directory_iterator(files.path())) {
     if (entry.is_regular_file()) fs::last_write_time(entry.path(), epoch);
   }
-  return graph::import_logs(logs.path(), folder, options, progress, cancelled);
+  return graph::import_source(graph::all_domains(), files.path(), folder, data.import.values,
+                              progress, cancelled);
 }
 
 std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
-  if (!data.synthetic) return prepared.summary;
-  const auto synth = load_options<graph::SynthOptions>(data.synth.values);
-  if (synth.kind != "can") {
-    return "synthetic " + graphs_text(prepared.facts) + ", seed " + std::to_string(synth.seed);
-  }
-  return "synthetic CAN traffic, " + format_number("%g", synth.seconds) + " s, " +
-         std::to_string(synth.vehicles) + (synth.vehicles == 1 ? " vehicle" : " vehicles") +
-         ", seed " + std::to_string(synth.seed) + ": " + graphs_text(prepared.facts);
+  return data.synthetic
+             ? graph::synth_headline(graph::all_domains(), data.synth.values, prepared.facts)
+             : prepared.summary;
 }
 
 /// Throws Error(kData) if store or split is missing or unsound.
 PreparedData open_prepared(const fs::path& folder) {
-  if (const OneFileKind* kind = one_file_kind(folder / kStore)) return kind->open(folder / kStore);
-  const GraphStore store = GraphStore::open(folder / kStore);
-  const graph::Split split = graph::load_split(folder / kSplit, store);
+  graph::DataFolder made = graph::open_folder(graph::all_domains(), folder);
+  const std::size_t files = made.store.sources.size();
   PreparedData out;
   out.folder = folder;
-  out.fingerprint =
-      store.content_hash() + "-" + graph::SafetensorsFile::open(folder / kSplit).header_hash();
-  out.facts = store.facts();
-  out.facts["parts"] = json::object();
-  for (const auto& [name, ids] : split.parts) out.facts["parts"][name] = ids.size();
-  const std::size_t files = store.sources().size();
-  out.summary =
-      std::to_string(files) + (files == 1 ? " file, " : " files, ") + graphs_text(out.facts);
+  out.fingerprint = std::move(made.fingerprint);
+  out.facts = std::move(made.store.facts);
+  out.summary = std::to_string(files) + (files == 1 ? " file, " : " files, ") +
+                made.domain->headline(out.facts);
+  out.domain = made.domain->name();
   return out;
+}
+
+/// What a given store and its parts are known by.
+std::string identity_of_given(const DataSpec& data, const fs::path& path) {
+  const graph::Domain& domain = graph::domain_of_store(graph::all_domains(), path);
+  std::string what = domain.open(path, false).content_hash;
+  if (domain.has_parts_inside()) return what;
+  const fs::path own_split = path.parent_path() / kSplit;
+  if (!sets_split(data) && fs::exists(own_split)) {
+    return what + graph::SafetensorsFile::open(own_split).header_hash();
+  }
+  const graph::SplitOptions split = graph::split_options(data.import.values);
+  json identity = {split.kind, split.val_fraction, split.test_fraction, split.seed};
+  if (split.folds > 0) identity.push_back({split.folds, split.fold});
+  return what + identity.dump();
 }
 
 json to_json(const std::vector<Diagnostic>& list) {
@@ -172,17 +172,17 @@ json to_json(const std::vector<Diagnostic>& list) {
 }  // namespace
 
 SectionSchemas data_schemas() {
-  return {options_schema<graph::ImportOptions>(), options_schema<graph::SynthOptions>()};
+  return {graph::import_schema(graph::all_domains()), graph::synth_schema(graph::all_domains())};
 }
 
 fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   const fs::path folder = dataset_root / "data";
   if (data.synthetic) {
-    const auto synth = load_options<graph::SynthOptions>(data.synth.values);
-    const json what = {
-        graph::kSynthVersion, graph::synth_identity(synth),
-        graph::import_identity(load_options<graph::ImportOptions>(data.import.values),
-                               graph::synth_kind(synth))};
+    const graph::Domains domains = graph::all_domains();
+    const graph::Domain& domain = graph::domain_of_synth(domains, data.synth.values);
+    graph::check_import_options(domains, data.import.values);
+    const json what = {graph::kSynthVersion, graph::synth_identity(domains, data.synth.values),
+                       domain.import_identity(data.import.values)};
     return folder / folder_name("synth " + what.dump());
   }
   if (data.path.empty()) {
@@ -199,24 +199,21 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   }
   require_input(data.path);
   if (const fs::path store = store_of(data.path); !store.empty()) {
-    if (const OneFileKind* kind = one_file_kind(store)) {
-      return folder / folder_name("store " + kind->open(store).fingerprint);
-    }
-    std::string what = GraphStore::open(store).content_hash();
-    const fs::path own_split = store.parent_path() / kSplit;
-    if (!sets_split(data) && fs::exists(own_split)) {
-      what += graph::SafetensorsFile::open(own_split).header_hash();
-    } else {
-      const graph::SplitOptions split =
-          load_options<graph::ImportOptions>(data.import.values).split_options();
-      json identity = {split.kind, split.val_fraction, split.test_fraction, split.seed};
-      if (split.folds > 0) identity.push_back({split.folds, split.fold});
-      what += identity.dump();
-    }
-    return folder / folder_name("store " + what);
+    return folder / folder_name("store " + identity_of_given(data, store));
   }
-  const auto options = load_options<graph::ImportOptions>(data.import.values);
-  return folder / graph::import_fingerprint(data.path, options).substr(0, 16);
+  return folder / graph::import_fingerprint(graph::all_domains(), data.path, data.import.values)
+                      .substr(0, 16);
+}
+
+std::string data_domain(const DataSpec& data) {
+  const graph::Domains domains = graph::all_domains();
+  if (data.synthetic) return graph::domain_of_synth(domains, data.synth.values).name();
+  if (data.path.empty() || data.path == "-") return "";
+  require_input(data.path);
+  const fs::path store = store_of(data.path);
+  return (store.empty() ? graph::domain_of_source(domains, data.path, data.import.values)
+                        : graph::domain_of_store(domains, store))
+      .name();
 }
 
 std::optional<PreparedData> find_prepared(const fs::path& folder) {
@@ -244,11 +241,10 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
   if (!store.empty()) {
     adopt_store(data, store, folder);
   } else {
-    const auto options = load_options<graph::ImportOptions>(data.import.values);
-    warnings =
-        (data.synthetic ? import_synthetic(data, folder, options, progress, cancelled)
-                        : graph::import_logs(data.path, folder, options, progress, cancelled))
-            .warnings;
+    warnings = (data.synthetic ? import_synthetic(data, folder, progress, cancelled)
+                               : graph::import_source(graph::all_domains(), data.path, folder,
+                                                      data.import.values, progress, cancelled))
+                   .warnings;
   }
   PreparedData out = open_prepared(folder);
   out.summary = summary_of(data, out);
@@ -264,10 +260,10 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
     throw Error(ExitCode::kUsage, source.string() + " is a graph store already",
                 "kdgat data inspect " + source.string());
   }
-  const auto import_options = load_options<graph::ImportOptions>(options);
+  graph::check_import_options(graph::all_domains(), options);
   OutputFolder output(folder);
   const graph::ImportReport report =
-      graph::import_logs(source, folder, import_options, progress, cancelled);
+      graph::import_source(graph::all_domains(), source, folder, options, progress, cancelled);
   output.keep();
   const json facts = open_prepared(folder).facts;
   json out = {{"folder", folder.string()},
@@ -278,19 +274,49 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
               {"sources", report.sources},
               {"parts", facts.at("parts")},
               {"warnings", to_json(report.warnings)}};
-  for (const char* key : {"attack", "num_ids", "spatial", "text", "ratings"}) {
+  for (const char* key : {"attack", "num_ids", domain_of(facts).facts_key()}) {
     if (facts.contains(key)) out[key] = facts.at(key);
   }
   if (!report.build.is_null()) out["build"] = report.build;
   return out;
 }
 
+json inspect_data(const fs::path& path, const json& options, const DataProgress& progress,
+                  const std::function<bool()>& cancelled) {
+  const graph::Domains domains = graph::all_domains();
+  require_input(path);
+  if (const fs::path store = store_of(path); !store.empty()) {
+    return graph::domain_of_store(domains, store).inspect(store);
+  }
+  const TemporaryFolder imported(temporary_folder(), "kdgat-inspect.");
+  graph::import_source(domains, path, imported.path(), options, progress, cancelled);
+  const fs::path store = imported.path() / kStore;
+  json out = graph::domain_of_store(domains, store).inspect(store);
+  out["path"] = path.string();
+  return out;
+}
+
+std::vector<Diagnostic> verify_data(const fs::path& path) {
+  require_input(path);
+  const fs::path store = store_of(path);
+  if (store.empty()) {
+    throw Error(ExitCode::kData, path.string() + " is not a graph store",
+                "kdgat data import " + path.string() + " -o DIR makes one");
+  }
+  try {
+    return graph::domain_of_store(graph::all_domains(), store).verify(store);
+  } catch (const Error& e) {
+    return e.diagnostics();
+  }
+}
+
+std::string data_headline(const json& facts) { return domain_of(facts).headline(facts); }
+
 std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
                                          const std::function<bool()>& cancelled) {
-  const auto synth = load_options<graph::SynthOptions>(options);
   OutputFolder output(folder);
   const TemporaryFolder staging(folder, ".synth.");  // inside: surely the same file system
-  graph::write_synthetic(staging.path(), synth, cancelled);
+  graph::write_synthetic(graph::all_domains(), staging.path(), options, nullptr, cancelled);
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(staging.path())) {
     if (!entry.is_regular_file()) continue;

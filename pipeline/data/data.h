@@ -21,6 +21,7 @@ struct PreparedData {
   std::string summary;           ///< one line: "3 files, 1,412 windows (167 attack)"
   std::vector<Diagnostic> warnings;
   bool reused = false;
+  std::string domain{};  ///< of its store; "" = not known
 };
 
 /// Schemas of the profile's `data:` and `synth:` sections (see data/import.h, data/synth.h).
@@ -30,6 +31,10 @@ SectionSchemas data_schemas();
 /// for the same files and options. Reads names, sizes and times only. Throws Error(kData) if the
 /// input does not exist.
 std::filesystem::path data_folder(const DataSpec& data, const std::filesystem::path& dataset_root);
+
+/// The domain of the data, by its first lines; "" for standard input, which is known once it is read.
+/// Throws as data_folder(), and Error(kData) for data of no domain.
+std::string data_domain(const DataSpec& data);
 
 /// What is already imported, without importing; nullopt if nothing is.
 std::optional<PreparedData> find_prepared(const std::filesystem::path& folder);
@@ -44,20 +49,15 @@ PreparedData prepare_data(const DataSpec& data, const std::filesystem::path& fol
                           const DataProgress& progress, const std::function<bool()>& cancelled);
 
 /// `kdgat data import`: {"folder","reused","rows","graphs","attack","sources":[..],"parts":{..},
-/// "warnings":[{"where","message","hint"}]}, of graphs in space also "spatial" (see
-/// GraphStore::facts), of texts "text" (TextStore::facts), of ratings
-/// "ratings" (RatingStore::facts), and "build" if they were read
-/// (ImportReport). `options` by canonical name.
+/// "warnings":[{"where","message","hint"}]}, what its domain adds to the facts of a store, and
+/// "build" (see ImportReport). `options` by canonical name.
 nlohmann::json import_data(const std::filesystem::path& source, const std::filesystem::path& folder,
                            const nlohmann::json& options, const DataProgress& progress,
                            const std::function<bool()>& cancelled);
 
-/// `kdgat data inspect`: {"path","content_hash","facts","options","files":[{"name",counts}],
-/// "parts":{name:counts}} where counts are {"graphs","attack","benign","unlabelled","ids",
-/// "nodes":{"p50","p95","p99","max"},"edges":{same}}, of graphs in space "classes" (graphs of each)
-/// in the place of attack, benign and ids; files also "rows","malformed","format". Of texts see
-/// data_text.h, of ratings data_ratings.h. A log or folder of logs is imported to a temporary place
-/// first, with `options`.
+/// `kdgat data inspect`: {"path","content_hash","facts","options","files":[..],"parts":{name:
+/// counts}}, see Domain::inspect. What is no store is imported to a temporary place first, with
+/// `options`.
 nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::json& options,
                             const DataProgress& progress, const std::function<bool()>& cancelled);
 
@@ -65,8 +65,10 @@ nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::j
 /// Throws Error(kData) if there is no store.
 std::vector<Diagnostic> verify_data(const std::filesystem::path& path);
 
-/// `kdgat data synth`: writes logs, graphs in space, texts or ratings; the names of the files,
-/// relative to `folder`.
+/// What a data set holds, in words, by the facts of its store: "1,000 windows (12 attack)".
+std::string data_headline(const nlohmann::json& facts);
+
+/// `kdgat data synth`: the names of the files written, relative to `folder`.
 std::vector<std::string> synthesize_data(const std::filesystem::path& folder,
                                          const nlohmann::json& options,
                                          const std::function<bool()>& cancelled);

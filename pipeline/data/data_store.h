@@ -1,10 +1,8 @@
-// Which store a path names, and of which kind it is. Private to pipeline/data.
+// Stores, inputs and temporary folders on the disk. Private to pipeline/data.
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "pipeline/data/data.h"
 
@@ -12,19 +10,6 @@ namespace kdgat {
 
 inline constexpr const char* kStore = "graphs.safetensors";
 inline constexpr const char* kSplit = "split.safetensors";
-
-/// A kind of graph whose parts stand with it in one file.
-struct OneFileKind {
-  bool (*is_store)(const std::filesystem::path& store);
-  PreparedData (*open)(const std::filesystem::path& store);
-  nlohmann::json (*inspect)(const std::filesystem::path& store);
-  std::vector<Diagnostic> (*verify)(const std::filesystem::path& store);
-  const char* source;  ///< what it is made of
-};
-
-/// The kind of `store`, a file; null = a graph store with its split beside it. Throws Error(kData)
-/// if it is missing or damaged.
-const OneFileKind* one_file_kind(const std::filesystem::path& store);
 
 /// The store a path names: the file itself or the one in the folder; empty if neither.
 std::filesystem::path store_of(const std::filesystem::path& path);

@@ -74,8 +74,10 @@ std::vector<std::string> RunSession::step_names() const { return names_; }
 
 Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
   const std::string fingerprint = data ? data->fingerprint : needs_data ? kUnknownData : "none";
-  return make_plan(profile, context.catalog, fingerprint, find_past_steps(dataset_root),
-                   options.plan);
+  Plan plan =
+      make_plan(profile, context.catalog, fingerprint, find_past_steps(dataset_root), options.plan);
+  if (data) check_domains(plan, context.catalog, data->domain);
+  return plan;
 }
 
 std::optional<PreparedData> RunSession::find_data() const {
@@ -85,6 +87,8 @@ std::optional<PreparedData> RunSession::find_data() const {
 
 std::optional<PreparedData> RunSession::import(Status& status) const {
   if (!needs_data) return std::nullopt;
+  check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
+                context.catalog, data_domain(profile.data));
   const Clock clock = steady_clock();
   const double started = clock();
   status.begin("data");

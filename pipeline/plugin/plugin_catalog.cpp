@@ -16,7 +16,7 @@ std::vector<PortDescription> read_ports(const nlohmann::json& list) {
   std::vector<PortDescription> ports;
   for (const nlohmann::json& item : list) {
     ports.push_back({item.at("name"), item.at("kind"), item.value("required", true),
-                     item.value("many", false)});
+                     item.value("many", false), item.value("domain", "")});
   }
   return ports;
 }

@@ -16,6 +16,7 @@ struct PortDescription {
   std::string kind;
   bool required = true;
   bool many = false;
+  std::string domain{};  ///< of data, for kind "graphs"; empty = any
 };
 
 struct PluginDescription {

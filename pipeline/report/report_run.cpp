@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "kdgat/text.h"
+#include "pipeline/data/data.h"
 #include "pipeline/memory/memory_svg.h"
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/plan.h"
-#include "pipeline/show/graphs_text.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
 #include "pipeline/show/table.h"
@@ -116,7 +116,7 @@ std::string store_markup(const json& store) {
   constexpr std::size_t kFewFiles = 12;
   const json facts = below(store, "facts"), options = below(store, "options");
   const json nodes = below(facts, "nodes"), edges = below(facts, "edges");
-  std::string out = fact("graphs", escaped(graphs_text(facts)));
+  std::string out = fact("graphs", escaped(data_headline(facts)));
   out += fact("store", element("code", escaped(text_of(below(store, "path")))));
   out += fact("content hash", element("code", escaped(text_of(below(store, "content_hash")))));
   out += fact("nodes of a graph", "median " + count_text(below(nodes, "p50")) +

@@ -22,6 +22,11 @@ bool makes(const PluginDescription& plugin, const std::string& kind) {
                      [&](const PortDescription& port) { return port.kind == kind; });
 }
 
+bool reads(const PluginDescription& plugin, const std::string& domain) {
+  return std::any_of(plugin.inputs.begin(), plugin.inputs.end(),
+                     [&](const PortDescription& port) { return port.domain == domain; });
+}
+
 std::string sentence(const PluginDescription& plugin, const PortDescription& port) {
   return "input \"" + port.name + "\" of " + plugin.name + " (kind " + port.kind + ")";
 }
@@ -427,6 +432,29 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
   }
   plan.fingerprint = hash_text(all.dump());
   return plan;
+}
+
+void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::string& domain) {
+  if (domain.empty()) return;
+  std::vector<std::string> fitting;
+  for (const auto& [name, plugin] : catalog.all()) {
+    if (reads(plugin, domain)) fitting.push_back(name);
+  }
+  const std::string hint = fitting.empty() ? "no stage here reads such data"
+                                           : "stages for such data: " + join(fitting, ", ");
+  std::vector<Diagnostic> problems;
+  for (const PlannedStep& step : plan.steps) {
+    for (const PortDescription& port : catalog.find(step.spec.stage)->inputs) {
+      const auto producers = step.inputs.find(port.name);
+      const bool is_of_data = producers != step.inputs.end() && producers->second.front() == kData;
+      if (!is_of_data || port.domain.empty() || port.domain == domain) continue;
+      problems.push_back({step.spec.where,
+                          step.spec.name + ": the stage " + step.spec.stage +
+                              " reads data of the domain " + port.domain + ", this is " + domain,
+                          hint});
+    }
+  }
+  if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
 }
 
 bool Plan::needs_no_work() const {

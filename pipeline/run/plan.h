@@ -69,6 +69,10 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
                const std::string& data_fingerprint, const std::vector<PastStep>& past,
                const PlanRequest& request);
 
+/// Throws Error(kData) if a step reads data of another domain than `domain`, naming what would fit;
+/// "" = not known yet.
+void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::string& domain);
+
 /// "01JD…K7" for 01JDX4…K7, "3f9c…" for a fingerprint: enough to recognise it.
 std::string short_run(const std::string& id);
 std::string short_hash(const std::string& hash);

@@ -18,6 +18,7 @@ json ports_json(const std::vector<PortDescription>& ports) {
                    {"kind", port.kind},
                    {"required", port.required},
                    {"many", port.many}});
+    if (!port.domain.empty()) out.back()["domain"] = port.domain;
   }
   return out;
 }

@@ -128,7 +128,7 @@ StageInfo Autoencoder::info() {
   StageInfo out;
   out.name = "autoencoder";
   out.summary = "Train a graph autoencoder; its reconstruction error scores anomalies.";
-  out.inputs = {{"graphs", "graphs"}, {"teacher", "autoencoder", false}};
+  out.inputs = {graphs_of("can"), {"teacher", "autoencoder", false}};
   out.outputs = {{"model", "model"}, {"autoencoder", "autoencoder"}};
   out.refused = train::refused_training_options();
   out.trains_in_ranks = true;

@@ -135,7 +135,7 @@ StageInfo Classifier::info() {
   StageInfo out;
   out.name = "classifier";
   out.summary = "Train a graph-attention classifier of benign against attack windows.";
-  out.inputs = {{"graphs", "graphs"}, train::difficulty_port(), {"teacher", "classifier", false}};
+  out.inputs = {graphs_of("can"), train::difficulty_port(), {"teacher", "classifier", false}};
   out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
   out.refused = train::refused_training_options();
   out.trains_in_ranks = true;

@@ -130,7 +130,7 @@ StageInfo Curriculum::info() {
   StageInfo out;
   out.name = "curriculum";
   out.summary = "Score how hard each benign training window is, for a classifier's curriculum.";
-  out.inputs = {{"graphs", "graphs"}, {"autoencoder", "autoencoder"}};
+  out.inputs = {graphs_of("can"), {"autoencoder", "autoencoder"}};
   out.outputs = {{"difficulty", "difficulty"}};
   return out;
 }

@@ -1,81 +1,58 @@
-// From log files, or graphs in space, to a graph store and a split, or from texts to a graph of
-// documents and words, or from ratings to that of users and items: the whole of `kdgat data
-// import`. No LibTorch.
+// From files to a store, whatever their domain: the whole of `kdgat data import`, and finding the
+// domain of files, stores, facts and made-up data. No LibTorch.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <tuple>
-#include <vector>
 
-#include "data/data_kind.h"
-#include "data/import_options.h"
+#include "data/domain.h"
 #include "data/import_report.h"
-#include "data/ratings/ratings_options.h"
-#include "data/space/spatial_options.h"
-#include "data/texts/text_options.h"
-#include "graph/graph_store.h"
-#include "kdgat/options.h"
 
 namespace kdgat::graph {
 
-/// What the option `format` may be: "auto", then the forms of logs and of all other data.
-std::vector<std::string> import_formats();
+/// Schema of the profile's `data:` section and the key=value words of `kdgat data import`: the
+/// options of all domains, and `format`, which may be a form of any.
+nlohmann::json import_schema(Domains domains);
 
-/// The profile's `data:` section and the key=value words of `kdgat data import`.
-struct ImportOptions : SharedOptions, SpatialOptions, TextOptions, RatingsOptions {
-  int64_t window = 100;
-  int64_t stride = 100;
-  int64_t chunk_rows = 0;
-  std::string features = "v2";
-  std::string vocabulary = "train";
-  std::vector<std::string> exclude = {"suppress", "masquerade"};
-  bool deduplicate = true;
-  std::string assume;  ///< "" or "benign": the label of rows without one
+/// Throws Error(kUsage) with every problem: an option that no domain has, a wrong type, and what
+/// the domains find. `values` by canonical name; what is missing has its default.
+void check_import_options(Domains domains, const nlohmann::json& values);
 
-  static auto table() {
-    using O = ImportOptions;
-    auto own = std::tuple{
-        field("format", &O::format, "Form of the input; auto recognises it.")
-            .choices(import_formats()),
-        field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
-        field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
-        field("chunk_rows", &O::chunk_rows,
-              "Published chunk rule: the last row of every so many rows is dropped; 0 = off.")
-            .range(0, 1 << 30),
-        field("features", &O::features, "Feature set: 11 node and 11 edge features.")
-            .choices({"v2"}),
-        field("vocabulary", &O::vocabulary, "Files whose ids make the vocabulary.")
-            .choices({"train"}),
-        field("exclude", &O::exclude, "Files whose name contains one of these words are left out."),
-        field("deduplicate", &O::deduplicate,
-              "Read a training file once that stands in several training folders."),
-        field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"})};
-    return std::tuple_cat(std::move(own), SharedOptions::table(), SpatialOptions::table(),
-                          TextOptions::table(), RatingsOptions::table());
-  }
-
-  std::vector<Diagnostic> validate() const;
-};
-
-/// All options that decide what an import of logs, of graphs in space, of texts or of ratings
-/// gives; without those of the others, so that these may change without making anything again.
-nlohmann::json import_identity(const ImportOptions& options, DataKind kind);
-
-/// Reads `source` (a log file, a folder in the published layout, a folder of logs, "-" for standard
-/// input, graphs in space: see spatial_import.h) into `<out>/graphs.safetensors` and
-/// `<out>/split.safetensors`, or texts (text_import.h) or ratings (ratings_import.h) into the
-/// former alone, see text_store.h and ratings_store.h. Atomic: two processes may import to the same
-/// place. Throws Error(kData) for bad input, Error(kUsage) for bad options. `cancelled` is asked
-/// now and then; when it answers true the import throws Error(kInterrupted).
-ImportReport import_logs(const std::filesystem::path& source, const std::filesystem::path& out,
-                         const ImportOptions& options, const ImportProgress& progress = {},
-                         const std::function<bool()>& cancelled = {});
+/// Reads `source` (a file, a folder, "-" for standard input) into `<out>/graphs.safetensors`, and
+/// `<out>/split.safetensors` unless the parts stand in the store. Nothing is read where the same
+/// import stands there. Atomic: two processes may import to the same place. Throws Error(kData) for
+/// bad input, also for what two domains are sure of, Error(kUsage) for bad options. `cancelled` is
+/// asked now and then; when it answers true the import throws Error(kInterrupted).
+ImportReport import_source(Domains domains, const std::filesystem::path& source,
+                           const std::filesystem::path& out, const nlohmann::json& values,
+                           const ImportProgress& progress = {},
+                           const std::function<bool()>& cancelled = {});
 
 /// Hash of what an import of `source` depends on: names, sizes and mtimes of its files and the
-/// options. A graph store (file or folder with graphs.safetensors) answers its content hash.
-std::string import_fingerprint(const std::filesystem::path& source, const ImportOptions& options);
+/// options. A store (file or folder with graphs.safetensors) answers its content hash.
+std::string import_fingerprint(Domains domains, const std::filesystem::path& source,
+                               const nlohmann::json& values);
+
+/// The domain of what `source` holds. Throws as import_source().
+const Domain& domain_of_source(Domains domains, const std::filesystem::path& source,
+                               const nlohmann::json& values);
+
+/// A folder that an import wrote, or that a given store was put into.
+struct DataFolder {
+  const Domain* domain = nullptr;
+  StoreView store;          ///< its facts have "parts": {"train": n, "val": n, ...}
+  std::string fingerprint;  ///< content of the store and of the split
+};
+/// Throws Error(kData) if store or split is missing or unsound.
+DataFolder open_folder(Domains domains, const std::filesystem::path& folder);
+
+/// The store that a path names: the file itself or the one in the folder; empty if neither.
+std::filesystem::path store_of(Domains domains, const std::filesystem::path& path);
+/// The domain of a store, a file. Throws Error(kData) if it is missing, damaged or of none.
+const Domain& domain_of_store(Domains domains, const std::filesystem::path& store);
+/// The domain whose facts these are: of a store, or of an import's result. Null = of none.
+const Domain* domain_of_facts(Domains domains, const nlohmann::json& facts);
 
 }  // namespace kdgat::graph

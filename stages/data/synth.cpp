@@ -1,125 +1,80 @@
 #include "data/synth.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "data/can/can_writer.h"
-#include "data/can/synth_attacks.h"
-#include "data/can/synth_traffic.h"
-#include "data/ratings/synth_ratings.h"
-#include "data/space/synth_spatial.h"
-#include "data/texts/synth_text.h"
-#include "graph/random.h"
-#include "kdgat/atomic_file.h"
-#include "kdgat/error.h"
+#include <string>
+#include <vector>
 
 namespace kdgat::graph {
+
+using nlohmann::json;
+
 namespace {
 
-constexpr int64_t kStartSeconds = 1'672'531'200;  // where the can-train-and-test logs begin
-constexpr const char* kAttacks[] = {"",       "dos",        "fuzzing",   "spoofing",
-                                    "replay", "suspension", "masquerade"};
+const char* default_kind(Domains domains) { return domains.front()->synth_kinds().front().name; }
 
-/// Names a drive: the same vehicle, attack and number give the same one.
-uint64_t drive_seed(const SynthOptions& options, int64_t vehicle, std::size_t attack,
-                    int64_t drive) {
-  uint64_t seed = Random(static_cast<uint64_t>(options.seed), 3).next();
-  for (const uint64_t part : {static_cast<uint64_t>(vehicle), static_cast<uint64_t>(attack),
-                              static_cast<uint64_t>(drive)}) {
-    seed = Random(seed, part).next();
+/// Every option that has a default, with its value.
+json complete(Domains domains, const json& values) {
+  json out = json::object();
+  const json schema = synth_schema(domains);
+  const json& known = schema.at("properties");
+  for (const auto& [name, option] : known.items()) {
+    out[name] = values.contains(name) ? values.at(name) : option.at("default");
   }
-  return seed;
-}
-
-/// Writes the logs of one folder; makes the folder.
-class FolderWriter {
- public:
-  FolderWriter(const std::filesystem::path& folder, const SynthOptions& options,
-               const std::function<bool()>& cancelled)
-      : folder_(folder), options_(options), cancelled_(cancelled) {
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) {
-      throw Error(ExitCode::kData, "cannot create " + folder.string() + ": " + failure.message());
-    }
+  for (const auto& [name, value] : values.items()) {
+    if (!known.contains(name)) throw Error(ExitCode::kUsage, "unknown option " + name);
   }
-
-  void write(int64_t vehicle, const std::string& attack, int64_t drive) const {
-    if (cancelled_ && cancelled_()) throw Error(ExitCode::kInterrupted, "interrupted");
-    const std::string name = (attack.empty() ? "attack-free" : attack) + "-vehicle" +
-                             std::to_string(vehicle + 1) + log_extension(options_.format);
-    write_file(folder_ / name,
-               format_log(synthesize(options_, vehicle, attack, drive), options_.format));
-  }
-
- private:
-  std::filesystem::path folder_;
-  SynthOptions options_;
-  std::function<bool()> cancelled_;
-};
-
-}  // namespace
-
-std::vector<CanFrame> synthesize(const SynthOptions& options, int64_t vehicle,
-                                 const std::string& attack, int64_t drive) {
-  const auto known = std::find(std::begin(kAttacks), std::end(kAttacks), attack);
-  if (known == std::end(kAttacks)) throw Error(ExitCode::kUsage, "unknown attack " + attack);
-  const uint64_t seed =
-      drive_seed(options, vehicle, static_cast<std::size_t>(known - std::begin(kAttacks)), drive);
-  const int64_t duration_us = std::llround(options.seconds * 1e6);
-  const std::vector<Message> messages = make_vehicle(static_cast<uint64_t>(options.seed), vehicle);
-  std::vector<Transmission> wanted = make_drive(messages, seed, duration_us);
-  if (!attack.empty()) add_attack(attack, messages, Random(seed, 1), duration_us, wanted);
-  const int64_t start_seconds = kStartSeconds + vehicle * 86'400 + drive * 7'200;
-  return transmit(std::move(wanted), start_seconds * 1'000'000);
-}
-
-DataKind synth_kind(const SynthOptions& options) {
-  if (options.kind == "can") return DataKind::kLogs;
-  if (options.kind == "ratings") return DataKind::kRatings;
-  return options.kind == "text" ? DataKind::kText : DataKind::kSpatial;
-}
-
-nlohmann::json synth_identity(const SynthOptions& options) {
-  nlohmann::json out = dump_options(options);
-  for (const char* key : {"kind", "graphs", "nodes", "classes", "items"}) out.erase(key);
-  if (options.kind == "can") return out;
-  out = {{"kind", options.kind},
-         {"graphs", options.graphs},
-         {"nodes", options.nodes},
-         {"classes", options.classes},
-         {"seed", options.seed}};
-  if (options.kind == "ratings") out["items"] = options.items;
   return out;
 }
 
-void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
-                     const std::function<bool()>& cancelled) {
-  if (options.kind == "tree") return write_synthetic_trees(folder, options, cancelled);
-  if (options.kind == "superpixel") return write_synthetic_points(folder, options, cancelled);
-  if (options.kind == "text") return write_synthetic_texts(folder, options, cancelled);
-  if (options.kind == "ratings") {
-    return write_synthetic_ratings(folder, options, options.items, cancelled);
-  }
-  const int64_t known = std::max<int64_t>(1, options.vehicles - 1);
-  SynthOptions test = options;
-  test.seconds = options.seconds / 2;
+}  // namespace
 
-  const FolderWriter benign(folder / "train_01_attack_free", options, cancelled);
-  for (int64_t vehicle = 0; vehicle < known; ++vehicle) benign.write(vehicle, "", 0);
-  if (options.attacks.empty()) return;
-
-  const FolderWriter train(folder / "train_02_with_attacks", options, cancelled);
-  const FolderWriter test_known(folder / "test_01_known_vehicle_known_attack", test, cancelled);
-  int64_t vehicle = 0;
-  for (const std::string& attack : options.attacks) {
-    train.write(vehicle, attack, 0);
-    vehicle = (vehicle + 1) % known;
-    test_known.write(vehicle, attack, 1);
+json synth_schema(Domains domains) {
+  json properties = json::object();
+  std::vector<std::string> kinds;
+  std::string help;
+  for (const Domain* domain : domains) {
+    for (const SynthKind& kind : domain->synth_kinds()) {
+      kinds.emplace_back(kind.name);
+      help.append(help.empty() ? "" : "; ").append(kind.name).append(": ").append(kind.summary);
+    }
+    const json schemas = domain->synth_schema().at("properties");
+    for (const auto& [name, schema] : schemas.items()) {
+      properties.emplace(name, schema);
+    }
   }
-  if (options.vehicles < 2) return;
-  const FolderWriter test_unknown(folder / "test_02_unknown_vehicle_known_attack", test, cancelled);
-  for (const std::string& attack : options.attacks) test_unknown.write(known, attack, 1);
+  properties["kind"] = {{"type", "string"},
+                        {"enum", kinds},
+                        {"description", help + "."},
+                        {"default", default_kind(domains)}};
+  return {
+      {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+}
+
+const Domain& domain_of_synth(Domains domains, const json& values) {
+  const std::string wanted = values.value("kind", default_kind(domains));
+  for (const Domain* domain : domains) {
+    for (const SynthKind& kind : domain->synth_kinds()) {
+      if (wanted == kind.name) return *domain;
+    }
+  }
+  throw Error(ExitCode::kUsage, "kind: " + wanted + " is no kind of made-up data");
+}
+
+json synth_identity(Domains domains, const json& values) {
+  const json all = complete(domains, values);
+  json out = domain_of_synth(domains, all).synth_identity(all);
+  if (out.at("kind") == default_kind(domains)) out.erase("kind");
+  return out;
+}
+
+void write_synthetic(Domains domains, const std::filesystem::path& folder, const json& values,
+                     const json& import, const std::function<bool()>& cancelled) {
+  const json all = complete(domains, values);
+  domain_of_synth(domains, all).synthesize(folder, all, import, cancelled);
+}
+
+std::string synth_headline(Domains domains, const json& values, const json& facts) {
+  const json all = complete(domains, values);
+  return domain_of_synth(domains, all).synth_headline(all, facts);
 }
 
 }  // namespace kdgat::graph

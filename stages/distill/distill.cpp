@@ -10,7 +10,7 @@ StageInfo Distill::info() {
   StageInfo out;
   out.name = "distill";
   out.summary = "Train a small classifier or autoencoder to do what a trained teacher does.";
-  out.inputs = {{"graphs", "graphs"}, train::difficulty_port(), {"teacher", "model", false}};
+  out.inputs = {graphs_of("can"), train::difficulty_port(), {"teacher", "model", false}};
   out.outputs = {{"model", "model"}};
   out.refused = train::refused_training_options();
   out.trains_in_ranks = true;

@@ -224,7 +224,7 @@ StageInfo Evaluate::info() {
   out.name = "evaluate";
   out.version = 2;  // thresholds calibrated for unknown vehicles
   out.summary = "Score trained models on validation and test data, the threshold from validation.";
-  out.inputs = {{"graphs", "graphs"}, {"models", "model", true, true}};
+  out.inputs = {graphs_of("can"), {"models", "model", true, true}};
   out.outputs = {{"metrics", "metrics"}};
   return out;
 }

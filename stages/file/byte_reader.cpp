@@ -157,4 +157,17 @@ ByteReader::~ByteReader() = default;
 std::size_t ByteReader::read(char* to, std::size_t room) { return impl_->read(to, room); }
 int64_t ByteReader::stored_bytes() const { return impl_->stored_bytes(); }
 
+std::string head_of(const std::filesystem::path& path, std::size_t most) {
+  ByteReader bytes(path);
+  std::string head(most, '\0');
+  std::size_t size = 0;
+  while (size < head.size()) {
+    const std::size_t more = bytes.read(head.data() + size, head.size() - size);
+    if (more == 0) break;
+    size += more;
+  }
+  head.resize(size);
+  return head;
+}
+
 }  // namespace kdgat::graph

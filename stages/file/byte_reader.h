@@ -36,4 +36,7 @@ class ByteReader {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The first bytes of a file, unpacked: `most`, or all there are.
+std::string head_of(const std::filesystem::path& path, std::size_t most);
+
 }  // namespace kdgat::graph

@@ -277,7 +277,7 @@ StageInfo Finetune::info() {
   StageInfo out;
   out.name = "finetune";
   out.summary = "Train a head on an encoder of graphs in space: classes of graphs, or a number.";
-  out.inputs = {{"graphs", "graphs"}, {"encoder", "encoder", false}};
+  out.inputs = {graphs_of("space"), {"encoder", "encoder", false}};
   out.outputs = {{"model", "graph_model"}};
   out.refused = train::refused_training_options();
   out.trains_in_ranks = true;

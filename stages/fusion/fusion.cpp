@@ -222,7 +222,7 @@ StageInfo Fusion::info() {
   StageInfo out;
   out.name = "fusion";
   out.summary = "Join an autoencoder and a classifier into one detector.";
-  out.inputs = {{"graphs", "graphs"}, {"autoencoder", "autoencoder"}, {"classifier", "classifier"}};
+  out.inputs = {graphs_of("can"), {"autoencoder", "autoencoder"}, {"classifier", "classifier"}};
   out.outputs = {{"model", "model"}};
   return out;
 }

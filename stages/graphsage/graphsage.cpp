@@ -222,7 +222,7 @@ std::string summary(const GraphsageOptions& options, const FitOutcome& fitted,
 
 void require_ratings(const json& facts) {
   if (facts.contains("ratings")) return;
-  throw Error(ExitCode::kUsage, "the stage graphsage trains on ratings, and these are none",
+  throw Error(ExitCode::kData, "the stage graphsage trains on ratings, and these are none",
               "kdgat data import RATINGS -o DIR --format ratings");
 }
 
@@ -248,7 +248,7 @@ StageInfo Graphsage::info() {
   StageInfo out;
   out.name = "graphsage";
   out.summary = "Train a recommender on ratings: GraphSAGE on the graph of users and items.";
-  out.inputs = {{"graphs", "graphs"}};
+  out.inputs = {graphs_of("ratings")};
   out.outputs = {{"model", "recommender"}};
   out.refused = {{"num_negatives", {1}, "one item that was not rated is drawn for each pair"}};
   return out;
@@ -270,7 +270,8 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   require_cpu(request);
   const fs::path file =
       fs::is_directory(input.path) ? input.path / "graphs.safetensors" : input.path;
-  if (!graph::RatingStore::is_store(file)) require_ratings(json::object());
+  if (!graph::RatingStore::is_store(graph::SafetensorsFile::open(file)))
+    require_ratings(json::object());
   const auto seed = static_cast<uint64_t>(request.seed);
   // Of the process, and so left alone where it says the same already.
   if (at::get_num_threads() != std::max(1, request.threads)) {

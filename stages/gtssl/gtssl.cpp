@@ -88,7 +88,7 @@ StageInfo Gtssl::info() {
   StageInfo out;
   out.name = "gtssl";
   out.summary = "Pre-train an encoder of geometric trees: partial order and growth of subtrees.";
-  out.inputs = {{"graphs", "graphs"}};
+  out.inputs = {graphs_of("space")};
   out.outputs = {{"model", "encoder"}};
   out.refused = train::refused_training_options();
   out.trains_in_ranks = true;

@@ -161,7 +161,7 @@ StageInfo TextGcn::info() {
   StageInfo out;
   out.name = "textgcn";
   out.summary = "Classify the documents of one graph of words and documents, on the CPU.";
-  out.inputs = {{"graphs", "graphs"}};
+  out.inputs = {graphs_of("texts")};
   out.outputs = {{"model", "text_model"}};
   return out;
 }
@@ -191,7 +191,8 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
     host.log("info", "textgcn computes on the CPU, not on " + given.device);
   at::set_num_threads(std::max(1, request.threads));
   const fs::path folder = request.input("graphs").path;
-  if (!graph::TextStore::is_store(folder / "graphs.safetensors")) require_texts({});
+  if (!graph::TextStore::is_store(graph::SafetensorsFile::open(folder / "graphs.safetensors")))
+    require_texts({});
   const TextSplits splits = open_splits(folder, options.use_edge_weights);
   const graph::TextStore& store = splits.train.store;
   const TextSizes sizes{store.nodes(), store.nonzeros(), store.classes()};

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "bench.h"
-#include "data/import.h"
 #include "data/texts/text_store.h"
 #include "graph/graph_store.h"
 #include "graph/pack.h"
+#include "support/import_options.h"
 
 namespace {
 

@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "data/import.h"
 #include "data/ratings/ratings_store.h"
-#include "data/synth.h"
 #include "data/texts/text_store.h"
 #include "graph/graph_store.h"
 #include "kdgat/stage.h"
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/synth_of.h"
 
 namespace kdgat::test {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/synth.h"
+#include "support/import_options.h"
 
 namespace kdgat::test {
 

@@ -40,7 +40,13 @@ struct Port {
   std::string kind;
   bool required = true;
   bool many = false;
+  /// Of "graphs": the domain of data that the stage reads ("can", "space", "texts", "ratings");
+  /// empty = any. Other data is refused before anything runs.
+  std::string domain{};
 };
+
+/// The data set itself, of one domain.
+inline Port graphs_of(const char* domain) { return {"graphs", "graphs", true, false, domain}; }
 
 /// A published option this version does not have: accepted at the values where it changes nothing
 /// (`neutral`), refused with `reason` at any other, never ignored.
@@ -224,6 +230,7 @@ std::string describe() {
     for (const Port& p : list) {
       out.push_back(
           {{"name", p.name}, {"kind", p.kind}, {"required", p.required}, {"many", p.many}});
+      if (!p.domain.empty()) out.back()["domain"] = p.domain;
     }
     return out;
   };

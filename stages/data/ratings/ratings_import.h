@@ -21,15 +21,6 @@
 
 namespace kdgat::graph {
 
-/// All options that matter to ratings.
-struct RatingsImportOptions : SharedOptions, RatingsOptions {
-  RatingsImportOptions() = default;
-  /// Of those of all kinds of data.
-  template <class Options>
-  RatingsImportOptions(const Options& all)  // NOLINT(*-explicit-*): the same options
-      : SharedOptions(all), RatingsOptions(all) {}
-};
-
 struct RatingsInput {
   std::string format;          ///< "u-data" or "ratings-csv"
   std::vector<LogFile> files;  ///< role "ratings", "users" or "items"; the ratings first

@@ -1,11 +1,12 @@
-// Options of imports of ratings; a part of ImportOptions. Of the options that all share, ratings
-// have format, strict, test_fraction and seed.
+// Options of imports of ratings, and of made-up ones.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <tuple>
 
+#include "data/import_options.h"
+#include "data/synth_size.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
@@ -29,6 +30,25 @@ struct RatingsOptions {
               "Ratings: permutation tests on the last test_fraction of NumPy's "
               "RandomState(seed).permutation, as published; time on the newest ones.")
             .choices({"permutation", "time"})};
+  }
+};
+
+/// All options that matter to ratings.
+struct RatingsImportOptions : SharedOptions, RatingsOptions {
+  static auto table() {
+    return std::tuple_cat(std::tuple{format_row(), strict_row(), test_fraction_row(), seed_row()},
+                          RatingsOptions::table());
+  }
+};
+
+struct RatingsSynthOptions : SynthSize {
+  int64_t items = 0;
+
+  static auto table() {
+    return std::tuple_cat(SynthSize::table(),
+                          std::tuple{field("items", &RatingsSynthOptions::items,
+                                           "Items that users rate; 0 = 16 for 9 users.")
+                                         .range(0, 1 << 20)});
   }
 };
 

@@ -85,7 +85,7 @@ RatingStore RatingStore::open(const std::filesystem::path& path) {
     }
     return found->second;
   };
-  if (!is_store(path)) {
+  if (!is_store(file)) {
     throw Error(ExitCode::kData, path.string() + ": not a graph of ratings",
                 "kdgat data import RATINGS -o DIR makes one");
   }
@@ -131,8 +131,7 @@ RatingStore RatingStore::open(const std::filesystem::path& path) {
   return store;
 }
 
-bool RatingStore::is_store(const std::filesystem::path& path) {
-  const SafetensorsFile file = SafetensorsFile::open(path);
+bool RatingStore::is_store(const SafetensorsFile& file) {
   const auto format = file.metadata().find("format");
   return format != file.metadata().end() && format->second == kFormat;
 }

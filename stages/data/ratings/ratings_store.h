@@ -35,8 +35,8 @@ class RatingStore {
   /// address. Kept until forget_shared().
   static RatingStore shared(const std::filesystem::path& path);
   static void forget_shared();  ///< copies that are in use keep their mapping
-  /// Whether the file says that it is one. Reads the header; throws Error(kData) if it is damaged.
-  static bool is_store(const std::filesystem::path& path);
+  /// Whether the file says that it is one.
+  static bool is_store(const SafetensorsFile& file);
 
   const std::filesystem::path& path() const { return file_.path(); }
   int64_t users() const { return static_cast<int64_t>(user_names_.size()); }

@@ -51,6 +51,12 @@ bool is_table_of_points(const fs::path& path) {
   });
 }
 
+/// Throws Error(kData) for a .safetensors file that is damaged.
+bool is_file_of_graphs(const fs::path& path) {
+  return path.extension() == ".safetensors" && fs::is_regular_file(path) &&
+         is_spatial_graphs(SafetensorsFile::open(path));
+}
+
 std::vector<LogFile> neurons_in(const fs::path& folder) {
   std::vector<LogFile> files = files_below(folder, is_neuron);
   return files.empty() ? files_below(folder, is_archive) : files;
@@ -68,7 +74,7 @@ std::string recognise(const fs::path& source) {
   if (source == "-") return "";
   if (!fs::is_directory(source)) {
     if (is_neuron(source) || is_archive(source)) return "swc";
-    if (is_spatial_graphs(source)) return "spatial-graphs";
+    if (is_file_of_graphs(source)) return "spatial-graphs";
     return is_table_of_points(source) ? "superpixel" : "";
   }
   if (!files_below(source, is_neuron).empty()) return "swc";
@@ -92,9 +98,7 @@ bool is_swc_name(const std::string& name) {
          (name.ends_with(".swc") || name.ends_with(".SWC") || name.ends_with(".swc.gz"));
 }
 
-bool is_spatial_graphs(const fs::path& path) {
-  if (path.extension() != ".safetensors" || !fs::is_regular_file(path)) return false;
-  const SafetensorsFile file = SafetensorsFile::open(path);
+bool is_spatial_graphs(const SafetensorsFile& file) {
   return file.has("pos") && file.has("edge_index") && !file.metadata().contains("format");
 }
 
@@ -116,7 +120,7 @@ std::optional<SpatialInput> find_spatial_input(const fs::path& source, const std
   } else if (out.format == "superpixel") {
     out.files = points_in(source);
   } else {
-    out.files = files_below(source, is_spatial_graphs);
+    out.files = files_below(source, is_file_of_graphs);
   }
   if (out.files.empty()) {
     throw Error(ExitCode::kData, source.string() + ": no " + out.format + " file in this folder");

@@ -12,6 +12,7 @@
 #include "data/dataset_files.h"
 #include "data/space/labels.h"
 #include "data/space/spatial_options.h"
+#include "file/safetensors.h"
 #include "graph/graph_store.h"
 
 namespace kdgat::graph {
@@ -23,9 +24,8 @@ const std::vector<std::string>& spatial_formats();
 bool is_swc_name(const std::string& name);
 /// Columns that make a CSV a table of points; also "z", and any others as features.
 inline constexpr const char* kPointColumns[] = {"graph", "x", "y"};
-/// A safetensors file with pos and edge_index that is no graph store. Reads the header. Throws
-/// Error(kData) for a .safetensors file that is damaged.
-bool is_spatial_graphs(const std::filesystem::path& path);
+/// A safetensors file with pos and edge_index that is no graph store.
+bool is_spatial_graphs(const SafetensorsFile& file);
 
 struct SpatialInput {
   std::string format;

@@ -1,5 +1,4 @@
-// Options of imports of graphs in space; a part of ImportOptions. Those of logs do not matter to
-// such imports, and these not to logs (see store_options in import.h).
+// Options of imports of graphs in space. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +28,7 @@ struct SpatialOptions : LabelOptions {
     return std::tuple{
         field("labels", &O::labels,
               "Graphs in space: CSV of labels, by file or graph; found by itself as labels.csv."),
-        field(
-            "label_column", &O::label_column,
-            "Its column of classes; of texts in a CSV the column of labels, \"label\" by itself."),
+        label_row(),
         field("target_column", &O::target_column, "Its column of numbers to be predicted."),
         field("repair", &O::repair,
               "SWC faults to mend: keep the largest tree, make nodes without their parent roots, "
@@ -55,6 +52,20 @@ struct SpatialOptions : LabelOptions {
   std::vector<Diagnostic> validate() const {
     if (min_nodes <= max_nodes) return {};
     return {{"", "min_nodes is larger than max_nodes", ""}};
+  }
+};
+
+/// All options that matter to graphs in space.
+struct SpatialImportOptions : SharedOptions, SpatialOptions {
+  static auto table() {
+    return std::tuple_cat(std::tuple{format_row()}, split_rows(), fold_rows(),
+                          SpatialOptions::table());
+  }
+
+  std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> problems = SpatialOptions::validate();
+    for (Diagnostic& problem : fold_problems()) problems.push_back(std::move(problem));
+    return problems;
   }
 };
 

@@ -17,7 +17,6 @@ namespace {
 constexpr const char* kLabelText = "label-text";
 constexpr const char* kSplitLabelText = "split-label-text";
 constexpr const char* kCsv = "text-csv";
-constexpr const char* kFolders = "class-folders";
 constexpr std::size_t kHeadBytes = 1 << 13;
 constexpr std::size_t kLongestLabel = 64;
 constexpr std::size_t kMostTables = 64;  // more files than these are documents, not tables of them
@@ -53,19 +52,6 @@ TextPart part_in(const std::string& name) {
 
 std::string role_of(TextPart part) {
   return part == TextPart::kNone ? "" : kTextParts[static_cast<std::size_t>(part)];
-}
-
-std::string head_of(const fs::path& path) {
-  ByteReader bytes(path);
-  std::string head(kHeadBytes, '\0');
-  std::size_t size = 0;
-  while (size < head.size()) {
-    const std::size_t more = bytes.read(head.data() + size, head.size() - size);
-    if (more == 0) break;
-    size += more;
-  }
-  head.resize(size);
-  return head;
 }
 
 bool is_alphabetic(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -130,7 +116,7 @@ TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
   for (const fs::path& name : names) {
     if (!may_be_table(name)) continue;
     if (out.files.empty() && wanted.empty() && ++looked_at > kMostTables) break;
-    const std::string form = form_of(head_of(root / name), options);
+    const std::string form = form_of(head_of(root / name, kHeadBytes), options);
     if (form.empty()) continue;
     if (wanted.empty()) wanted = form;
     if (form != wanted) {
@@ -159,8 +145,8 @@ bool may_be_document(const fs::path& path) {
 
 /// A folder for each class, maybe below folders for train and test. `is_sure`: it was asked for.
 TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, bool is_sure,
-                     const IsOther& is_other, std::vector<Diagnostic>& notes) {
-  TextInput out{kFolders, {}};
+                     std::vector<Diagnostic>& notes) {
+  TextInput out{kClassFolders, {}};
   std::set<std::string> classes;
   for (const fs::path& name : names) {
     if (!is_sure && !may_be_document(name)) return {};
@@ -172,22 +158,19 @@ TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, b
     classes.insert(folders[of_class]);
     out.files.push_back({root / name, name.generic_string(), folders[of_class], role_of(part)});
   }
-  if (!is_sure && (classes.size() < 2 ||
-                   is_other(out.files.front().path.string(), head_of(out.files.front().path))))
-    return {};
+  if (!is_sure && classes.size() < 2) return {};
   keep_named_parts(out.files, notes);
   return out;
 }
 
 TextInput find_in_folder(const fs::path& source, const std::string& form,
-                         const TextImportOptions& options, const IsOther& is_other,
-                         std::vector<Diagnostic>& notes) {
+                         const TextImportOptions& options, std::vector<Diagnostic>& notes) {
   const std::vector<fs::path> names = files_in(source);
   TextInput found;
-  if (form != kFolders) found = tables_in(source, names, options, form, notes);
+  if (form != kClassFolders) found = tables_in(source, names, options, form, notes);
   if (!found.files.empty()) return found;
-  if (form.empty() || form == kFolders)
-    found = classes_in(source, names, form == kFolders, is_other, notes);
+  if (form.empty() || form == kClassFolders)
+    found = classes_in(source, names, form == kClassFolders, notes);
   return found;
 }
 
@@ -195,7 +178,7 @@ TextInput find_in_folder(const fs::path& source, const std::string& form,
 
 const std::vector<std::string>& text_formats() {
   static const std::vector<std::string> formats = {"text", kLabelText, kSplitLabelText, kCsv,
-                                                   kFolders};
+                                                   kClassFolders};
   return formats;
 }
 
@@ -213,7 +196,7 @@ TextPart part_named(std::string_view word) {
 }
 
 std::optional<TextInput> find_text_input(const fs::path& source, const TextImportOptions& options,
-                                         const IsOther& is_other, std::vector<Diagnostic>& notes) {
+                                         std::vector<Diagnostic>& notes) {
   const auto& formats = text_formats();
   const std::string& format = options.format;
   const bool is_named = std::find(formats.begin(), formats.end(), format) != formats.end();
@@ -223,7 +206,7 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
   TextInput out;
   if (source == "-") {
     if (!is_named) return std::nullopt;
-    if (form.empty() || form == kFolders) {
+    if (form.empty() || form == kClassFolders) {
       throw Error(ExitCode::kUsage, "the form of texts on standard input must be named",
                   "format=label-text, split-label-text or text-csv");
     }
@@ -231,11 +214,11 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
   }
   if (!fs::exists(source, failure)) return std::nullopt;  // said by who reads it
   if (fs::is_directory(source)) {
-    out = find_in_folder(source, form, options, is_other, notes);
-  } else if (form == kFolders) {
+    out = find_in_folder(source, form, options, notes);
+  } else if (form == kClassFolders) {
     throw Error(ExitCode::kData, source.string() + ": class-folders are folders, this is a file");
   } else if (is_named || may_be_table(source)) {
-    out.format = form.empty() ? form_of(head_of(source), options) : form;
+    out.format = form.empty() ? form_of(head_of(source, kHeadBytes), options) : form;
     const TextPart part = part_in(source.filename().string());
     if (!out.format.empty()) {
       out.files = {{source, source.filename().string(), "", role_of(part)}};

@@ -26,31 +26,21 @@ namespace kdgat::graph {
 /// The four forms, and "text" for whichever of them it is, as the option `format` names them.
 const std::vector<std::string>& text_formats();
 
+/// The form that a folder has by its folders alone: other data may have them too.
+inline constexpr const char* kClassFolders = "class-folders";
+
 struct TextInput {
   std::string format;          ///< one of the four
   std::vector<LogFile> files;  ///< role "train", "val", "test" or "" = not said; of class-folders
                                ///< scenario is the class
 };
 
-/// All options that matter to texts.
-struct TextImportOptions : SharedOptions, LabelOptions, TextOptions {
-  TextImportOptions() = default;
-  /// Of those of all kinds of data.
-  template <class Options>
-  TextImportOptions(const Options& all)  // NOLINT(*-explicit-*): the same options
-      : SharedOptions(all), LabelOptions(all), TextOptions(all) {}
-};
-
-/// Whether the first bytes of a file are those of something else than a text.
-using IsOther = std::function<bool(const std::string& path, std::string_view head)>;
-
 /// What `source` holds, if that are texts: a file, or a folder of such files or of classes. Names
 /// with the word train, val or test say what a file or folder is for; where some do, the others are
 /// left out and told in `notes`. Nothing where `format` is neither "auto" nor one of
-/// text_formats(). A folder of other files than documents, by `is_other`, is none of
-/// classes. Reads first lines only. Throws Error(kData) if what `format` names is not there.
+/// text_formats(). Reads first lines only. Throws Error(kData) if what `format` names is not there.
 std::optional<TextInput> find_text_input(const std::filesystem::path& source,
-                                         const TextImportOptions& options, const IsOther& is_other,
+                                         const TextImportOptions& options,
                                          std::vector<Diagnostic>& notes);
 
 struct TextRow {

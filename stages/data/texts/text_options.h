@@ -1,7 +1,4 @@
-// Options of imports of texts; a part of ImportOptions. Those of logs and of graphs in space do not
-// matter to such imports, and these not to the others (see import_identity in import.h). Of the
-// options that all share, texts have label_column, strict, split, val_fraction, test_fraction and
-// seed.
+// Options of imports of texts.
 #pragma once
 
 #include <cmath>
@@ -10,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "data/import_options.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
@@ -73,6 +71,14 @@ struct TextOptions {
 
   /// Shares that are no shares, or do not add up to 1.
   std::vector<Diagnostic> validate() const;
+};
+
+/// All options that matter to texts.
+struct TextImportOptions : SharedOptions, LabelOptions, TextOptions {
+  static auto table() {
+    return std::tuple_cat(std::tuple{format_row(), strict_row(), label_row()}, split_rows(),
+                          TextOptions::table());
+  }
 };
 
 }  // namespace kdgat::graph

@@ -199,8 +199,7 @@ TextStore TextStore::open(const std::filesystem::path& path) {
   return store;
 }
 
-bool TextStore::is_store(const std::filesystem::path& path) {
-  const SafetensorsFile file = SafetensorsFile::open(path);
+bool TextStore::is_store(const SafetensorsFile& file) {
   const auto format = file.metadata().find("format");
   return format != file.metadata().end() && format->second == kFormat;
 }

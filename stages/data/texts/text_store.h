@@ -39,8 +39,8 @@ class TextStore {
   static TextStore shared(const std::filesystem::path& path);
   static int64_t shared_bytes(const std::filesystem::path& path);  ///< 0 = not opened by shared()
   static void forget_shared();  ///< copies that are in use keep their mapping
-  /// Whether the file says that it is one. Reads the header; throws Error(kData) if it is damaged.
-  static bool is_store(const std::filesystem::path& path);
+  /// Whether the file says that it is one.
+  static bool is_store(const SafetensorsFile& file);
 
   const std::filesystem::path& path() const { return file_.path(); }
   int64_t nodes() const { return static_cast<int64_t>(y_.size()); }

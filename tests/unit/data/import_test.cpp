@@ -1,9 +1,8 @@
-#include "data/import.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/log_text.h"
 
 namespace kdgat::graph {

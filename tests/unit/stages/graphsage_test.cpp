@@ -4,11 +4,11 @@
 #include <fstream>
 #include <thread>
 
-#include "data/import.h"
 #include "graphsage/graphsage.h"
 #include "graphsage/rating_fit.h"
 #include "graphsage/rating_metrics.h"
 #include "memory/meter.h"
+#include "support/import_options.h"
 #include "support/stage_data.h"
 
 using namespace kdgat;

@@ -6,11 +6,11 @@
 #include <functional>
 #include <string>
 
-#include "data/import.h"
 #include "finetune/finetune.h"
 #include "graph/shape.h"
 #include "gtssl/gtssl.h"
 #include "memory/meter.h"
+#include "support/import_options.h"
 #include "support/stage_fixture.h"
 #include "train/probe.h"
 

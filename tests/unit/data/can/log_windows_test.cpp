@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "data/import.h"
 #include "graph/random.h"
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/log_text.h"
 
 namespace kdgat::graph {

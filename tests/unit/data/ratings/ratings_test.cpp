@@ -4,11 +4,10 @@
 #include <fstream>
 #include <iostream>
 
-#include "data/import.h"
 #include "data/ratings/ratings_store.h"
 #include "data/ratings/synth_ratings.h"
-#include "data/synth.h"
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/log_text.h"
 #include "support/span_copy.h"
 

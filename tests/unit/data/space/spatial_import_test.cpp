@@ -5,12 +5,11 @@
 #include <numeric>
 #include <set>
 
-#include "data/import.h"
 #include "data/space/subtrees.h"
-#include "data/synth.h"
 #include "graph/random.h"
 #include "graph/spatial.h"
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/log_text.h"
 #include "support/span_copy.h"
 #include "support/synth_of.h"
@@ -182,7 +181,7 @@ TEST_CASE("options of logs do not matter to graphs in space, nor these to logs",
         import_fingerprint(folder / "log.csv", other));
   CHECK(import_fingerprint(folder / "n.swc", plain) != import_fingerprint(folder / "n.swc", other));
   // As before there were graphs in space.
-  const nlohmann::json of_logs = import_identity(plain, DataKind::kLogs);
+  const nlohmann::json of_logs = all_domains().front()->import_identity(dump_options(plain));
   CHECK(of_logs.size() == 14);
   CHECK_FALSE(of_logs.contains("folds"));
 }

@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "data/import.h"
 #include "data/texts/text_clean.h"
 #include "data/texts/text_store.h"
 #include "file/line_reader.h"
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/log_text.h"
 
 namespace kdgat::graph {

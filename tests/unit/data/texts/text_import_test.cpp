@@ -3,13 +3,14 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "data/can/can_domain.h"
 #include "data/can/can_log.h"
-#include "data/import.h"
-#include "data/synth.h"
 #include "data/texts/text_clean.h"
 #include "data/texts/text_store.h"
+#include "data/texts/texts_domain.h"
 #include "file/line_reader.h"
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/log_text.h"
 #include "support/synth_of.h"
 
@@ -125,16 +126,19 @@ TEST_CASE("logs and graphs in space are not taken for texts", "[text_import]") {
   write_text(folder / "can/carB/b.txt",
              "(1.0) can0 1A0#0011 False\tFalse\n(1.1) can0 1A0#0011 False\tFalse\n");
   write_text(folder / "points.csv", "graph,x,y\na,1,2\n");
+  const auto domain_of = [&](const char* name) {
+    return std::string(
+        domain_of_source(all_domains(), folder / name, nlohmann::json::object()).name());
+  };
+  CHECK(domain_of("log.csv") == "can");
+  CHECK(domain_of("can") == "can");
+  CHECK(domain_of("points.csv") == "space");
   std::vector<Diagnostic> notes;
-  for (const char* name : {"log.csv", "can", "points.csv", "absent"}) {
-    INFO(name);
-    CHECK_FALSE(find_text_input(folder / name, {}, is_can_log, notes));
-  }
-  ImportOptions named;
+  TextImportOptions named;
   named.format = "hcrl";
   write_text(folder / "t.tsv", "a\tb c\n");
-  CHECK(find_text_input(folder / "t.tsv", {}, is_can_log, notes)->format == "label-text");
-  CHECK_FALSE(find_text_input(folder / "t.tsv", named, is_can_log, notes));
+  CHECK(find_text_input(folder / "t.tsv", {}, notes)->format == "label-text");
+  CHECK_FALSE(find_text_input(folder / "t.tsv", named, notes));
 }
 
 TEST_CASE("a file of all documents beside those of the parts is left out", "[text_import]") {
@@ -361,9 +365,10 @@ TEST_CASE("an import of texts is not repeated without need, and is the same byte
   CHECK(test::read_text(folder / "out/graphs.safetensors") == bytes);
   options.word_window = 10;
   CHECK_FALSE(import_from(folder / "in", folder, options).report.reused);
-  CHECK(import_identity(options, DataKind::kText).contains("word_window"));
-  CHECK_FALSE(import_identity(options, DataKind::kText).contains("build_threads"));
-  CHECK_FALSE(import_identity(options, DataKind::kLogs).contains("word_window"));
+  const nlohmann::json values = dump_options(options);
+  CHECK(texts_domain().import_identity(values).contains("word_window"));
+  CHECK_FALSE(texts_domain().import_identity(values).contains("build_threads"));
+  CHECK_FALSE(can_domain().import_identity(values).contains("word_window"));
 }
 
 TEST_CASE("texts on standard input need the name of their form", "[text_import]") {
@@ -396,7 +401,7 @@ TEST_CASE("made-up texts are the same for the same seed and learnable", "[text_i
   CHECK(store.classes() == 3);
   CHECK(count(store.mask("test")) == 9);
   CHECK(store.facts().at("text").at("average_length") > 20);
-  CHECK(synth_kind(synth) == DataKind::kText);
+  CHECK(&domain_of_synth(all_domains(), synth.values()) == &texts_domain());
   CHECK(synth_identity(synth).at("kind") == "text");
 }
 

@@ -2,11 +2,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/import.h"
-#include "data/synth.h"
 #include "file/safetensors_stream.h"
 #include "graph/graph_store.h"
 #include "support/command.h"
+#include "support/import_options.h"
 #include "support/log_text.h"
 
 namespace kdgat::graph {
@@ -71,18 +70,18 @@ TEST_CASE("training, validation and test see one graph at one address", "[text_s
 TEST_CASE("a store of texts is told from one of graphs", "[text_store]") {
   const test::ScratchFolder folder;
   const std::filesystem::path path = make_store(folder);
-  CHECK(TextStore::is_store(path));
+  CHECK(TextStore::is_store(SafetensorsFile::open(path)));
   CHECK_THAT(data_error([&] { GraphStore::open(path); }), Catch::Contains("not a graph store"));
   SynthOptions synth;
   synth.kind = "tree";
   synth.graphs = 3;
   write_synthetic(folder / "trees", synth);
   import_logs(folder / "trees", folder / "out", {});  // in the place of the texts
-  CHECK_FALSE(TextStore::is_store(path));
+  CHECK_FALSE(TextStore::is_store(SafetensorsFile::open(path)));
   CHECK_THAT(data_error([&] { TextStore::open(path); }), Catch::Contains("not a graph of texts"));
   CHECK(std::filesystem::exists(folder / "out/split.safetensors"));
   make_store(folder);
-  CHECK(TextStore::is_store(path));
+  CHECK(TextStore::is_store(SafetensorsFile::open(path)));
   CHECK_FALSE(std::filesystem::exists(folder / "out/split.safetensors"));
 }
 

@@ -1,4 +1,4 @@
-#include "data/synth.h"
+#include "data/can/synth_logs.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -11,6 +11,7 @@
 #include "data/can/can_writer.h"
 #include "data/can/synth_traffic.h"
 #include "support/command.h"
+#include "support/import_options.h"
 
 using namespace kdgat::graph;
 namespace fs = std::filesystem;

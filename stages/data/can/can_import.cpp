@@ -1,0 +1,96 @@
+#include "data/can/can_import.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "data/can/can_log.h"
+#include "data/can/log_windows.h"
+#include "data/dataset_files.h"
+
+namespace kdgat::graph {
+namespace {
+
+/// All logs, in order, into one store.
+class LogImporter {
+ public:
+  LogImporter(const CanImportOptions& options, const ImportCall& call)
+      : options_(options), call_(call) {
+    data_.node_features = kWindowNodeFeatures;
+    data_.edge_features = kWindowEdgeFeatures;
+    data_.node_feature_names = node_feature_names();
+    data_.edge_feature_names = edge_feature_names();
+  }
+
+  GraphStoreData read(const std::vector<LogFile>& files) {
+    WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
+    for (const LogFile& file : files) read_file(file, windows);
+    if (graphs() == 0) {
+      throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
+                  files.front().path.string());
+    }
+    data_.vocabulary = vocabulary_.sorted();
+    Vocabulary(data_.vocabulary).apply(node_ids_, data_);
+    return std::move(data_);
+  }
+
+ private:
+  void read_file(const LogFile& file, WindowBuilder& windows) {
+    CanLog log(LineReader(file.path, call_.cancelled), options_.format, options_.strict);
+    Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
+    windows.start(static_cast<int32_t>(data_.sources.size()));
+    const bool trains = file.role == "train";
+    int64_t told = 0;
+    const auto step = [&] { call_.done(log.bytes_read() - std::exchange(told, log.bytes_read())); };
+    CanFrame frame;
+    while (log.next(frame)) {
+      if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
+      if (trains) vocabulary_.insert(frame.id);
+      add_frame(log, frame, windows);
+      if ((log.rows() & 0x3fff) == 0) step();
+    }
+    windows.finish();
+    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    step();
+    source.rows = log.rows();
+    source.malformed = log.malformed();
+    source.graphs = graphs() - source.first_graph;
+    for (Diagnostic& problem : log.problems()) {
+      call_.report.warnings.push_back(std::move(problem));
+    }
+    data_.sources.push_back(std::move(source));
+  }
+
+  int64_t graphs() const { return static_cast<int64_t>(data_.y.size()); }
+
+  const CanImportOptions& options_;
+  const ImportCall& call_;
+  GraphStoreData data_;
+  std::vector<uint32_t> node_ids_;
+  IdSet vocabulary_;
+};
+
+class CanInput : public DomainInput {
+ public:
+  CanInput(std::vector<LogFile> files, CanImportOptions options)
+      : DomainInput(std::move(files)), options_(std::move(options)) {}
+
+  void import(const ImportCall& call) const override {
+    GraphStoreData data = LogImporter(options_, call).read(files());
+    data.options = call.made_with;
+    write_graph_store(call.to, data);
+  }
+
+ private:
+  CanImportOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const DomainInput> can_input(const std::filesystem::path& source,
+                                             const CanImportOptions& options,
+                                             std::vector<Diagnostic>& notes) {
+  return std::make_shared<CanInput>(
+      find_log_files(source, options.exclude, options.deduplicate, notes), options);
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,18 @@
+#include "data/domains.h"
+
+#include <array>
+
+#include "data/can/can_domain.h"
+#include "data/ratings/ratings_domain.h"
+#include "data/space/space_domain.h"
+#include "data/texts/texts_domain.h"
+
+namespace kdgat::graph {
+
+Domains all_domains() {
+  static const std::array<const Domain*, 4> domains = {&can_domain(), &space_domain(),
+                                                       &texts_domain(), &ratings_domain()};
+  return domains;
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,38 @@
+// Options of one domain among those of all. No LibTorch.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "kdgat/options.h"
+
+namespace kdgat::graph {
+
+/// Those of `values` that Options has, loaded. Throws Error(kUsage).
+template <class Options>
+Options own_options(const nlohmann::json& values) {
+  nlohmann::json own = nlohmann::json::object();
+  const auto take = [&](const auto& f) {
+    if (values.contains(f.name)) own[f.name] = values.at(f.name);
+  };
+  std::apply([&](const auto&... f) { (take(f), ...); }, Options::table());
+  return load_options<Options>(own);
+}
+
+/// dump_options() of those that can change a result: without runtime options, and without those of
+/// folds where there are none.
+template <class Options>
+nlohmann::json result_identity(const Options& options) {
+  nlohmann::json out = dump_options(options);
+  const auto drop = [&](const auto& f) {
+    if (f.is_runtime) out.erase(f.name);
+  };
+  std::apply([&](const auto&... f) { (drop(f), ...); }, Options::table());
+  if (out.value("folds", int64_t{1}) == 0) {
+    out.erase("folds");
+    out.erase("fold");
+  }
+  return out;
+}
+
+}  // namespace kdgat::graph
