@@ -114,7 +114,8 @@ if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/memory_test.cpp
        tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
-       tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp)
+       tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
+       tests/cli/wrong_domain_test.cpp)
 endif()
 kdgat_add_tests(kdgat_cli_tests SOURCES ${KDGAT_CLI_TESTS} LINK kdgat_graph HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_cli_tests kdgat_all)
@@ -208,5 +209,7 @@ function(kdgat_add_script_test name)
 endfunction()
 kdgat_add_script_test(bench python3 -B tests/scripts/bench_test.py)
 kdgat_add_script_test(check_copies python3 -B tests/scripts/check_copies_test.py)
+kdgat_add_script_test(check_domains python3 -B tests/scripts/check_domains_test.py)
 kdgat_add_script_test("nothing stands twice" scripts/check_copies)
+kdgat_add_script_test("no source knows two domains" scripts/check_domains)
 kdgat_add_script_test("every include is allowed" scripts/check_layers)

@@ -49,6 +49,10 @@ bool has_form(const Domain& domain, const std::string& format) {
   return std::find(forms.begin(), forms.end(), format) != forms.end();
 }
 
+struct FormatOption : SharedOptions {
+  static auto table() { return std::tuple{format_row()}; }
+};
+
 struct Claim {
   const Domain* domain = nullptr;
   Found found;
@@ -60,7 +64,7 @@ Claim claim_of(Domains domains, const fs::path& source, const json& values) {
   if (source != "-" && !fs::exists(source, failure)) {
     throw Error(ExitCode::kData, source.string() + ": no such file or folder");
   }
-  const std::string format = values.value("format", "auto");
+  const std::string format = own_options<FormatOption>(values).format;
   Claim best;
   const Domain* rival = nullptr;
   for (const Domain* domain : domains) {

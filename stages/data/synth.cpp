@@ -50,7 +50,8 @@ json synth_schema(Domains domains) {
 }
 
 const Domain& domain_of_synth(Domains domains, const json& values) {
-  const std::string wanted = values.value("kind", default_kind(domains));
+  const std::string wanted =
+      values.contains("kind") ? values.at("kind").get<std::string>() : default_kind(domains);
   for (const Domain* domain : domains) {
     for (const SynthKind& kind : domain->synth_kinds()) {
       if (wanted == kind.name) return *domain;

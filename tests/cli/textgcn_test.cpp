@@ -38,14 +38,6 @@ TEST_CASE("texts are trained on from the command line, and all parts are judged"
   CHECK(std::filesystem::exists(run / "textgcn/model.safetensors"));
   CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out,
              Catch::Contains("textgcn  kept"));
-
-  // What trains on logs or trees says so, and the other way round.
-  const CommandResult other = run_kdgat("run autoencoder --data texts", scratch.path());
-  CHECK(other.exit_code == 3);
-  must_kdgat("data synth -o logs --seconds 5 --vehicles 1 --attacks dos", scratch.path());
-  const CommandResult logs = run_kdgat("run textgcn --data logs", scratch.path());
-  CHECK(logs.exit_code == 3);
-  CHECK_THAT(logs.err, Catch::Contains("no graph of texts"));
 }
 
 TEST_CASE("the plan of a text graph names what is never allocated", "[cli][textgcn]") {

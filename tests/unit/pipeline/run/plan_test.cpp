@@ -68,6 +68,30 @@ TEST_CASE("plan orders steps by their needs and by the file where free", "[plan]
   CHECK(names(plan) == Words{"free", "early", "late"});
 }
 
+TEST_CASE("data of a domain that a stage does not read is refused with what would fit", "[plan]") {
+  PluginCatalog catalog = fake_catalog();
+  PluginDescription trees = *catalog.find("trainer");
+  trees.name = "trees";
+  trees.inputs.front().domain = "space";
+  catalog.add(trees);
+  const auto check = [&](const Profile& profile, const std::string& domain) {
+    check_domains(make_plan(profile, catalog, kUnknownData, {}, {}), catalog, domain);
+  };
+  const Profile of_trees = fake_profile({fake_step("a", "trees")});
+  CHECK_NOTHROW(check(of_trees, "space"));
+  CHECK_NOTHROW(check(of_trees, ""));     // not known yet
+  CHECK_NOTHROW(check(kUsual, "texts"));  // its stages read any
+  try {
+    check(of_trees, "texts");
+    FAIL("it was not refused");
+  } catch (const Error& e) {
+    CHECK(e.code() == ExitCode::kData);
+    CHECK_THAT(e.what(), Contains("p.yaml:1: a: the stage trees reads data of the domain space, "
+                                  "this is texts") &&
+                             Contains("no stage here reads such data"));
+  }
+}
+
 TEST_CASE("plan refuses two producers for a single input and names them", "[plan]") {
   const std::string text = message_of(fake_profile(
       {fake_step("a", "trainer"), fake_step("b", "trainer"), fake_step("r", "refiner")}));

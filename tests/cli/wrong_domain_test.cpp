@@ -1,0 +1,44 @@
+// Data of a domain that a stage does not read: refused before anything runs.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/cli.h"
+
+TEST_CASE("data of a wrong domain is refused by the plan, before there is a run folder",
+          "[cli][domain]") {
+  const ScratchFolder scratch;
+  const std::vector<std::pair<std::string, std::string>> data = {
+      {"can", "--seconds 4 --vehicles 1 --attacks dos"},
+      {"space", "--kind tree --graphs 6 --nodes 20"},
+      {"texts", "--kind text --graphs 12 --nodes 20"},
+      {"ratings", "--kind ratings --graphs 12 --nodes 8"}};
+  for (const auto& [domain, options] : data) {
+    must_kdgat("data synth -o " + domain + " " + options, scratch.path());
+  }
+  const std::vector<std::pair<std::string, std::string>> stages = {
+      {"autoencoder", "can"}, {"gtssl", "space"}, {"textgcn", "texts"}, {"graphsage", "ratings"}};
+  for (const auto& [stage, own] : stages) {
+    for (const auto& [domain, options] : data) {
+      if (domain == own) continue;
+      INFO(stage << " on " << domain);
+      const CommandResult run = run_kdgat("run " + stage + " --data " + domain, scratch.path());
+      CHECK(run.exit_code == 3);
+      CHECK_THAT(run.err, Catch::Contains("the stage " + stage + " reads data of the domain " +
+                                          own + ", this is " + domain));
+      CHECK_THAT(run.err, Catch::Contains("stages for such data: "));
+      CHECK_FALSE(std::filesystem::exists(scratch / "runs"));
+    }
+  }
+  // A store that is there says the same, and so does the plan alone.
+  must_kdgat("data import texts -o store", scratch.path());
+  for (const char* verb : {"run", "plan"}) {
+    const CommandResult store =
+        run_kdgat(std::string(verb) + " classifier --data store", scratch.path());
+    CHECK(store.exit_code == 3);
+    CHECK_THAT(store.err, Catch::Contains("domain can, this is texts"));
+  }
+  CHECK_FALSE(std::filesystem::exists(scratch / "runs"));
+}
