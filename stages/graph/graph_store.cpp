@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 
+#include "file/safetensors_header.h"
 #include "graph/graph_arrays.h"
 #include "graph/spatial_store.h"
 
@@ -22,14 +23,10 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kFormat = "kdgat.graphs";
+constexpr StoreKind kKind = {"kdgat.graphs", kStoreFormatVersion, "graph store", ""};
 
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-Error refuse(const std::filesystem::path& path, const std::string& reason) {
-  return Error(ExitCode::kData, path.string() + ": " + reason);
+Error cannot_write(const std::filesystem::path& path, const std::string& reason) {
+  return Error(ExitCode::kData, path.string() + ": cannot be written: " + reason);
 }
 
 /// Why `ptr` does not cut `total` elements into consecutive pieces; empty when it does. A piece may
@@ -146,30 +143,6 @@ void remember(const std::string& line) {
 
 }  // namespace
 
-void to_json(json& out, const Source& source) {
-  out = {{"path", source.path},
-         {"scenario", source.scenario},
-         {"role", source.role},
-         {"format", source.format},
-         {"rows", source.rows},
-         {"malformed", source.malformed},
-         {"first_graph", source.first_graph},
-         {"graphs", source.graphs}};
-  if (source.independent) out["independent"] = true;
-}
-
-void from_json(const json& in, Source& source) {
-  in.at("path").get_to(source.path);
-  in.at("scenario").get_to(source.scenario);
-  in.at("role").get_to(source.role);
-  in.at("format").get_to(source.format);
-  in.at("rows").get_to(source.rows);
-  in.at("malformed").get_to(source.malformed);
-  in.at("first_graph").get_to(source.first_graph);
-  in.at("graphs").get_to(source.graphs);
-  source.independent = in.value("independent", false);
-}
-
 GraphArrays arrays_of(const GraphStore& store) {
   return {store.node_features(),
           store.edge_features(),
@@ -192,75 +165,11 @@ GraphArrays arrays_of(const GraphStoreData& data, std::span<const int32_t> targe
 // ---- reading
 
 GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identity) {
-  GraphStore store;
-  store.file_ = SafetensorsFile::open(path);
-  const SafetensorsFile& file = store.file_;
-  const auto text = [&](const std::string& key) {
-    const auto found = file.metadata().find(key);
-    if (found == file.metadata().end()) throw refuse(path, "no metadata '" + key + "'");
-    return found->second;
-  };
-  const auto format = file.metadata().find("format");
-  if (format == file.metadata().end() || format->second != kFormat) {
-    throw refuse(path, "not a graph store");
-  }
-  if (text("version") != std::to_string(kStoreFormatVersion)) {
-    throw Error(ExitCode::kData,
-                path.string() + ": graph store of format version " + text("version") +
-                    ", this program reads " + std::to_string(kStoreFormatVersion),
-                "import the data again");
-  }
-  store.content_hash_ = file.header_hash();
-  if (store.content_hash_ != text("hash.header")) {
-    throw refuse(path, "the header differs from its hash");
-  }
-  try {
-    json::parse(text("sources")).get_to(store.sources_);
-    json::parse(text("node_feature_names")).get_to(store.node_feature_names_);
-    json::parse(text("edge_feature_names")).get_to(store.edge_feature_names_);
-    store.options_ = json::parse(text("options"));
-    store.facts_ = json::parse(text("facts"));
-  } catch (const json::exception& e) {
-    throw refuse(path, std::string("malformed metadata: ") + e.what());
-  }
-
-  store.y_ = file.require<int32_t>("y", {-1});
-  const int64_t graphs = store.graphs();
-  store.x_ = file.require<float>("x", {-1, -1});
-  const std::vector<int64_t>& x_shape = file.tensor("x").shape;
-  store.node_features_ = x_shape[1];
-  store.edge_attr_ = file.require<float>("edge_attr", {-1, -1});
-  const std::vector<int64_t>& edge_shape = file.tensor("edge_attr").shape;
-  store.edge_features_ = edge_shape[1];
-  const int64_t edges = edge_shape[0];
-  const std::span<const int32_t> index = file.require<int32_t>("edge_index", {2, edges});
-  store.source_ = index.first(static_cast<std::size_t>(edges));
-  store.target_ = index.last(static_cast<std::size_t>(edges));
-  store.target_order_ = file.require<int32_t>("target_order", {edges});
-  store.source_of_ = file.require<int32_t>("source_of", {graphs});
-  store.node_ptr_ = file.require<int64_t>("node_ptr", {graphs + 1});
-  store.edge_ptr_ = file.require<int64_t>("edge_ptr", {graphs + 1});
-  store.row_begin_ = file.require<int64_t>("row_begin", {graphs});
-  store.row_end_ = file.require<int64_t>("row_end", {graphs});
-  store.vocabulary_ = file.require<int64_t>("vocabulary", {-1});
-  if (const std::string fault = pointer_fault(store.node_ptr_, x_shape[0]); !fault.empty()) {
-    throw refuse(path, "node_ptr " + fault);
-  }
-  if (const std::string fault = pointer_fault(store.edge_ptr_, edges); !fault.empty()) {
-    throw refuse(path, "edge_ptr " + fault);
-  }
-  const auto known = [&store](int32_t s) {
-    return s >= 0 && static_cast<std::size_t>(s) < store.sources_.size();
-  };
-  if (!std::all_of(store.source_of_.begin(), store.source_of_.end(), known)) {
-    throw refuse(path, "a graph is of a source that is not listed");
-  }
-  if (file.has("pos")) store.spatial_ = read_spatial(file, graphs, store.nodes());
-
+  GraphStore store(path);
   if (check_identity) {
-    const std::optional<std::string> line = identity(path, store.content_hash_);
+    const std::optional<std::string> line = identity(path, store.content_hash());
     if (!line || !is_remembered(*line)) {
-      std::vector<Diagnostic> faults = verify_hashes(file);
+      std::vector<Diagnostic> faults = verify_hashes(store.file());
       if (!faults.empty()) throw Error(ExitCode::kData, std::move(faults));
       if (line) remember(*line);
     }
@@ -268,8 +177,42 @@ GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identi
   return store;
 }
 
+GraphStore::GraphStore(const std::filesystem::path& path) : StoreFile(path, kKind) {
+  read("node_feature_names", node_feature_names_);
+  read("edge_feature_names", edge_feature_names_);
+  y_ = file().require<int32_t>("y", {-1});
+  x_ = file().require<float>("x", {-1, -1});
+  node_features_ = file().tensor("x").shape[1];
+  edge_attr_ = file().require<float>("edge_attr", {-1, -1});
+  edge_features_ = file().tensor("edge_attr").shape[1];
+  const int64_t nodes = file().tensor("x").shape[0], edges = file().tensor("edge_attr").shape[0];
+  const std::span<const int32_t> index = file().require<int32_t>("edge_index", {2, edges});
+  source_ = index.first(static_cast<std::size_t>(edges));
+  target_ = index.last(static_cast<std::size_t>(edges));
+  target_order_ = file().require<int32_t>("target_order", {edges});
+  source_of_ = file().require<int32_t>("source_of", {graphs()});
+  node_ptr_ = file().require<int64_t>("node_ptr", {graphs() + 1});
+  edge_ptr_ = file().require<int64_t>("edge_ptr", {graphs() + 1});
+  row_begin_ = file().require<int64_t>("row_begin", {graphs()});
+  row_end_ = file().require<int64_t>("row_end", {graphs()});
+  vocabulary_ = file().require<int64_t>("vocabulary", {-1});
+  if (const std::string fault = pointer_fault(node_ptr_, nodes); !fault.empty()) {
+    throw refuse(path, "node_ptr " + fault);
+  }
+  if (const std::string fault = pointer_fault(edge_ptr_, edges); !fault.empty()) {
+    throw refuse(path, "edge_ptr " + fault);
+  }
+  const auto known = [this](int32_t s) {
+    return s >= 0 && static_cast<std::size_t>(s) < sources().size();
+  };
+  if (!std::all_of(source_of_.begin(), source_of_.end(), known)) {
+    throw refuse(path, "a graph is of a source that is not listed");
+  }
+  if (file().has("pos")) spatial_ = read_spatial(file(), graphs(), nodes);
+}
+
 std::vector<Diagnostic> GraphStore::verify() const {
-  std::vector<Diagnostic> out = verify_hashes(file_);
+  std::vector<Diagnostic> out = verify_hashes(file());
   const auto report = [&](const std::string& message) {
     out.push_back({path().string(), message, ""});
   };
@@ -346,7 +289,7 @@ EdgeRange edges_of(const GraphStoreData& data, std::size_t g) {
 void check_consistent(const std::filesystem::path& path, const GraphStoreData& data) {
   const std::size_t graphs = data.y.size();
   const auto require = [&path](bool holds, const std::string& what) {
-    if (!holds) throw refuse(path, "cannot be written: " + what);
+    if (!holds) throw cannot_write(path, what);
   };
   require(data.node_ptr.size() == graphs + 1 && data.edge_ptr.size() == graphs + 1 &&
               data.source_of.size() == graphs && data.row_begin.size() == graphs &&
@@ -403,8 +346,7 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   const auto edges = static_cast<int64_t>(data.edge_source.size());
   for (std::size_t g = 0; g < data.y.size(); ++g) {
     if (const std::string fault = edge_fault(edges_of(data, g)); !fault.empty()) {
-      throw refuse(path,
-                   "cannot be written: graph " + std::to_string(g) + " has an edge that " + fault);
+      throw cannot_write(path, "graph " + std::to_string(g) + " has an edge that " + fault);
     }
   }
   const bool is_spatial = !data.spatial.pos.empty();
@@ -412,7 +354,7 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   std::vector<float> target = data.spatial.target;
   if (is_spatial) {
     if (const std::string fault = spatial_fault(data); !fault.empty()) {
-      throw refuse(path, "cannot be written: " + fault);
+      throw cannot_write(path, fault);
     }
     derived = derive_spatial(data);
     target.resize(data.y.size(), std::numeric_limits<float>::quiet_NaN());
@@ -442,13 +384,9 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
     add_spatial(data, derived, target, writer);
     facts["spatial"] = spatial_facts(data, derived);
   }
-  writer.metadata("format", kFormat);
-  writer.metadata("version", std::to_string(kStoreFormatVersion));
-  writer.metadata("sources", dump(data.sources));
-  writer.metadata("node_feature_names", dump(data.node_feature_names));
-  writer.metadata("edge_feature_names", dump(data.edge_feature_names));
-  writer.metadata("options", dump(data.options));
-  writer.metadata("facts", dump(facts));
+  writer.metadata(store_metadata(kKind, data.sources, data.options, facts));
+  writer.metadata("node_feature_names", json_text(data.node_feature_names));
+  writer.metadata("edge_feature_names", json_text(data.edge_feature_names));
   writer.write(path, true);
 }
 

@@ -12,29 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "file/safetensors.h"
+#include "graph/store_file.h"
 
 namespace kdgat::graph {
 
 inline constexpr int kStoreFormatVersion = 1;
-
-/// Where a run of consecutive graphs came from.
-struct Source {
-  std::string path;  ///< as given by the user, relative to the data set's root
-  std::string
-      scenario;        ///< name of the folder ("test_01_known_vehicle_known_attack"), may be empty
-  std::string role;    ///< "train" or "test"
-  std::string format;  ///< importer that read it, e.g. "can-train-and-test"
-  int64_t rows = 0;
-  int64_t malformed = 0;  ///< rows counted and skipped
-  int64_t first_graph = 0;
-  int64_t graphs = 0;
-  bool independent =
-      false;  ///< its graphs are of different objects: a split by groups may part them
-};
-
-void to_json(nlohmann::json& out, const Source& source);
-void from_json(const nlohmann::json& in, Source& source);
 
 /// Of graphs in space, beside the arrays that every store has; empty without positions. Trees are
 /// found once, when the store is made (see spatial.h): paths are never kept, only their number.
@@ -56,14 +38,18 @@ struct Relations {
   int64_t unrelated = 0;  ///< unordered pairs of one tree, neither an ancestor of the other
 };
 
-class GraphStore {
+/// facts(): {"graphs","attack","benign","unlabelled","num_ids","node_features","edge_features",
+///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; of graphs in space also
+///  "spatial":{"classes":[names],"class_graphs":[graphs of each],"targets","are_trees",
+///  "paths":{same},"triplets":{"sum"},"arcs":{"sum"},"edge_length":{"median"}}, and neither attack
+///  nor benign
+class GraphStore : public StoreFile {
  public:
   /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once
   /// per file identity (inode, size, mtime; remembered in the user's cache folder) if
   /// `check_identity`. Throws Error(kData).
   static GraphStore open(const std::filesystem::path& path, bool check_identity = false);
 
-  const std::filesystem::path& path() const { return file_.path(); }
   int64_t graphs() const { return static_cast<int64_t>(y_.size()); }
   int64_t nodes() const { return node_ptr_.back(); }
   int64_t edges() const { return edge_ptr_.back(); }
@@ -97,35 +83,22 @@ class GraphStore {
   bool is_spatial() const { return !spatial_.pos.empty(); }
   const SpatialArrays& spatial() const { return spatial_; }
 
-  const std::vector<Source>& sources() const { return sources_; }
   const std::vector<std::string>& node_feature_names() const { return node_feature_names_; }
   const std::vector<std::string>& edge_feature_names() const { return edge_feature_names_; }
-  /// {"graphs","attack","benign","unlabelled","num_ids","node_features","edge_features",
-  ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; of graphs in space also
-  ///  "spatial":{"classes":[names],"class_graphs":[graphs of each],"targets","are_trees",
-  ///  "paths":{same},"triplets":{"sum"},"arcs":{"sum"},"edge_length":{"median"}}, and
-  ///  neither attack nor benign
-  const nlohmann::json& facts() const { return facts_; }
-  /// The import options the store was made with, as JSON.
-  const nlohmann::json& options() const { return options_; }
-  /// Hash of header and data sections: the identity used in fingerprints.
-  const std::string& content_hash() const { return content_hash_; }
 
   /// Data hashes, offsets monotone, node indices in range, orders sorted; empty when sound.
   std::vector<Diagnostic> verify() const;
 
  private:
-  SafetensorsFile file_;
+  explicit GraphStore(const std::filesystem::path& path);
+
   int64_t node_features_ = 0;
   int64_t edge_features_ = 0;
   std::span<const float> x_, edge_attr_;
   std::span<const int32_t> source_, target_, target_order_, y_, source_of_;
   std::span<const int64_t> node_ptr_, edge_ptr_, row_begin_, row_end_, vocabulary_;
-  std::vector<Source> sources_;
   SpatialArrays spatial_;
   std::vector<std::string> node_feature_names_, edge_feature_names_;
-  nlohmann::json facts_, options_;
-  std::string content_hash_;
 };
 
 /// What is known of graphs in space before their trees are; arrays as in SpatialArrays.
