@@ -30,12 +30,13 @@ json count(const GraphStore& store, const std::vector<int64_t>& graphs) {
   std::vector<int64_t> nodes, edges;
   std::set<int64_t> ids;
   int64_t by_label[3] = {};  // none, benign, attack
-  std::vector<int64_t> by_class(store.spatial().classes.size(), 0);
+  const graph::Targets* const targets = store.targets();
+  std::vector<int64_t> by_class(targets != nullptr ? targets->classes.size() : 0, 0);
   for (const int64_t graph : graphs) {
     const auto g = static_cast<std::size_t>(graph);
     nodes.push_back(store.node_ptr()[g + 1] - store.node_ptr()[g]);
     edges.push_back(store.edge_ptr()[g + 1] - store.edge_ptr()[g]);
-    if (store.is_spatial()) {
+    if (targets != nullptr) {
       if (store.y()[g] < 0) {
         ++by_label[0];
       } else {
@@ -53,7 +54,7 @@ json count(const GraphStore& store, const std::vector<int64_t>& graphs) {
               {"unlabelled", by_label[0]},
               {"nodes", size_counts(nodes)},
               {"edges", size_counts(edges)}};
-  if (store.is_spatial()) {
+  if (targets != nullptr) {
     out["classes"] = by_class;
   } else {
     out["attack"] = by_label[2];

@@ -15,7 +15,7 @@
 
 #include "file/safetensors_header.h"
 #include "graph/graph_arrays.h"
-#include "graph/spatial_store.h"
+#include "graph/index.h"
 
 namespace kdgat::graph {
 
@@ -74,8 +74,8 @@ void order_by_target(const EdgeRange& edges, std::vector<int64_t>& first, int32_
   }
 }
 
-bool is_strictly_ascending(std::span<const int64_t> values) {
-  return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+bool are_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
 }
 
 std::vector<int64_t> sizes_of(std::span<const int64_t> ptr) {
@@ -84,19 +84,22 @@ std::vector<int64_t> sizes_of(std::span<const int64_t> ptr) {
   return sizes;
 }
 
-json make_facts(const GraphStoreData& data, bool is_spatial) {
+json make_facts(const GraphStoreData& data, const MadeSections& sections) {
   const auto labelled = [&data](int32_t label) {
     return std::count(data.y.begin(), data.y.end(), label);
   };
-  return {{"graphs", data.y.size()},
-          {"attack", is_spatial ? 0 : labelled(1)},  // classes are counted in facts["spatial"]
-          {"benign", is_spatial ? 0 : labelled(0)},
-          {"unlabelled", labelled(-1)},
-          {"num_ids", data.vocabulary.size() + 1},
-          {"node_features", data.node_features},
-          {"edge_features", data.edge_features},
-          {"nodes", size_facts(sizes_of(data.node_ptr))},
-          {"edges", size_facts(sizes_of(data.edge_ptr))}};
+  const bool has_names = data.sections.targets.has_value();  // then the section counts classes
+  json out = {{"graphs", data.y.size()},
+              {"attack", has_names ? 0 : labelled(1)},
+              {"benign", has_names ? 0 : labelled(0)},
+              {"unlabelled", labelled(-1)},
+              {"num_ids", data.sections.ids ? data.sections.ids->vocabulary.size() + 1 : 1},
+              {"node_features", data.node_features},
+              {"edge_features", data.edge_features},
+              {"nodes", size_facts(sizes_of(data.node_ptr))},
+              {"edges", size_facts(sizes_of(data.edge_ptr))}};
+  if (json facts = sections.facts(); !facts.is_null()) out[kSectionFacts] = std::move(facts);
+  return out;
 }
 
 // ---- files whose data hashes were found to agree, remembered across processes
@@ -144,22 +147,15 @@ void remember(const std::string& line) {
 }  // namespace
 
 GraphArrays arrays_of(const GraphStore& store) {
-  return {store.node_features(),
-          store.edge_features(),
-          store.x(),
-          store.edge_attr(),
-          store.edge_source(),
-          store.edge_target(),
-          store.target_order(),
-          store.y(),
-          store.node_ptr(),
-          store.edge_ptr(),
-          store.is_spatial() ? &store.spatial() : nullptr};
+  return {{store.node_features(), store.edge_features(), store.x(), store.edge_attr(),
+           store.edge_source(), store.edge_target(), store.target_order(), store.y(),
+           store.node_ptr(), store.edge_ptr()},
+          &store.sections()};
 }
 
 GraphArrays arrays_of(const GraphStoreData& data, std::span<const int32_t> target_order) {
-  return {data.node_features, data.edge_features, data.x, data.edge_attr, data.edge_source,
-          data.edge_target,   target_order,       data.y, data.node_ptr,  data.edge_ptr};
+  return {{data.node_features, data.edge_features, data.x, data.edge_attr, data.edge_source,
+           data.edge_target, target_order, data.y, data.node_ptr, data.edge_ptr}};
 }
 
 // ---- reading
@@ -195,7 +191,6 @@ GraphStore::GraphStore(const std::filesystem::path& path) : StoreFile(path, kKin
   edge_ptr_ = file().require<int64_t>("edge_ptr", {graphs() + 1});
   row_begin_ = file().require<int64_t>("row_begin", {graphs()});
   row_end_ = file().require<int64_t>("row_end", {graphs()});
-  vocabulary_ = file().require<int64_t>("vocabulary", {-1});
   if (const std::string fault = pointer_fault(node_ptr_, nodes); !fault.empty()) {
     throw refuse(path, "node_ptr " + fault);
   }
@@ -208,7 +203,7 @@ GraphStore::GraphStore(const std::filesystem::path& path) : StoreFile(path, kKin
   if (!std::all_of(source_of_.begin(), source_of_.end(), known)) {
     throw refuse(path, "a graph is of a source that is not listed");
   }
-  if (file().has("pos")) spatial_ = read_spatial(file(), graphs(), nodes);
+  sections_ = read_sections(file(), arrays_of(*this));
 }
 
 std::vector<Diagnostic> GraphStore::verify() const {
@@ -221,26 +216,16 @@ std::vector<Diagnostic> GraphStore::verify() const {
   std::vector<int64_t> first;
   std::vector<int32_t> order;
   const GraphArrays arrays = arrays_of(*this);
-  const int64_t classes = is_spatial() ? static_cast<int64_t>(spatial_.classes.size()) : 2;
   for (std::size_t g = 0; g < y_.size(); ++g) {
     const auto fault = [&](const std::string& what) {
       faults.emplace(what, static_cast<int64_t>(g));
     };
-    if (y_[g] < -1 || y_[g] >= classes) {
-      fault(is_spatial() ? "has a label that is none of the classes"
-                         : "has a label other than -1, 0 and 1");
+    if (targets() == nullptr && (y_[g] < -1 || y_[g] > 1)) {
+      fault("has a label other than -1, 0 and 1");
     }
     if (row_begin_[g] < 0 || row_end_[g] < row_begin_[g]) fault("has a malformed row range");
-    for (int64_t n = node_ptr_[g]; n < node_ptr_[g + 1]; ++n) {
-      const std::span<const float> row = x_.subspan(static_cast<std::size_t>(n * node_features_),
-                                                    static_cast<std::size_t>(node_features_));
-      if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) {
-        fault("has a node feature that is not finite");
-      } else if (!is_spatial() && !row.empty() &&
-                 !(row[0] >= 0 && row[0] < static_cast<float>(num_ids()) &&
-                   row[0] == std::floor(row[0]))) {
-        fault("has a node whose id is not in [0, num_ids)");
-      }
+    if (!are_finite(arrays.of_nodes(x_, g, at(node_features_)))) {
+      fault("has a node feature that is not finite");
     }
     const auto begin = static_cast<std::size_t>(edge_ptr_[g]);
     const auto size = static_cast<std::size_t>(edge_ptr_[g + 1]) - begin;
@@ -251,9 +236,7 @@ std::vector<Diagnostic> GraphStore::verify() const {
       fault("has an edge that " + problem);
       continue;
     }
-    if (is_spatial()) {
-      if (const std::string wrong = spatial_fault(arrays, g); !wrong.empty()) fault(wrong);
-    }
+    for (const std::string& wrong : sections_.faults(arrays, g)) fault(wrong);
     order.resize(size);
     order_by_target(edges, first, order.data());
     if (!std::equal(order.begin(), order.end(), target_order_.begin() + edge_ptr_[g])) {
@@ -262,14 +245,12 @@ std::vector<Diagnostic> GraphStore::verify() const {
     const std::span<const float> attr =
         edge_attr_.subspan(begin * static_cast<std::size_t>(edge_features_),
                            size * static_cast<std::size_t>(edge_features_));
-    if (!std::all_of(attr.begin(), attr.end(), [](float v) { return std::isfinite(v); })) {
+    if (!are_finite(attr)) {
       fault("has an edge feature that is not finite");
     }
   }
   for (const auto& [what, g] : faults) report("graph " + std::to_string(g) + " " + what);
-  if (!is_strictly_ascending(vocabulary_)) {
-    report("the vocabulary is not strictly ascending");
-  }
+  if (ids() != nullptr && !ids()->fault().empty()) report(ids()->fault());
   return out;
 }
 
@@ -314,8 +295,8 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
     require(source.role == "train" || source.role == "test",
             "source " + source.path + " has the role '" + source.role + "'");
   }
-  const bool is_spatial = !data.spatial.pos.empty();
-  const int64_t classes = is_spatial ? static_cast<int64_t>(data.spatial.classes.size()) : 2;
+  const std::optional<Targets::Data>& targets = data.sections.targets;
+  const int64_t classes = targets ? static_cast<int64_t>(targets->classes.size()) : 2;
   for (std::size_t g = 0; g < graphs; ++g) {
     const std::string graph = "graph " + std::to_string(g);
     require(data.y[g] >= -1 && data.y[g] < classes,
@@ -326,7 +307,6 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
     require(data.row_begin[g] >= 0 && data.row_begin[g] <= data.row_end[g],
             graph + " has a malformed row range");
   }
-  require(is_strictly_ascending(data.vocabulary), "the vocabulary is not strictly ascending");
 }
 
 }  // namespace
@@ -349,17 +329,12 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
       throw cannot_write(path, "graph " + std::to_string(g) + " has an edge that " + fault);
     }
   }
-  const bool is_spatial = !data.spatial.pos.empty();
-  SpatialDerived derived;
-  std::vector<float> target = data.spatial.target;
-  if (is_spatial) {
-    if (const std::string fault = spatial_fault(data); !fault.empty()) {
-      throw cannot_write(path, fault);
-    }
-    derived = derive_spatial(data);
-    target.resize(data.y.size(), std::numeric_limits<float>::quiet_NaN());
-  }
   const std::vector<int32_t> target_order = target_order_of(data);
+  const GraphArrays arrays = arrays_of(data, target_order);
+  if (const std::string fault = section_fault(data.sections, arrays); !fault.empty()) {
+    throw cannot_write(path, fault);
+  }
+  const MadeSections sections(data.sections, arrays);
   std::vector<int32_t> edge_index(data.edge_source);
   edge_index.insert(edge_index.end(), data.edge_target.begin(), data.edge_target.end());
 
@@ -374,17 +349,17 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   add("edge_ptr", {graphs + 1}, data.edge_ptr);
   add("row_begin", {graphs}, data.row_begin);
   add("row_end", {graphs}, data.row_end);
-  add("vocabulary", {static_cast<int64_t>(data.vocabulary.size())}, data.vocabulary);
+  if (sections.views().ids) {
+    sections.views().ids->write(writer);
+  } else if (sections.views().positions) {
+    Ids().write(writer);  // see Ids::read
+  }
   add("x", {data.node_ptr.back(), data.node_features}, data.x);
   add("edge_index", {2, edges}, edge_index);
   add("target_order", {edges}, target_order);
   add("edge_attr", {edges, data.edge_features}, data.edge_attr);
-  json facts = make_facts(data, is_spatial);
-  if (is_spatial) {
-    add_spatial(data, derived, target, writer);
-    facts["spatial"] = spatial_facts(data, derived);
-  }
-  writer.metadata(store_metadata(kKind, data.sources, data.options, facts));
+  sections.views().write(writer);
+  writer.metadata(store_metadata(kKind, data.sources, data.options, make_facts(data, sections)));
   writer.metadata("node_feature_names", json_text(data.node_feature_names));
   writer.metadata("edge_feature_names", json_text(data.edge_feature_names));
   writer.write(path, true);
