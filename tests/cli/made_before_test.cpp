@@ -132,8 +132,7 @@ TEST_CASE("what commit 55b65d4 imported is imported to the same bytes", "[cli][b
     must_kdgat("data import sources/" + domain + " -o again/" + domain, made.path());
     for (const auto& file : fs::directory_iterator(made / "stores" / domain)) {
       INFO(file.path());
-      CHECK(read_text(file.path()) ==
-            read_text(made / "again" / domain / file.path().filename()));
+      CHECK(read_text(file.path()) == read_text(made / "again" / domain / file.path().filename()));
     }
   }
 }

@@ -53,8 +53,7 @@ std::optional<PathCounts> PathCounts::read(const SafetensorsFile& file,
 }
 
 std::string PathCounts::fault(const CommonArrays& graphs, std::size_t g) const {
-  return std::ranges::equal(count_paths(OwnedOutEdges(graphs, g).view()),
-                            graphs.of_nodes(count, g))
+  return std::ranges::equal(count_paths(OwnedOutEdges(graphs, g).view()), graphs.of_nodes(count, g))
              ? ""
              : "has numbers of paths that are not those of its edges";
 }

@@ -47,10 +47,9 @@ Sections read_sections(const SafetensorsFile& file, const CommonArrays& graphs) 
 }
 
 std::string section_fault(const SectionData& data, const CommonArrays& graphs) {
-  for (std::string fault : {fault_of<Positions>(data.positions, graphs),
-                            fault_of<Trees>(data.trees, graphs),
-                            fault_of<Targets>(data.targets, graphs),
-                            fault_of<Ids>(data.ids, graphs)}) {
+  for (std::string fault :
+       {fault_of<Positions>(data.positions, graphs), fault_of<Trees>(data.trees, graphs),
+        fault_of<Targets>(data.targets, graphs), fault_of<Ids>(data.ids, graphs)}) {
     if (!fault.empty()) return fault;
   }
   const bool is_lost = data.positions && data.ids && data.ids->vocabulary.empty();  // see Ids::read
