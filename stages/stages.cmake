@@ -17,7 +17,9 @@ kdgat_add_room(kdgat_graph stages/file
   byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
   utf8)
 kdgat_add_room(kdgat_graph stages/graph
-  buffer feature_stats graph_store pack paths shape spatial spatial_store split)
+  buffer feature_stats graph_store pack paths shape spatial split store_file)
+kdgat_add_room(kdgat_graph stages/graph/sections
+  common_arrays ids path_counts positions sections targets trees)
 set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
 target_include_directories(kdgat_graph PUBLIC stages)
 target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB Threads::Threads)

@@ -46,7 +46,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/file/safetensors_test.cpp
     tests/unit/graph/shape_test.cpp
     tests/unit/data/space/spatial_import_test.cpp
-    tests/unit/graph/spatial_store_test.cpp
+    tests/unit/graph/sections_test.cpp
     tests/unit/graph/spatial_test.cpp
     tests/unit/graph/split_test.cpp
     tests/unit/data/space/swc_test.cpp
@@ -111,8 +111,8 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/memory_test.cpp
-       tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/made_before_test.cpp
+       tests/cli/memory_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
        tests/cli/wrong_domain_test.cpp)

@@ -102,7 +102,8 @@ Setup set_up(const AutoencoderOptions& options, const Request& request, const Ho
   out.parts = choose_parts(options, out.data, host);
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  out.config = make_config(options, out.data.store.num_ids(), out.data.store.node_features());
+  out.config = make_config(options, out.data.store.need<graph::Ids>().count(),
+                           out.data.store.node_features());
   out.model = model::make_model(out.config);
   const std::vector<int64_t> benign = out.data.with_label(out.parts.train, 0);
   out.model->input->fit(out.data.store, benign.empty() ? out.parts.train : benign);

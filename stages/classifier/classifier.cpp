@@ -104,7 +104,8 @@ Setup set_up(const ClassifierOptions& options, const Request& request, const Hos
   out.parts = choose_parts(out.data, host);
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  out.config = make_config(options, out.data.store.num_ids(), out.data.store.node_features());
+  out.config = make_config(options, out.data.store.need<graph::Ids>().count(),
+                           out.data.store.node_features());
   out.model = model::make_model(out.config);
   out.model->input->fit(out.data.store, out.data.with_label(out.parts.train, 0));
   out.model->checkpointing = options.gradient_checkpointing;

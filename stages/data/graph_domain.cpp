@@ -1,6 +1,8 @@
 #include "data/graph_domain.h"
 
-#include <algorithm>
+#include <utility>
+
+#include "graph/sections/common_arrays.h"
 
 namespace kdgat::graph {
 
@@ -10,14 +12,9 @@ using nlohmann::json;
 namespace {
 
 json size_counts(std::vector<int64_t> sizes) {
-  std::sort(sizes.begin(), sizes.end());
-  const auto nearest_rank = [&sizes](std::size_t percent) {
-    return sizes.empty() ? 0 : sizes[(sizes.size() * percent + 99) / 100 - 1];
-  };
-  return {{"p50", nearest_rank(50)},
-          {"p95", nearest_rank(95)},
-          {"p99", nearest_rank(99)},
-          {"max", nearest_rank(100)}};
+  json out = size_facts(std::move(sizes));
+  out.erase("sum");
+  return out;
 }
 
 json size_counts_of(const GraphStore& store, const std::vector<int64_t>& graphs) {
@@ -38,8 +35,7 @@ json size_counts_of(const GraphStore& store, const std::vector<int64_t>& graphs)
 }  // namespace
 
 bool GraphDomain::is_store(const SafetensorsFile& file) const {
-  const auto format = file.metadata().find("format");
-  return format != file.metadata().end() && format->second == "kdgat.graphs" && owns(file);
+  return GraphStore::is_store(file) && owns(file);
 }
 
 StoreView GraphDomain::open(const fs::path& store, bool check_data) const {

@@ -30,11 +30,12 @@ struct Model {
 /// are held to the sizes of their model.
 std::string difference(const model::ModelHeader& header, const graph::GraphStore& store) {
   if (!header.data.empty()) return model::layout_difference(header.data, train::layout_of(store));
-  const int64_t ids = header.config.value("num_ids", store.num_ids());
+  const int64_t known = store.ids() != nullptr ? store.ids()->count() : 1;
+  const int64_t ids = header.config.value("num_ids", known);
   const int64_t features = header.config.value("node_features", store.node_features());
-  if (ids == store.num_ids() && features == store.node_features()) return "";
+  if (ids == known && features == store.node_features()) return "";
   return "made for " + std::to_string(ids) + " ids and " + std::to_string(features) +
-         " node features, the data has " + std::to_string(store.num_ids()) + " and " +
+         " node features, the data has " + std::to_string(known) + " and " +
          std::to_string(store.node_features());
 }
 

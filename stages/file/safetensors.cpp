@@ -356,6 +356,10 @@ void SafetensorsWriter::metadata(std::string key, std::string value) {
   metadata_.insert_or_assign(std::move(key), std::move(value));
 }
 
+void SafetensorsWriter::metadata(const std::map<std::string, std::string>& entries) {
+  for (const auto& [key, value] : entries) metadata(key, value);
+}
+
 void SafetensorsWriter::write(const std::filesystem::path& path, bool hashes) const {
   AtomicFile file(path);
   write(file, hashes);

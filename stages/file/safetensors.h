@@ -130,6 +130,7 @@ class SafetensorsWriter {
     check_filled(size);
   }
   void metadata(std::string key, std::string value);
+  void metadata(const std::map<std::string, std::string>& entries);
   /// With `hashes`, each tensor's xxh3-128 and the header's own are put in the metadata.
   void write(const std::filesystem::path& path, bool hashes = false) const;
   /// The same into a file that the caller commits.

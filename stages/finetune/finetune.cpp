@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using Needs = train::Needs<graph::Positions, graph::PathCounts, graph::Targets>;
 
 bool is_regression(const FinetuneOptions& o) { return o.task == "regression"; }
 
@@ -73,7 +74,7 @@ std::vector<int64_t> usable(const FinetuneOptions& options, const train::Data& d
   std::vector<int64_t> out;
   for (const int64_t id : ids) {
     const auto g = static_cast<std::size_t>(id);
-    const bool has = is_regression(options) ? std::isfinite(data.store.spatial().target[g])
+    const bool has = is_regression(options) ? std::isfinite(data.store.targets()->values[g])
                                             : data.store.y()[g] >= 0;
     if (has) out.push_back(id);
   }
@@ -115,7 +116,7 @@ void standardise_target(const train::Data& data, const std::vector<int64_t>& ids
   std::vector<double> values;
   values.reserve(ids.size());
   for (const int64_t id : ids) {
-    values.push_back(data.store.spatial().target[static_cast<std::size_t>(id)]);
+    values.push_back(data.store.targets()->values[static_cast<std::size_t>(id)]);
   }
   const at::Tensor all = torch::tensor(values, at::kDouble);
   model->target_mean.copy_(all.mean());
@@ -124,12 +125,17 @@ void standardise_target(const train::Data& data, const std::vector<int64_t>& ids
 }
 
 Setup set_up(const FinetuneOptions& options, const Request& request, const Host* host) {
-  Setup out{train::open_spatial_data(request.input("graphs").path), {}, {}, {}, nullptr};
+  Setup out{Needs::open(request.input("graphs").path), {}, {}, {}, nullptr};
   const graph::GraphStore& store = out.data.store;
+  if (options.representation == "shape") store.need<graph::Trees>();
+  if (is_regression(options) && store.targets()->count() > 1) {
+    throw Error(ExitCode::kData, store.path().string() + ": the graphs have several targets",
+                "this stage predicts one number: import the data with one");
+  }
   const std::vector<int64_t> train = usable(options, out.data, out.data.part("train"));
   out.parts.train = labelled_share(options, out.data, train, request.seed);
   out.parts.val_loss = out.parts.val_score = usable(options, out.data, out.data.part("val"));
-  const auto classes = static_cast<int64_t>(store.spatial().classes.size());
+  const auto classes = static_cast<int64_t>(store.targets()->classes.size());
   if (out.parts.train.empty() || (!is_regression(options) && classes < 2)) {
     throw Error(ExitCode::kData,
                 is_regression(options) ? "no training graph has a target"
@@ -199,7 +205,7 @@ json judge(const FinetuneOptions& options, const Setup& setup, const std::vector
     std::vector<float> target;
     target.reserve(ids.size());
     for (const int64_t id : ids) {
-      target.push_back(setup.data.store.spatial().target[static_cast<std::size_t>(id)]);
+      target.push_back(setup.data.store.targets()->values[static_cast<std::size_t>(id)]);
     }
     return train::regression_metrics(predicted, target);
   }
@@ -287,7 +293,7 @@ StageInfo Finetune::info() {
 json Finetune::plan(const Options& options, const Request& request) {
   const json& facts = request.input("graphs").facts;
   if (!facts.contains("node_features")) return json::object();
-  train::require_spatial(facts);
+  Needs::check(facts);
   const bool is_there = !request.input("graphs").path.empty();
   const auto encoder = request.inputs.find("encoder");
   const bool is_awaited = encoder != request.inputs.end() && !encoder->second.empty() &&
@@ -318,7 +324,7 @@ json Finetune::run(const Options& options, const Request& request, Host& host) {
   json config = {{"task", options.task},
                  {"readout", options.readout},
                  {"head", options.head},
-                 {"classes", setup.data.store.spatial().classes}};
+                 {"classes", setup.data.store.targets()->classes}};
   if (setup.start != "shape") config["encoder"] = setup.config;
   model::save_model(request.run_dir / "model.safetensors", *model,
                     {"graph", std::move(config), train::layout_of(setup.data.store), {}});

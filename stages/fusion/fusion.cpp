@@ -253,7 +253,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   const torch::Device device = train::prepare(train::TrainOptions(), request);
   train::limit_memory(device, request);
   model::FusionConfig config =
-      make_config(options, data.store.num_ids(), data.store.node_features());
+      make_config(options, data.store.need<graph::Ids>().count(), data.store.node_features());
   config.autoencoder = copy_model(autoencoder, request.run_dir / objective::kFusionAutoencoder);
   config.classifier = copy_model(classifier, request.run_dir / objective::kFusionClassifier);
   const objective::FusionInputs inputs =

@@ -11,13 +11,9 @@
 
 namespace kdgat::graph {
 
-/// What a batch is gathered from; shapes and order as in GraphStore.
-struct GraphArrays {
-  int64_t node_features = 0, edge_features = 0;
-  std::span<const float> x, edge_attr;
-  std::span<const int32_t> edge_source, edge_target, target_order, y;
-  std::span<const int64_t> node_ptr, edge_ptr;
-  const SpatialArrays* spatial = nullptr;  ///< null = not in space
+/// What a batch is gathered from.
+struct GraphArrays : CommonArrays {
+  const Sections* sections = nullptr;  ///< null = none
 };
 
 GraphArrays arrays_of(const GraphStore& store);

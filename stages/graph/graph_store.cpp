@@ -13,8 +13,9 @@
 #include <limits>
 #include <optional>
 
+#include "file/safetensors_header.h"
 #include "graph/graph_arrays.h"
-#include "graph/spatial_store.h"
+#include "graph/index.h"
 
 namespace kdgat::graph {
 
@@ -22,14 +23,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kFormat = "kdgat.graphs";
 
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-Error refuse(const std::filesystem::path& path, const std::string& reason) {
-  return Error(ExitCode::kData, path.string() + ": " + reason);
+Error cannot_write(const std::filesystem::path& path, const std::string& reason) {
+  return Error(ExitCode::kData, path.string() + ": cannot be written: " + reason);
 }
 
 /// Why `ptr` does not cut `total` elements into consecutive pieces; empty when it does. A piece may
@@ -77,8 +73,8 @@ void order_by_target(const EdgeRange& edges, std::vector<int64_t>& first, int32_
   }
 }
 
-bool is_strictly_ascending(std::span<const int64_t> values) {
-  return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+bool are_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
 }
 
 std::vector<int64_t> sizes_of(std::span<const int64_t> ptr) {
@@ -87,19 +83,22 @@ std::vector<int64_t> sizes_of(std::span<const int64_t> ptr) {
   return sizes;
 }
 
-json make_facts(const GraphStoreData& data, bool is_spatial) {
+json make_facts(const GraphStoreData& data, const MadeSections& sections) {
   const auto labelled = [&data](int32_t label) {
     return std::count(data.y.begin(), data.y.end(), label);
   };
-  return {{"graphs", data.y.size()},
-          {"attack", is_spatial ? 0 : labelled(1)},  // classes are counted in facts["spatial"]
-          {"benign", is_spatial ? 0 : labelled(0)},
-          {"unlabelled", labelled(-1)},
-          {"num_ids", data.vocabulary.size() + 1},
-          {"node_features", data.node_features},
-          {"edge_features", data.edge_features},
-          {"nodes", size_facts(sizes_of(data.node_ptr))},
-          {"edges", size_facts(sizes_of(data.edge_ptr))}};
+  const bool has_names = data.sections.targets.has_value();  // then the section counts classes
+  json out = {{"graphs", data.y.size()},
+              {"attack", has_names ? 0 : labelled(1)},
+              {"benign", has_names ? 0 : labelled(0)},
+              {"unlabelled", labelled(-1)},
+              {"num_ids", data.sections.ids ? data.sections.ids->vocabulary.size() + 1 : 1},
+              {"node_features", data.node_features},
+              {"edge_features", data.edge_features},
+              {"nodes", size_facts(sizes_of(data.node_ptr))},
+              {"edges", size_facts(sizes_of(data.edge_ptr))}};
+  if (json facts = sections.facts(); !facts.is_null()) out[kSectionFacts] = std::move(facts);
+  return out;
 }
 
 // ---- files whose data hashes were found to agree, remembered across processes
@@ -146,121 +145,26 @@ void remember(const std::string& line) {
 
 }  // namespace
 
-void to_json(json& out, const Source& source) {
-  out = {{"path", source.path},
-         {"scenario", source.scenario},
-         {"role", source.role},
-         {"format", source.format},
-         {"rows", source.rows},
-         {"malformed", source.malformed},
-         {"first_graph", source.first_graph},
-         {"graphs", source.graphs}};
-  if (source.independent) out["independent"] = true;
-}
-
-void from_json(const json& in, Source& source) {
-  in.at("path").get_to(source.path);
-  in.at("scenario").get_to(source.scenario);
-  in.at("role").get_to(source.role);
-  in.at("format").get_to(source.format);
-  in.at("rows").get_to(source.rows);
-  in.at("malformed").get_to(source.malformed);
-  in.at("first_graph").get_to(source.first_graph);
-  in.at("graphs").get_to(source.graphs);
-  source.independent = in.value("independent", false);
-}
-
 GraphArrays arrays_of(const GraphStore& store) {
-  return {store.node_features(),
-          store.edge_features(),
-          store.x(),
-          store.edge_attr(),
-          store.edge_source(),
-          store.edge_target(),
-          store.target_order(),
-          store.y(),
-          store.node_ptr(),
-          store.edge_ptr(),
-          store.is_spatial() ? &store.spatial() : nullptr};
+  return {{store.node_features(), store.edge_features(), store.x(), store.edge_attr(),
+           store.edge_source(), store.edge_target(), store.target_order(), store.y(),
+           store.node_ptr(), store.edge_ptr()},
+          &store.sections()};
 }
 
 GraphArrays arrays_of(const GraphStoreData& data, std::span<const int32_t> target_order) {
-  return {data.node_features, data.edge_features, data.x, data.edge_attr, data.edge_source,
-          data.edge_target,   target_order,       data.y, data.node_ptr,  data.edge_ptr};
+  return {{data.node_features, data.edge_features, data.x, data.edge_attr, data.edge_source,
+           data.edge_target, target_order, data.y, data.node_ptr, data.edge_ptr}};
 }
 
 // ---- reading
 
 GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identity) {
-  GraphStore store;
-  store.file_ = SafetensorsFile::open(path);
-  const SafetensorsFile& file = store.file_;
-  const auto text = [&](const std::string& key) {
-    const auto found = file.metadata().find(key);
-    if (found == file.metadata().end()) throw refuse(path, "no metadata '" + key + "'");
-    return found->second;
-  };
-  const auto format = file.metadata().find("format");
-  if (format == file.metadata().end() || format->second != kFormat) {
-    throw refuse(path, "not a graph store");
-  }
-  if (text("version") != std::to_string(kStoreFormatVersion)) {
-    throw Error(ExitCode::kData,
-                path.string() + ": graph store of format version " + text("version") +
-                    ", this program reads " + std::to_string(kStoreFormatVersion),
-                "import the data again");
-  }
-  store.content_hash_ = file.header_hash();
-  if (store.content_hash_ != text("hash.header")) {
-    throw refuse(path, "the header differs from its hash");
-  }
-  try {
-    json::parse(text("sources")).get_to(store.sources_);
-    json::parse(text("node_feature_names")).get_to(store.node_feature_names_);
-    json::parse(text("edge_feature_names")).get_to(store.edge_feature_names_);
-    store.options_ = json::parse(text("options"));
-    store.facts_ = json::parse(text("facts"));
-  } catch (const json::exception& e) {
-    throw refuse(path, std::string("malformed metadata: ") + e.what());
-  }
-
-  store.y_ = file.require<int32_t>("y", {-1});
-  const int64_t graphs = store.graphs();
-  store.x_ = file.require<float>("x", {-1, -1});
-  const std::vector<int64_t>& x_shape = file.tensor("x").shape;
-  store.node_features_ = x_shape[1];
-  store.edge_attr_ = file.require<float>("edge_attr", {-1, -1});
-  const std::vector<int64_t>& edge_shape = file.tensor("edge_attr").shape;
-  store.edge_features_ = edge_shape[1];
-  const int64_t edges = edge_shape[0];
-  const std::span<const int32_t> index = file.require<int32_t>("edge_index", {2, edges});
-  store.source_ = index.first(static_cast<std::size_t>(edges));
-  store.target_ = index.last(static_cast<std::size_t>(edges));
-  store.target_order_ = file.require<int32_t>("target_order", {edges});
-  store.source_of_ = file.require<int32_t>("source_of", {graphs});
-  store.node_ptr_ = file.require<int64_t>("node_ptr", {graphs + 1});
-  store.edge_ptr_ = file.require<int64_t>("edge_ptr", {graphs + 1});
-  store.row_begin_ = file.require<int64_t>("row_begin", {graphs});
-  store.row_end_ = file.require<int64_t>("row_end", {graphs});
-  store.vocabulary_ = file.require<int64_t>("vocabulary", {-1});
-  if (const std::string fault = pointer_fault(store.node_ptr_, x_shape[0]); !fault.empty()) {
-    throw refuse(path, "node_ptr " + fault);
-  }
-  if (const std::string fault = pointer_fault(store.edge_ptr_, edges); !fault.empty()) {
-    throw refuse(path, "edge_ptr " + fault);
-  }
-  const auto known = [&store](int32_t s) {
-    return s >= 0 && static_cast<std::size_t>(s) < store.sources_.size();
-  };
-  if (!std::all_of(store.source_of_.begin(), store.source_of_.end(), known)) {
-    throw refuse(path, "a graph is of a source that is not listed");
-  }
-  if (file.has("pos")) store.spatial_ = read_spatial(file, graphs, store.nodes());
-
+  GraphStore store(path);
   if (check_identity) {
-    const std::optional<std::string> line = identity(path, store.content_hash_);
+    const std::optional<std::string> line = identity(path, store.content_hash());
     if (!line || !is_remembered(*line)) {
-      std::vector<Diagnostic> faults = verify_hashes(file);
+      std::vector<Diagnostic> faults = verify_hashes(store.file());
       if (!faults.empty()) throw Error(ExitCode::kData, std::move(faults));
       if (line) remember(*line);
     }
@@ -268,8 +172,41 @@ GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identi
   return store;
 }
 
+GraphStore::GraphStore(const std::filesystem::path& path) : StoreFile(path, kKind) {
+  read("node_feature_names", node_feature_names_);
+  read("edge_feature_names", edge_feature_names_);
+  y_ = file().require<int32_t>("y", {-1});
+  x_ = file().require<float>("x", {-1, -1});
+  node_features_ = file().tensor("x").shape[1];
+  edge_attr_ = file().require<float>("edge_attr", {-1, -1});
+  edge_features_ = file().tensor("edge_attr").shape[1];
+  const int64_t nodes = file().tensor("x").shape[0], edges = file().tensor("edge_attr").shape[0];
+  const std::span<const int32_t> index = file().require<int32_t>("edge_index", {2, edges});
+  source_ = index.first(static_cast<std::size_t>(edges));
+  target_ = index.last(static_cast<std::size_t>(edges));
+  target_order_ = file().require<int32_t>("target_order", {edges});
+  source_of_ = file().require<int32_t>("source_of", {graphs()});
+  node_ptr_ = file().require<int64_t>("node_ptr", {graphs() + 1});
+  edge_ptr_ = file().require<int64_t>("edge_ptr", {graphs() + 1});
+  row_begin_ = file().require<int64_t>("row_begin", {graphs()});
+  row_end_ = file().require<int64_t>("row_end", {graphs()});
+  if (const std::string fault = pointer_fault(node_ptr_, nodes); !fault.empty()) {
+    throw refuse(path, "node_ptr " + fault);
+  }
+  if (const std::string fault = pointer_fault(edge_ptr_, edges); !fault.empty()) {
+    throw refuse(path, "edge_ptr " + fault);
+  }
+  const auto known = [this](int32_t s) {
+    return s >= 0 && static_cast<std::size_t>(s) < sources().size();
+  };
+  if (!std::all_of(source_of_.begin(), source_of_.end(), known)) {
+    throw refuse(path, "a graph is of a source that is not listed");
+  }
+  sections_ = read_sections(file(), arrays_of(*this));
+}
+
 std::vector<Diagnostic> GraphStore::verify() const {
-  std::vector<Diagnostic> out = verify_hashes(file_);
+  std::vector<Diagnostic> out = verify_hashes(file());
   const auto report = [&](const std::string& message) {
     out.push_back({path().string(), message, ""});
   };
@@ -278,26 +215,16 @@ std::vector<Diagnostic> GraphStore::verify() const {
   std::vector<int64_t> first;
   std::vector<int32_t> order;
   const GraphArrays arrays = arrays_of(*this);
-  const int64_t classes = is_spatial() ? static_cast<int64_t>(spatial_.classes.size()) : 2;
   for (std::size_t g = 0; g < y_.size(); ++g) {
     const auto fault = [&](const std::string& what) {
       faults.emplace(what, static_cast<int64_t>(g));
     };
-    if (y_[g] < -1 || y_[g] >= classes) {
-      fault(is_spatial() ? "has a label that is none of the classes"
-                         : "has a label other than -1, 0 and 1");
+    if (targets() == nullptr && (y_[g] < -1 || y_[g] > 1)) {
+      fault("has a label other than -1, 0 and 1");
     }
     if (row_begin_[g] < 0 || row_end_[g] < row_begin_[g]) fault("has a malformed row range");
-    for (int64_t n = node_ptr_[g]; n < node_ptr_[g + 1]; ++n) {
-      const std::span<const float> row = x_.subspan(static_cast<std::size_t>(n * node_features_),
-                                                    static_cast<std::size_t>(node_features_));
-      if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) {
-        fault("has a node feature that is not finite");
-      } else if (!is_spatial() && !row.empty() &&
-                 !(row[0] >= 0 && row[0] < static_cast<float>(num_ids()) &&
-                   row[0] == std::floor(row[0]))) {
-        fault("has a node whose id is not in [0, num_ids)");
-      }
+    if (!are_finite(arrays.of_nodes(x_, g, at(node_features_)))) {
+      fault("has a node feature that is not finite");
     }
     const auto begin = static_cast<std::size_t>(edge_ptr_[g]);
     const auto size = static_cast<std::size_t>(edge_ptr_[g + 1]) - begin;
@@ -308,9 +235,7 @@ std::vector<Diagnostic> GraphStore::verify() const {
       fault("has an edge that " + problem);
       continue;
     }
-    if (is_spatial()) {
-      if (const std::string wrong = spatial_fault(arrays, g); !wrong.empty()) fault(wrong);
-    }
+    for (const std::string& wrong : sections_.faults(arrays, g)) fault(wrong);
     order.resize(size);
     order_by_target(edges, first, order.data());
     if (!std::equal(order.begin(), order.end(), target_order_.begin() + edge_ptr_[g])) {
@@ -319,14 +244,12 @@ std::vector<Diagnostic> GraphStore::verify() const {
     const std::span<const float> attr =
         edge_attr_.subspan(begin * static_cast<std::size_t>(edge_features_),
                            size * static_cast<std::size_t>(edge_features_));
-    if (!std::all_of(attr.begin(), attr.end(), [](float v) { return std::isfinite(v); })) {
+    if (!are_finite(attr)) {
       fault("has an edge feature that is not finite");
     }
   }
   for (const auto& [what, g] : faults) report("graph " + std::to_string(g) + " " + what);
-  if (!is_strictly_ascending(vocabulary_)) {
-    report("the vocabulary is not strictly ascending");
-  }
+  if (ids() != nullptr && !ids()->fault().empty()) report(ids()->fault());
   return out;
 }
 
@@ -346,7 +269,7 @@ EdgeRange edges_of(const GraphStoreData& data, std::size_t g) {
 void check_consistent(const std::filesystem::path& path, const GraphStoreData& data) {
   const std::size_t graphs = data.y.size();
   const auto require = [&path](bool holds, const std::string& what) {
-    if (!holds) throw refuse(path, "cannot be written: " + what);
+    if (!holds) throw cannot_write(path, what);
   };
   require(data.node_ptr.size() == graphs + 1 && data.edge_ptr.size() == graphs + 1 &&
               data.source_of.size() == graphs && data.row_begin.size() == graphs &&
@@ -371,8 +294,8 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
     require(source.role == "train" || source.role == "test",
             "source " + source.path + " has the role '" + source.role + "'");
   }
-  const bool is_spatial = !data.spatial.pos.empty();
-  const int64_t classes = is_spatial ? static_cast<int64_t>(data.spatial.classes.size()) : 2;
+  const std::optional<Targets::Data>& targets = data.sections.targets;
+  const int64_t classes = targets ? static_cast<int64_t>(targets->classes.size()) : 2;
   for (std::size_t g = 0; g < graphs; ++g) {
     const std::string graph = "graph " + std::to_string(g);
     require(data.y[g] >= -1 && data.y[g] < classes,
@@ -383,7 +306,6 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
     require(data.row_begin[g] >= 0 && data.row_begin[g] <= data.row_end[g],
             graph + " has a malformed row range");
   }
-  require(is_strictly_ascending(data.vocabulary), "the vocabulary is not strictly ascending");
 }
 
 }  // namespace
@@ -403,21 +325,15 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   const auto edges = static_cast<int64_t>(data.edge_source.size());
   for (std::size_t g = 0; g < data.y.size(); ++g) {
     if (const std::string fault = edge_fault(edges_of(data, g)); !fault.empty()) {
-      throw refuse(path,
-                   "cannot be written: graph " + std::to_string(g) + " has an edge that " + fault);
+      throw cannot_write(path, "graph " + std::to_string(g) + " has an edge that " + fault);
     }
-  }
-  const bool is_spatial = !data.spatial.pos.empty();
-  SpatialDerived derived;
-  std::vector<float> target = data.spatial.target;
-  if (is_spatial) {
-    if (const std::string fault = spatial_fault(data); !fault.empty()) {
-      throw refuse(path, "cannot be written: " + fault);
-    }
-    derived = derive_spatial(data);
-    target.resize(data.y.size(), std::numeric_limits<float>::quiet_NaN());
   }
   const std::vector<int32_t> target_order = target_order_of(data);
+  const GraphArrays arrays = arrays_of(data, target_order);
+  if (const std::string fault = section_fault(data.sections, arrays); !fault.empty()) {
+    throw cannot_write(path, fault);
+  }
+  const MadeSections sections(data.sections, arrays);
   std::vector<int32_t> edge_index(data.edge_source);
   edge_index.insert(edge_index.end(), data.edge_target.begin(), data.edge_target.end());
 
@@ -432,23 +348,19 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   add("edge_ptr", {graphs + 1}, data.edge_ptr);
   add("row_begin", {graphs}, data.row_begin);
   add("row_end", {graphs}, data.row_end);
-  add("vocabulary", {static_cast<int64_t>(data.vocabulary.size())}, data.vocabulary);
+  if (sections.views().ids) {
+    sections.views().ids->write(writer);
+  } else if (sections.views().positions) {
+    Ids().write(writer);  // see Ids::read
+  }
   add("x", {data.node_ptr.back(), data.node_features}, data.x);
   add("edge_index", {2, edges}, edge_index);
   add("target_order", {edges}, target_order);
   add("edge_attr", {edges, data.edge_features}, data.edge_attr);
-  json facts = make_facts(data, is_spatial);
-  if (is_spatial) {
-    add_spatial(data, derived, target, writer);
-    facts["spatial"] = spatial_facts(data, derived);
-  }
-  writer.metadata("format", kFormat);
-  writer.metadata("version", std::to_string(kStoreFormatVersion));
-  writer.metadata("sources", dump(data.sources));
-  writer.metadata("node_feature_names", dump(data.node_feature_names));
-  writer.metadata("edge_feature_names", dump(data.edge_feature_names));
-  writer.metadata("options", dump(data.options));
-  writer.metadata("facts", dump(facts));
+  sections.views().write(writer);
+  writer.metadata(store_metadata(kKind, data.sources, data.options, make_facts(data, sections)));
+  writer.metadata("node_feature_names", json_text(data.node_feature_names));
+  writer.metadata("edge_feature_names", json_text(data.edge_feature_names));
   writer.write(path, true);
 }
 

@@ -1,5 +1,6 @@
-// GraphStore: many small directed graphs in one memory-mapped file. Owns the mapping; shared by all
-// splits and stages. Knows nothing about CAN, models or batches. No LibTorch.
+// GraphStore: many small directed graphs in one memory-mapped file, and the sections that their
+// kind of data has. Owns the mapping; shared by all splits and stages. Knows nothing about where
+// graphs came from, models or batches. No LibTorch.
 //
 // G graphs, N nodes and E edges in all, F node features, D edge features.
 #pragma once
@@ -12,66 +13,32 @@
 #include <string>
 #include <vector>
 
-#include "file/safetensors.h"
+#include "graph/sections/sections.h"
+#include "graph/store_file.h"
 
 namespace kdgat::graph {
 
 inline constexpr int kStoreFormatVersion = 1;
 
-/// Where a run of consecutive graphs came from.
-struct Source {
-  std::string path;  ///< as given by the user, relative to the data set's root
-  std::string
-      scenario;        ///< name of the folder ("test_01_known_vehicle_known_attack"), may be empty
-  std::string role;    ///< "train" or "test"
-  std::string format;  ///< importer that read it, e.g. "can-train-and-test"
-  int64_t rows = 0;
-  int64_t malformed = 0;  ///< rows counted and skipped
-  int64_t first_graph = 0;
-  int64_t graphs = 0;
-  bool independent =
-      false;  ///< its graphs are of different objects: a split by groups may part them
-};
-
-void to_json(nlohmann::json& out, const Source& source);
-void from_json(const nlohmann::json& in, Source& source);
-
-/// Of graphs in space, beside the arrays that every store has; empty without positions. Trees are
-/// found once, when the store is made (see spatial.h): paths are never kept, only their number.
-struct SpatialArrays {
-  std::span<const float> pos;          ///< [N,3]
-  std::span<const int32_t> parent;     ///< [N] local, -1 = a root
-  std::span<const int32_t> tour;       ///< [2,N] Euler tour: in, out; j is in the subtree of i
-                                       ///< where in[i] <= in[j] < out[i]; local to the graph
-  std::span<const int64_t> paths;      ///< [N] third-order paths that start there, its own included
-  std::span<const int64_t> relations;  ///< [G,3] see Relations
-  std::span<const float> target;       ///< [G] a number to be predicted, NaN = none
-  std::vector<std::string> classes;    ///< what y counts; y of a spatial store is -1 = no label
-};
-
-/// Of the trees of one graph, or of several.
-struct Relations {
-  int64_t edges = 0;      ///< pairs of parent and child
-  int64_t internal = 0;   ///< nodes with children
-  int64_t unrelated = 0;  ///< unordered pairs of one tree, neither an ancestor of the other
-};
-
-class GraphStore {
+/// facts(): {"graphs","attack","benign": graphs of class 1 and 0, none where classes have names,
+///  "unlabelled","num_ids": 1 where nodes have none,"node_features","edge_features",
+///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; with sections also kSectionFacts:{what
+///  the add_facts() of each says}
+class GraphStore : public StoreFile {
  public:
   /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once
   /// per file identity (inode, size, mtime; remembered in the user's cache folder) if
   /// `check_identity`. Throws Error(kData).
   static GraphStore open(const std::filesystem::path& path, bool check_identity = false);
+  /// Whether the file says that it is one.
+  static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
+  static constexpr StoreKind kKind = {"kdgat.graphs", kStoreFormatVersion, "graph store", ""};
 
-  const std::filesystem::path& path() const { return file_.path(); }
   int64_t graphs() const { return static_cast<int64_t>(y_.size()); }
   int64_t nodes() const { return node_ptr_.back(); }
   int64_t edges() const { return edge_ptr_.back(); }
   int64_t node_features() const { return node_features_; }
   int64_t edge_features() const { return edge_features_; }
-  int64_t num_ids() const {
-    return static_cast<int64_t>(vocabulary_.size()) + 1;
-  }  ///< with OOV, the last
 
   std::span<const float> x() const { return x_; }                   ///< [N,F]
   std::span<const int32_t> edge_source() const { return source_; }  ///< [E] local to its graph,
@@ -82,7 +49,8 @@ class GraphStore {
     return target_order_;
   }  ///< [E] local edge positions ordered by (target, source)
   std::span<const float> edge_attr() const { return edge_attr_; }  ///< [E,D]
-  std::span<const int32_t> y() const { return y_; }  ///< [G] 1 attack, 0 benign, -1 no label
+  /// [G] number of its class, -1 = no label. Without Targets there are two classes without names.
+  std::span<const int32_t> y() const { return y_; }
   std::span<const int64_t> node_ptr() const { return node_ptr_; }  ///< [G+1]
   std::span<const int64_t> edge_ptr() const { return edge_ptr_; }  ///< [G+1]
   std::span<const int64_t> row_begin() const {
@@ -90,50 +58,43 @@ class GraphStore {
   }  ///< [G] first row in its source file
   std::span<const int64_t> row_end() const { return row_end_; }      ///< [G] one past the last row
   std::span<const int32_t> source_of() const { return source_of_; }  ///< [G] index into sources()
-  std::span<const int64_t> vocabulary() const {
-    return vocabulary_;
-  }  ///< [num_ids-1] raw ids, ascending
 
-  bool is_spatial() const { return !spatial_.pos.empty(); }
-  const SpatialArrays& spatial() const { return spatial_; }
+  // Null where the store has no such section.
+  const Positions* positions() const { return find<Positions>(); }
+  const Trees* trees() const { return find<Trees>(); }
+  const PathCounts* path_counts() const { return find<PathCounts>(); }
+  const Targets* targets() const { return find<Targets>(); }
+  const Ids* ids() const { return find<Ids>(); }
+  const Sections& sections() const { return sections_; }
+  /// A section that the caller cannot do without. Throws Error(kData) that names it.
+  template <class Section>
+  const Section& need() const {
+    const std::optional<Section>& found = sections_.get<Section>();
+    if (!found) throw lacks<Section>(path().string() + ": ");
+    return *found;
+  }
 
-  const std::vector<Source>& sources() const { return sources_; }
   const std::vector<std::string>& node_feature_names() const { return node_feature_names_; }
   const std::vector<std::string>& edge_feature_names() const { return edge_feature_names_; }
-  /// {"graphs","attack","benign","unlabelled","num_ids","node_features","edge_features",
-  ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; of graphs in space also
-  ///  "spatial":{"classes":[names],"class_graphs":[graphs of each],"targets","are_trees",
-  ///  "paths":{same},"triplets":{"sum"},"arcs":{"sum"},"edge_length":{"median"}}, and
-  ///  neither attack nor benign
-  const nlohmann::json& facts() const { return facts_; }
-  /// The import options the store was made with, as JSON.
-  const nlohmann::json& options() const { return options_; }
-  /// Hash of header and data sections: the identity used in fingerprints.
-  const std::string& content_hash() const { return content_hash_; }
 
   /// Data hashes, offsets monotone, node indices in range, orders sorted; empty when sound.
   std::vector<Diagnostic> verify() const;
 
  private:
-  SafetensorsFile file_;
+  explicit GraphStore(const std::filesystem::path& path);
+  template <class Section>
+  const Section* find() const {
+    const std::optional<Section>& found = sections_.get<Section>();
+    return found ? &*found : nullptr;
+  }
+
   int64_t node_features_ = 0;
   int64_t edge_features_ = 0;
   std::span<const float> x_, edge_attr_;
   std::span<const int32_t> source_, target_, target_order_, y_, source_of_;
-  std::span<const int64_t> node_ptr_, edge_ptr_, row_begin_, row_end_, vocabulary_;
-  std::vector<Source> sources_;
-  SpatialArrays spatial_;
+  std::span<const int64_t> node_ptr_, edge_ptr_, row_begin_, row_end_;
+  Sections sections_;
   std::vector<std::string> node_feature_names_, edge_feature_names_;
-  nlohmann::json facts_, options_;
-  std::string content_hash_;
-};
-
-/// What is known of graphs in space before their trees are; arrays as in SpatialArrays.
-struct SpatialData {
-  std::vector<float> pos;
-  std::vector<int32_t> parent;  ///< tour, paths and relations are computed by write_graph_store
-  std::vector<float> target;    ///< [G], or empty = none has one
-  std::vector<std::string> classes;
 };
 
 /// Everything a store holds, in memory, while it is being built. Arrays as in GraphStore.
@@ -145,10 +106,9 @@ struct GraphStoreData {
   std::vector<int32_t> y, source_of;
   std::vector<int64_t> node_ptr{0}, edge_ptr{0};
   std::vector<int64_t> row_begin, row_end;
-  std::vector<int64_t> vocabulary;
   std::vector<Source> sources;
   std::vector<std::string> node_feature_names, edge_feature_names;
-  SpatialData spatial;  ///< without positions: not in space
+  SectionData sections;
   nlohmann::json options;
 };
 

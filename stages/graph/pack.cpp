@@ -13,37 +13,18 @@ namespace kdgat::graph {
 
 namespace {
 
-/// The graphs' places, trees and outgoing edges; node numbers are offset as in `out.node_ptr`.
-void gather_spatial(const GraphArrays& all, std::span<const int64_t> ids, GraphBatch& out) {
-  const SpatialArrays& from = *all.spatial;
-  const std::size_t nodes_in_all = from.parent.size();
-  out.pos.resize(out.nodes * 3);
-  out.parent.resize(out.nodes);
-  out.tour_in.resize(out.nodes);
-  out.tour_out.resize(out.nodes);
-  out.out_ptr.resize(out.nodes + 1);
-  out.out_target.resize(out.edges);
-  out.target.resize(out.graphs);
-  std::fill(out.out_ptr.data(), out.out_ptr.data() + out.nodes + 1, 0);
-  int64_t edge = 0;
-  for (int64_t i = 0; i < out.graphs; ++i) {
-    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);
-    const int64_t first = all.node_ptr[id], n = all.node_ptr[id + 1] - first;
-    const int64_t node = out.node_ptr[i];
-    out.target[i] = from.target[id];
-    std::copy_n(from.pos.data() + first * 3, n * 3, out.pos.data() + node * 3);
-    std::copy_n(from.tour.data() + first, n, out.tour_in.data() + node);
-    std::copy_n(from.tour.data() + nodes_in_all + first, n, out.tour_out.data() + node);
-    for (int64_t v = 0; v < n; ++v) {
-      const int32_t parent = from.parent[static_cast<std::size_t>(first + v)];
-      out.parent[node + v] = parent < 0 ? -1 : parent + out.node_ptr[i];
-    }
-    for (int64_t e = all.edge_ptr[id]; e < all.edge_ptr[id + 1]; ++e) {
-      out.out_target[edge++] = all.edge_target[static_cast<std::size_t>(e)] + out.node_ptr[i];
-      ++out.out_ptr[node + all.edge_source[static_cast<std::size_t>(e)] + 1];
-    }
+template <class Section>
+void gather_section(const GraphArrays& all, std::span<const int64_t> ids, GraphBatch& out) {
+  typename Section::Batch& batch = out;
+  const Section* section = nullptr;
+  if (all.sections != nullptr && all.sections->get<Section>()) {
+    section = &*all.sections->get<Section>();
   }
-  std::partial_sum(out.out_ptr.data(), out.out_ptr.data() + out.nodes + 1, out.out_ptr.data());
+  if (section == nullptr) {
+    batch = {};
+    return;
+  }
+  section->gather(all, ids, {out.node_ptr.data(), ids.size() + 1}, batch);
 }
 
 /// Rows of `width` floats, picked by `order`. A width known to the compiler makes each row a few
@@ -133,7 +114,10 @@ void gather(const GraphArrays& all, std::span<const int64_t> ids, bool with_edge
   }
   out.node_ptr[graphs] = static_cast<int32_t>(nodes);
   std::partial_sum(in_ptr, in_ptr + nodes + 1, in_ptr);
-  if (all.spatial != nullptr) gather_spatial(all, ids, out);
+  gather_section<Positions>(all, ids, out);
+  gather_section<Trees>(all, ids, out);
+  gather_section<PathCounts>(all, ids, out);
+  gather_section<Targets>(all, ids, out);
 }
 
 int64_t negatives_of(const Relations& relations) {
@@ -149,13 +133,10 @@ PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   const auto bound = [](int64_t limit) { return limit > 0 ? limit : kNone; };
   const int64_t max_nodes = bound(limits.nodes), max_edges = bound(limits.edges);
-  const int64_t max_paths = bound(store.is_spatial() ? limits.paths : 0);
+  const PathCounts* const path_counts = store.path_counts();
+  const int64_t max_paths = bound(path_counts != nullptr ? limits.paths : 0);
   const auto paths_of = [&](std::size_t id) {
-    if (max_paths == kNone) return int64_t{0};
-    const auto first = static_cast<std::size_t>(store.node_ptr()[id]);
-    const auto end = static_cast<std::size_t>(store.node_ptr()[id + 1]);
-    const std::span<const int64_t> of_nodes = store.spatial().paths.subspan(first, end - first);
-    return std::accumulate(of_nodes.begin(), of_nodes.end(), int64_t{0});
+    return max_paths == kNone ? 0 : path_counts->of_graph(store.node_ptr(), id);
   };
   const auto total = static_cast<int64_t>(ids.size());
   const auto share = [](int64_t graphs, int64_t packs) {

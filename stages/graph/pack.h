@@ -12,8 +12,9 @@
 namespace kdgat::graph {
 
 /// A batch of graphs as one disconnected graph; node numbers are offset, edges stand by target
-/// (compressed rows over incoming edges). Owns its memory; reuse it to avoid allocation.
-struct GraphBatch {
+/// (compressed rows over incoming edges). What a section has of the graphs stands in its Batch, which
+/// is empty where the store lacks it. Owns its memory; reuse it to avoid allocation.
+struct GraphBatch : Positions::Batch, Trees::Batch, PathCounts::Batch, Targets::Batch {
   int64_t graphs = 0, nodes = 0, edges = 0, node_features = 0, edge_features = 0;
   Buffer<float> x;            ///< [nodes, node_features]
   Buffer<int32_t> node_ptr;   ///< [graphs+1]
@@ -23,16 +24,6 @@ struct GraphBatch {
   Buffer<int64_t> y;          ///< [graphs]
   Buffer<int64_t>
       graph_id;  ///< [graphs] index in the store: names the graph for counter-based noise
-
-  // Of graphs in space (see SpatialArrays), otherwise empty.
-  Buffer<float> pos;           ///< [nodes,3]
-  Buffer<int32_t> parent;      ///< [nodes] offset, -1 = a root
-  Buffer<int32_t> tour_in;     ///< [nodes] local to the graph
-  Buffer<int32_t> tour_out;    ///< [nodes]
-  Buffer<int32_t> out_ptr;     ///< [nodes+1] first outgoing edge of each node
-  Buffer<int32_t> out_target;  ///< [edges] target node, offset, ascending within a source
-  Buffer<float> target;        ///< [graphs] NaN = none
-  bool is_spatial() const { return pos.size() > 0; }
 
   /// Where other processes hold graphs of the same step; null = all are here. gather() leaves it.
   Exchange* exchange = nullptr;
@@ -45,7 +36,7 @@ void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edg
 /// Sizes of a whole optimiser step, over all packs accumulated into it.
 struct StepTotals {
   int64_t graphs = 0, nodes = 0, edges = 0;
-  // Of graphs in space:
+  // Where the store has PathCounts, and Trees:
   int64_t paths = 0;      ///< of third order
   int64_t relations = 0;  ///< pairs of parent and child
   int64_t internal = 0;   ///< nodes with children
@@ -61,7 +52,7 @@ int64_t negatives_of(const Relations& relations);
 /// data set is not one batch), as far as there are graphs.
 struct PackLimits {
   int64_t graphs = 0, nodes = 0, edges = 0, min_packs = 0;
-  int64_t paths = 0;  ///< a graph with more stands alone
+  int64_t paths = 0;  ///< a graph with more stands alone; of PathCounts
 };
 
 /// Packs of an epoch: pack p is order[ptr[p] .. ptr[p+1]). Every id exactly once. A graph that

@@ -15,6 +15,12 @@ namespace kdgat::graph {
 template <class Store>
 class SharedStores {
  public:
+  /// Those of this process.
+  static SharedStores& all() {
+    static SharedStores stores;
+    return stores;
+  }
+
   Store get(const std::filesystem::path& path) {
     const std::lock_guard lock(guard_);
     const FileIdentity key = identity_of(path);

@@ -9,9 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph_store.h"
-#include "graph/paths.h"
-
 namespace kdgat::graph {
 
 /// A node of each cycle, or with a parent out of range; empty where `parent` is a forest.
@@ -35,6 +32,14 @@ Children children_of(std::span<const int32_t> parent);
 /// subtree of i exactly where in[i] <= in[j] < out[i]. Both [N]. Throws std::logic_error unless
 /// `parent` is a forest.
 void euler_tour(std::span<const int32_t> parent, std::span<int32_t> in, std::span<int32_t> out);
+
+/// Of the trees of one graph, or of several.
+struct Relations {
+  int64_t edges = 0;      ///< pairs of parent and child
+  int64_t internal = 0;   ///< nodes with children
+  int64_t unrelated = 0;  ///< unordered pairs of one tree, neither an ancestor of the other
+  bool operator==(const Relations&) const = default;
+};
 
 /// Counts, from parents and their tour. The pairs of a tree of n nodes that are related are those
 /// of a node and another of its subtree.

@@ -18,19 +18,19 @@ constexpr const char* kSplitFormat = "kdgat.split";
 constexpr const char* kVersion = "1";
 constexpr int64_t kBlocks = 20;  // of each source file
 
-using Ids = std::vector<int64_t>;
+using GraphIds = std::vector<int64_t>;
 
 /// The published rule: the first floor((1 - fraction) * n) stay, the rest is cut off and returned.
-Ids cut(Ids& ids, double fraction) {
+GraphIds cut(GraphIds& ids, double fraction) {
   // Without the nudge 0.7 * 10 style products would lose one to rounding.
   const auto keep =
       static_cast<int64_t>(std::floor((1 - fraction) * static_cast<double>(ids.size()) + 1e-9));
-  Ids rest(ids.begin() + keep, ids.end());
+  GraphIds rest(ids.begin() + keep, ids.end());
   ids.resize(static_cast<std::size_t>(keep));
   return rest;
 }
 
-void split_random(Ids ids, double val_fraction, double test_fraction, Random& random,
+void split_random(GraphIds ids, double val_fraction, double test_fraction, Random& random,
                   Split& split) {
   random.shuffle(ids);
   if (test_fraction > 0) split.parts["test"] = cut(ids, test_fraction);
@@ -80,10 +80,10 @@ class OccupiedRows {
  public:
   explicit OccupiedRows(const GraphStore& store) : store_(store) {}
 
-  void erase_overlapping(Ids& ids) const {
+  void erase_overlapping(GraphIds& ids) const {
     std::erase_if(ids, [this](int64_t id) { return overlaps(begin(id), end(id)); });
   }
-  void add(const Ids& ids) {
+  void add(const GraphIds& ids) {
     for (const int64_t id : ids) ranges_.emplace_back(begin(id), end(id));
     std::sort(ranges_.begin(), ranges_.end());
     std::vector<std::pair<int64_t, int64_t>> merged;
@@ -110,20 +110,20 @@ class OccupiedRows {
   std::vector<std::pair<int64_t, int64_t>> ranges_;  // disjoint, ascending
 };
 
-void split_by_time(const GraphStore& store, const Ids& ids, double val_fraction,
+void split_by_time(const GraphStore& store, const GraphIds& ids, double val_fraction,
                    double test_fraction, Random& random, Split& split) {
-  std::vector<Ids> files(store.sources().size());
+  std::vector<GraphIds> files(store.sources().size());
   for (const int64_t id : ids) {
     files[static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)])].push_back(id);
   }
   BlockChooser choose_test(test_fraction, random), choose_val(val_fraction, random);
-  for (const Ids& file : files) {
+  for (const GraphIds& file : files) {
     const auto windows = static_cast<int64_t>(file.size());
     const int64_t count = std::min(kBlocks, windows);
     std::vector<int64_t> blocks(static_cast<std::size_t>(count));
     for (int64_t b = 0; b < count; ++b) blocks[static_cast<std::size_t>(b)] = b;
     const auto windows_of = [&](const std::vector<int64_t>& chosen) {
-      Ids out;
+      GraphIds out;
       for (const int64_t b : chosen) {
         out.insert(out.end(), file.begin() + windows * b / count,
                    file.begin() + windows * (b + 1) / count);
@@ -131,10 +131,10 @@ void split_by_time(const GraphStore& store, const Ids& ids, double val_fraction,
       return out;
     };
     OccupiedRows occupied(store);
-    const auto assign = [&](const char* part, Ids chosen) {
+    const auto assign = [&](const char* part, GraphIds chosen) {
       occupied.erase_overlapping(chosen);
       occupied.add(chosen);
-      Ids& all = split.parts[part];
+      GraphIds& all = split.parts[part];
       all.insert(all.end(), chosen.begin(), chosen.end());
     };
     if (test_fraction > 0) assign("test", windows_of(choose_test.take(blocks)));
@@ -145,13 +145,13 @@ void split_by_time(const GraphStore& store, const Ids& ids, double val_fraction,
 
 /// Graphs that stay together.
 struct Group {
-  Ids ids;
+  GraphIds ids;
   std::vector<double> classes;  ///< its graphs of each class
 };
 
 /// By source, or each graph by itself where its source is independent; in a seeded order, largest
 /// first.
-std::vector<Group> make_groups(const GraphStore& store, const Ids& ids, Random& random) {
+std::vector<Group> make_groups(const GraphStore& store, const GraphIds& ids, Random& random) {
   const int64_t most = *std::max_element(store.y().begin(), store.y().end());
   const auto classes = static_cast<std::size_t>(most + 2);  // with "no label", the first
   std::map<int32_t, std::size_t> of_source;
@@ -215,10 +215,10 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
   return parts;
 }
 
-void split_by_group(const GraphStore& store, const Ids& ids, const SplitOptions& options,
+void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOptions& options,
                     double test_fraction, Random& random, Split& split) {
   const auto put = [&](const char* part, const std::vector<Group>& groups) {
-    Ids& ids_of_part = split.parts[part];
+    GraphIds& ids_of_part = split.parts[part];
     for (const Group& group : groups) {
       ids_of_part.insert(ids_of_part.end(), group.ids.begin(), group.ids.end());
     }
@@ -263,7 +263,8 @@ void check_fraction(const char* name, double value) {
 Split make_split(const GraphStore& store, const SplitOptions& options) {
   check_fraction("val_fraction", options.val_fraction);
   check_fraction("test_fraction", options.test_fraction);
-  const bool is_grouped = options.kind == "group" || (options.kind == "time" && store.is_spatial());
+  const bool is_grouped =
+      options.kind == "group" || (options.kind == "time" && store.positions() != nullptr);
   const bool has_folds = is_grouped && options.folds > 0;
   if (has_folds && (options.fold < 0 || options.fold >= options.folds)) {
     throw Error(ExitCode::kUsage, "fold is not below folds");
@@ -279,7 +280,7 @@ Split make_split(const GraphStore& store, const SplitOptions& options) {
     split.options["fold"] = options.fold;
   }
   split.parts = {{"train", {}}, {"val", {}}};
-  Ids learn;
+  GraphIds learn;
   bool has_test = false;
   for (int64_t id = 0; id < store.graphs(); ++id) {
     const auto file = static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)]);

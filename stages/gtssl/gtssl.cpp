@@ -13,6 +13,8 @@
 namespace kdgat::gtssl {
 namespace {
 
+using Needs = train::Needs<graph::Positions, graph::Trees, graph::PathCounts>;
+
 model::GrowthConfig make_growth(const GtsslOptions& o) {
   model::GrowthConfig c;
   static_cast<model::GrowthForm&>(c) = o;
@@ -51,7 +53,7 @@ struct Setup {
 };
 
 Setup set_up(const GtsslOptions& options, const Request& request) {
-  Setup out{train::open_spatial_data(request.input("graphs").path), {}, {}, nullptr};
+  Setup out{Needs::open(request.input("graphs").path), {}, {}, nullptr};
   out.parts.train = out.data.part("train");
   out.parts.val_loss = out.data.part("val");
   if (options.train_on_healthy_only) {
@@ -101,7 +103,7 @@ StageInfo Gtssl::info() {
 nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
   const nlohmann::json& facts = request.input("graphs").facts;
   if (!facts.contains("node_features")) return nlohmann::json::object();
-  train::require_spatial(facts);
+  Needs::check(facts);
   const model::SgmpConfig config = model::make_sgmp_config(options, facts.at("node_features"), 1);
   const model::TreeModel model(config, make_growth(options));
   nlohmann::json out = facts_of(config, model);

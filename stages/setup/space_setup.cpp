@@ -3,32 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kdgat/error.h"
-
 namespace kdgat::train {
 
-namespace {
-
-[[noreturn]] void refuse(const std::string& where) {
-  throw Error(
-      ExitCode::kData, where + "the graphs have no positions",
-      "this stage needs graphs in space: SWC files, points or kdgat data synth --kind tree");
-}
-
-}  // namespace
-
-Data open_spatial_data(const std::filesystem::path& folder) {
-  Data out = open_data(folder);
-  if (!out.store.is_spatial()) refuse(out.store.path().string() + ": ");
-  return out;
-}
-
-void require_spatial(const nlohmann::json& graph_facts) {
-  if (!graph_facts.contains("spatial")) refuse("");
-}
-
 double median_edge_length(const graph::GraphStore& store, const std::vector<int64_t>& ids) {
-  const float* pos = store.spatial().pos.data();
+  const float* pos = store.need<graph::Positions>().pos.data();
   std::vector<double> lengths;
   for (const int64_t id : ids) {
     const auto g = static_cast<std::size_t>(id);

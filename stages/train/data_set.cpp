@@ -35,11 +35,11 @@ std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vecto
 }
 
 nlohmann::json layout_of(const graph::GraphStore& store) {
-  return {
-      {"node_features", store.node_feature_names()},
-      {"edge_features", store.edge_feature_names()},
-      {"vocabulary", std::vector<int64_t>(store.vocabulary().begin(), store.vocabulary().end())},
-      {"import", store.options()}};
+  const graph::Ids ids = store.ids() != nullptr ? *store.ids() : graph::Ids();
+  return {{"node_features", store.node_feature_names()},
+          {"edge_features", store.edge_feature_names()},
+          {"vocabulary", std::vector<int64_t>(ids.vocabulary.begin(), ids.vocabulary.end())},
+          {"import", store.options()}};
 }
 
 Data open_data(const std::filesystem::path& folder) {

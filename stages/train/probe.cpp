@@ -131,13 +131,7 @@ class Restore {
   std::vector<at::Tensor> buffers_;
 };
 
-void add_spatial(const graph::GraphStore& store, std::size_t g, Size& out) {
-  const graph::SpatialArrays& spatial = store.spatial();
-  for (int64_t n = store.node_ptr()[g]; n < store.node_ptr()[g + 1]; ++n) {
-    out.paths += spatial.paths[static_cast<std::size_t>(n)];
-  }
-  const graph::Relations relations{spatial.relations[3 * g], spatial.relations[3 * g + 1],
-                                   spatial.relations[3 * g + 2]};
+void add_relations(const graph::Relations& relations, Size& out) {
   out.relations += relations.edges;
   out.internal += relations.internal;
   out.negatives += graph::negatives_of(relations);
@@ -152,7 +146,10 @@ memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> id
     out.graphs += 1;
     out.nodes += store.node_ptr()[g + 1] - store.node_ptr()[g];
     out.edges += store.edge_ptr()[g + 1] - store.edge_ptr()[g];
-    if (store.is_spatial()) add_spatial(store, g, out);
+    if (const graph::PathCounts* paths = store.path_counts()) {
+      out.paths += paths->of_graph(store.node_ptr(), g);
+    }
+    if (const graph::Trees* trees = store.trees()) add_relations(trees->relations_of(g), out);
   }
   return out;
 }
@@ -173,7 +170,7 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
 memory::Footprint measure(const Job& job, const std::string& precision,
                           const graph::GraphStore& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most) {
-  const int64_t smallest = store.is_spatial() ? 1 : kSmallest;
+  const int64_t smallest = store.positions() != nullptr ? 1 : kSmallest;
   if (static_cast<int64_t>(ids.size()) < 4 * smallest) return counted;
   memory::MemoryMeter& meter = memory::meter(job.module->parameters().front().device());
   const Restore restore(*job.module);

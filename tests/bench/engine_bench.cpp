@@ -227,7 +227,8 @@ std::vector<int64_t> all_graphs(const GraphStore& store) {
 template <class Config>
 Config config_of(const std::string& size, const GraphStore& store) {
   if (size != "teacher" && size != "student") throw std::runtime_error("no size " + size);
-  return size == "teacher" ? Config::teacher(store.num_ids()) : Config::student(store.num_ids());
+  return size == "teacher" ? Config::teacher(store.ids()->count())
+                           : Config::student(store.ids()->count());
 }
 
 std::unique_ptr<kdgat::objective::Objective> make_objective(const std::string& model,

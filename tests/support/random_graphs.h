@@ -30,7 +30,7 @@ inline graph::GraphStoreData random_graphs(const RandomGraphs& wanted) {
   graph::GraphStoreData data;
   data.node_features = wanted.node_features;
   data.edge_features = wanted.edge_features;
-  data.vocabulary = {0x100, 0x200, 0x2A0, 0x316, 0x7FF};
+  data.sections.ids = {{0x100, 0x200, 0x2A0, 0x316, 0x7FF}};
   data.options = {{"window", wanted.window}, {"stride", wanted.stride}};
   for (int64_t f = 0; f < wanted.node_features; ++f) {
     data.node_feature_names.push_back("node_" + std::to_string(f));

@@ -118,12 +118,8 @@ struct TextFixture : StageData {
 
 /// Graphs in space of three classes.
 struct TreeFixture : StageData {
-  explicit TreeFixture(const std::string& kind = "tree", int64_t graphs = 60, int64_t nodes = 30) {
-    graph::SynthOptions synth = synth_of(kind, graphs, nodes);
-    synth.classes = 3;
-    import_synthetic(*this, synth);
-    store = graph::GraphStore::open(store_file());
-  }
+  explicit TreeFixture(const std::string& kind = "tree", int64_t graphs = 60, int64_t nodes = 30)
+      : store(imported(*this, synth_of(kind, graphs, nodes))) {}
   json facts() const override { return store.facts(); }
 
   using StageData::request;
@@ -135,6 +131,13 @@ struct TreeFixture : StageData {
   }
 
   graph::GraphStore store;
+
+ private:
+  static graph::GraphStore imported(const StageData& data, graph::SynthOptions synth) {
+    synth.classes = 3;
+    import_synthetic(data, synth);
+    return graph::GraphStore::open(data.store_file());
+  }
 };
 
 }  // namespace kdgat::test

@@ -28,8 +28,8 @@ class LogImporter {
       throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
                   files.front().path.string());
     }
-    data_.vocabulary = vocabulary_.sorted();
-    Vocabulary(data_.vocabulary).apply(node_ids_, data_);
+    data_.sections.ids = {vocabulary_.sorted()};
+    Vocabulary(data_.sections.ids->vocabulary).apply(node_ids_, data_);
     return std::move(data_);
   }
 

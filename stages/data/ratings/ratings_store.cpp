@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "file/safetensors_header.h"
 #include "graph/index.h"
 #include "graph/shared_stores.h"
 
@@ -10,16 +11,6 @@ namespace kdgat::graph {
 using nlohmann::json;
 
 namespace {
-
-constexpr const char* kFormat = "kdgat.ratings";
-
-Error refuse(const std::filesystem::path& path, const std::string& reason) {
-  return Error(ExitCode::kData, path.string() + ": " + reason);
-}
-
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 json facts_of(const Ratings& ratings, const RatingParts& parts, const RatingGraph& graph) {
   const auto [least, most] = std::minmax_element(ratings.rating.begin(), ratings.rating.end());
@@ -74,91 +65,40 @@ bool is_graph_of(const RatingStore& store) {
 
 }  // namespace
 
-RatingStore RatingStore::open(const std::filesystem::path& path) {
-  RatingStore store;
-  store.file_ = SafetensorsFile::open(path);
-  const SafetensorsFile& file = store.file_;
-  const auto text = [&file, &path](const char* key) {
-    const auto found = file.metadata().find(key);
-    if (found == file.metadata().end()) {
-      throw refuse(path, std::string("no \"") + key + "\" in its metadata");
-    }
-    return found->second;
-  };
-  if (!is_store(file)) {
-    throw Error(ExitCode::kData, path.string() + ": not a graph of ratings",
-                "kdgat data import RATINGS -o DIR makes one");
-  }
-  if (text("version") != std::to_string(kRatingStoreVersion)) {
-    throw Error(ExitCode::kData,
-                path.string() + ": graph of ratings of format version " + text("version") +
-                    ", this program reads " + std::to_string(kRatingStoreVersion),
-                "import the data again");
-  }
-  store.content_hash_ = file.header_hash();
-  if (store.content_hash_ != text("hash.header")) {
-    throw refuse(path, "the header differs from its hash");
-  }
-  try {
-    json::parse(text("users")).get_to(store.user_names_);
-    json::parse(text("items")).get_to(store.item_names_);
-    json::parse(text("sources")).get_to(store.sources_);
-    store.options_ = json::parse(text("options"));
-    store.facts_ = json::parse(text("facts"));
-  } catch (const json::exception& e) {
-    throw refuse(path, std::string("malformed metadata: ") + e.what());
-  }
-  store.rating_ = file.require<float>("rating", {-1});
-  const int64_t ratings = store.ratings(), nodes = store.nodes();
-  store.user_ = file.require<int32_t>("user", {ratings});
-  store.item_ = file.require<int32_t>("item", {ratings});
-  store.time_ = file.require<int64_t>("time", {-1});
-  store.train_ = file.require<int32_t>("train", {-1});
-  store.test_ = file.require<int32_t>("test", {-1});
-  store.x_ = file.require<float>("x", {nodes, -1});
-  store.features_ = file.tensor("x").shape[1];
-  store.row_ptr_ = file.require<int32_t>("row_ptr", {nodes + 1});
-  store.col_ = file.require<int32_t>("col", {2 * static_cast<int64_t>(store.train_.size())});
-  if (store.train_.size() + store.test_.size() != store.rating_.size()) {
+RatingStore RatingStore::open(const std::filesystem::path& path) { return RatingStore(path); }
+
+RatingStore::RatingStore(const std::filesystem::path& path) : StoreFile(path, kKind) {
+  read("users", user_names_);
+  read("items", item_names_);
+  rating_ = file().require<float>("rating", {-1});
+  user_ = file().require<int32_t>("user", {ratings()});
+  item_ = file().require<int32_t>("item", {ratings()});
+  time_ = file().require<int64_t>("time", {-1});
+  train_ = file().require<int32_t>("train", {-1});
+  test_ = file().require<int32_t>("test", {-1});
+  x_ = file().require<float>("x", {nodes(), -1});
+  features_ = file().tensor("x").shape[1];
+  row_ptr_ = file().require<int32_t>("row_ptr", {nodes() + 1});
+  col_ = file().require<int32_t>("col", {2 * static_cast<int64_t>(train_.size())});
+  if (train_.size() + test_.size() != rating_.size()) {
     throw refuse(path, "its parts do not hold every rating once");
   }
-  if (!store.time_.empty() && store.time_.size() != store.rating_.size()) {
+  if (!time_.empty() && time_.size() != rating_.size()) {
     throw refuse(path, "as many times as ratings there are not");
   }
-  if (store.row_ptr_.front() != 0 || store.row_ptr_.back() != store.edges()) {
+  if (row_ptr_.front() != 0 || row_ptr_.back() != edges()) {
     throw refuse(path, "row_ptr does not cover the edges");
   }
-  return store;
 }
-
-bool RatingStore::is_store(const SafetensorsFile& file) {
-  const auto format = file.metadata().find("format");
-  return format != file.metadata().end() && format->second == kFormat;
-}
-
-namespace {
-
-SharedStores<RatingStore>& shared_stores() {
-  static SharedStores<RatingStore> all;
-  return all;
-}
-
-}  // namespace
 
 RatingStore RatingStore::shared(const std::filesystem::path& path) {
-  return shared_stores().get(path);
+  return SharedStores<RatingStore>::all().get(path);
 }
 
-void RatingStore::forget_shared() { shared_stores().forget(); }
-
-int64_t RatingStore::mapped_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [name, tensor] : file_.tensors()) bytes += static_cast<int64_t>(tensor.bytes);
-  return bytes;
-}
+void RatingStore::forget_shared() { SharedStores<RatingStore>::all().forget(); }
 
 std::vector<Diagnostic> RatingStore::verify() const {
-  std::vector<Diagnostic> problems = verify_hashes(file_);
+  std::vector<Diagnostic> problems = verify_hashes(file());
   const auto problem = [&](const std::string& message) {
     problems.push_back({path().string(), message, ""});
   };
@@ -201,13 +141,10 @@ void write_rating_store(const std::filesystem::path& path, const Ratings& rating
   out.add("x", {ratings.nodes(), ratings.columns()}, std::span(ratings.x));
   add("row_ptr", graph.row_ptr);
   add("col", graph.col);
-  out.metadata("format", kFormat);
-  out.metadata("version", std::to_string(kRatingStoreVersion));
-  out.metadata("users", dump(ratings.users));
-  out.metadata("items", dump(ratings.items));
-  out.metadata("sources", dump(sources));
-  out.metadata("options", dump(options));
-  out.metadata("facts", dump(facts_of(ratings, parts, graph)));
+  out.metadata(
+      store_metadata(RatingStore::kKind, sources, options, facts_of(ratings, parts, graph)));
+  out.metadata("users", json_text(ratings.users));
+  out.metadata("items", json_text(ratings.items));
   out.write(path, /*hashes=*/true);
 }
 

@@ -12,22 +12,24 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "data/ratings/ratings.h"
-#include "file/safetensors.h"
-#include "graph/graph_store.h"
+#include "graph/store_file.h"
 
 namespace kdgat::graph {
 
-inline constexpr int kRatingStoreVersion = 1;
-
-class RatingStore {
+/// facts(): {"graphs":1,"unlabelled":0,"ratings":{"users","items","nodes","ratings","train","test",
+///  "edges","features","user_features":[names],"item_features":[names],"min","max","mean","density",
+///  "timed","train_users","train_items","least_of_user": of the train ratings},
+///  "parts":{"train","test"}}; edges are directed
+class RatingStore : public StoreFile {
  public:
+  static constexpr StoreKind kKind = {"kdgat.ratings", 1, "graph of ratings",
+                                      "kdgat data import RATINGS -o DIR makes one"};
   /// Checks header, shapes, offsets and the header's hash; data only on verify(). Copies share the
   /// mapping. Throws Error(kData).
   static RatingStore open(const std::filesystem::path& path);
@@ -36,9 +38,8 @@ class RatingStore {
   static RatingStore shared(const std::filesystem::path& path);
   static void forget_shared();  ///< copies that are in use keep their mapping
   /// Whether the file says that it is one.
-  static bool is_store(const SafetensorsFile& file);
+  static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
 
-  const std::filesystem::path& path() const { return file_.path(); }
   int64_t users() const { return static_cast<int64_t>(user_names_.size()); }
   int64_t items() const { return static_cast<int64_t>(item_names_.size()); }
   int64_t nodes() const { return users() + items(); }
@@ -55,36 +56,22 @@ class RatingStore {
   std::span<const float> x() const { return x_; }
   std::span<const int32_t> row_ptr() const { return row_ptr_; }
   std::span<const int32_t> col() const { return col_; }
-  /// Keeps the mapping alive; for zero-copy tensors.
-  std::shared_ptr<const void> mapping() const { return file_.mapping(); }
-  int64_t mapped_bytes() const;  ///< of the tensors
 
   const std::vector<std::string>& user_names() const { return user_names_; }
   const std::vector<std::string>& item_names() const { return item_names_; }
-  const std::vector<Source>& sources() const { return sources_; }
-  /// {"graphs":1,"unlabelled":0,"ratings":{"users","items","nodes","ratings","train","test","edges",
-  ///  "features","user_features":[names],"item_features":[names],"min","max","mean","density","timed",
-  ///  "train_users","train_items","least_of_user": of the train ratings},"parts":{"train","test"}};
-  /// edges are directed
-  const nlohmann::json& facts() const { return facts_; }
-  const nlohmann::json& options() const { return options_; }
-  /// Hash of header and data sections: the identity used in fingerprints.
-  const std::string& content_hash() const { return content_hash_; }
 
   /// Data hashes, numbers in range, every rating in one part, the graph that of the train ratings;
   /// empty when sound.
   std::vector<Diagnostic> verify() const;
 
  private:
-  SafetensorsFile file_;
+  explicit RatingStore(const std::filesystem::path& path);
+
   int64_t features_ = 0;
   std::span<const int32_t> user_, item_, train_, test_, row_ptr_, col_;
   std::span<const float> rating_, x_;
   std::span<const int64_t> time_;
   std::vector<std::string> user_names_, item_names_;
-  std::vector<Source> sources_;
-  nlohmann::json facts_, options_;
-  std::string content_hash_;
 };
 
 /// Writes atomically, with hashes and facts. Throws Error(kData), also for sizes that int32 does

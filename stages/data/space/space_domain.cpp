@@ -76,7 +76,7 @@ class SpaceDomain : public WithOptions<GraphDomain, SpatialImportOptions, SynthS
 
   void add_counts(const GraphStore& store, const std::vector<int64_t>& graphs,
                   json& counts) const override {
-    std::vector<int64_t> by_class(store.spatial().classes.size(), 0);
+    std::vector<int64_t> by_class(store.need<Targets>().classes.size(), 0);
     for (const int64_t g : graphs) {
       const int32_t y = store.y()[static_cast<std::size_t>(g)];
       if (y >= 0) ++by_class[static_cast<std::size_t>(y)];

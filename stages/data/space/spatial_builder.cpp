@@ -24,8 +24,8 @@ void SpatialBuilder::add(const SpatialGraph& graph, const Label* label) {
     to.insert(to.end(), from.begin(), from.end());
   };
   append(data_.x, graph.x);
-  append(data_.spatial.pos, graph.pos);
-  append(data_.spatial.parent, graph.parent);
+  append(pos_, graph.pos);
+  append(parent_, graph.parent);
   append(data_.edge_source, graph.edges.source);
   append(data_.edge_target, graph.edges.target);
   data_.node_ptr.push_back(data_.node_ptr.back() + static_cast<int64_t>(graph.parent.size()));
@@ -40,8 +40,7 @@ void SpatialBuilder::add(const SpatialGraph& graph, const Label* label) {
 }
 
 GraphStoreData SpatialBuilder::finish() {
-  std::vector<std::string>& classes = data_.spatial.classes;
-  classes = label_;
+  std::vector<std::string> classes = label_;
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   std::erase(classes, "");
@@ -56,7 +55,10 @@ GraphStoreData SpatialBuilder::finish() {
     const auto found = std::find(classes.begin(), classes.end(), name);
     data_.y.push_back(found == classes.end() ? -1 : static_cast<int32_t>(found - classes.begin()));
   }
-  data_.spatial.target = std::move(target_);
+  data_.sections.positions = {std::move(pos_)};
+  data_.sections.trees = {std::move(parent_)};
+  data_.sections.count_paths = true;
+  data_.sections.targets = {std::move(classes), {}, std::move(target_)};
   return std::move(data_);
 }
 

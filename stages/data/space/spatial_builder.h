@@ -33,12 +33,15 @@ class SpatialBuilder {
   int64_t graphs() const { return static_cast<int64_t>(data_.row_begin.size()); }
   int64_t unlabelled() const { return unlabelled_; }  ///< neither a class nor a target
 
-  /// The store's arrays: the classes that occur, in the order of their numbers if all are numbers,
+  /// The store's arrays, with positions, trees, counts of paths (the stages of space walk them) and
+  /// targets: the classes that occur, in the order of their numbers if all are numbers,
   /// else of their names.
   GraphStoreData finish();
 
  private:
   GraphStoreData data_;
+  std::vector<float> pos_;
+  std::vector<int32_t> parent_;
   std::vector<std::string> label_;  // of each graph
   std::vector<float> target_;
   int64_t unlabelled_ = 0;

@@ -37,16 +37,17 @@ uint32_t hash_of(std::string_view word) {
   return static_cast<uint32_t>(hash ^ (hash >> 32));
 }
 
-using Ids = std::vector<int64_t>;
+using DocumentIds = std::vector<int64_t>;
 
 /// Takes `share` of `ids` away, in a seeded order: of each class, or of all as if of one.
-Ids take_share(Ids& ids, const TextCorpus& corpus, double share, bool by_class, Random random) {
-  std::vector<Ids> groups(by_class ? corpus.classes.size() : 1);
+DocumentIds take_share(DocumentIds& ids, const TextCorpus& corpus, double share, bool by_class,
+                       Random random) {
+  std::vector<DocumentIds> groups(by_class ? corpus.classes.size() : 1);
   for (const int64_t id : ids) groups[by_class ? at(corpus.label[at(id)]) : 0].push_back(id);
-  Ids taken;
+  DocumentIds taken;
   double owed = 0;  // what rounding loses in one class is made up for in the next
   ids.clear();
-  for (Ids& group : groups) {
+  for (DocumentIds& group : groups) {
     random.shuffle(group);
     owed += share * static_cast<double>(group.size());
     const auto wanted = std::clamp(std::floor(owed + 0.5), 0.0, static_cast<double>(group.size()));
@@ -158,7 +159,7 @@ std::vector<bool> divide(TextCorpus& corpus, const TextOptions& options, double 
     test_fraction = shares[2];
     val_fraction = shares[1] / (shares[0] + shares[1]);
   }
-  Ids rest;  // what the files do not say
+  DocumentIds rest;  // what the files do not say
   bool has_val = false, has_test = false;
   for (int64_t d = 0; d < corpus.documents(); ++d) {
     const TextPart part = corpus.part[at(d)];
@@ -166,7 +167,7 @@ std::vector<bool> divide(TextCorpus& corpus, const TextOptions& options, double 
     has_test = has_test || part == TextPart::kTest;
     if (part == TextPart::kNone || part == TextPart::kTrain) rest.push_back(d);
   }
-  const auto assign = [&](const Ids& ids, TextPart part) {
+  const auto assign = [&](const DocumentIds& ids, TextPart part) {
     for (const int64_t id : ids) corpus.part[at(id)] = part;
   };
   if (!has_test) {
@@ -208,7 +209,7 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
   // Words that go are squeezed out of where they stand; then documents are put in order.
   const bool drops_empty = options.cleaning == "seed";
   std::vector<int32_t> begin(corpus.label.size()), length(corpus.label.size());
-  Ids order;
+  DocumentIds order;
   for (std::size_t d = 0; d < corpus.label.size(); ++d) {
     begin[d] = corpus.doc_ptr[d];
     for (int32_t p = corpus.doc_ptr[d]; p < corpus.doc_ptr[d + 1]; ++p) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
 
+#include "file/safetensors_header.h"
 #include "file/safetensors_stream.h"
 #include "graph/index.h"
 #include "graph/shared_stores.h"
@@ -16,16 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kFormat = "kdgat.text";
 constexpr std::size_t kMostProblems = 20;
-
-Error refuse(const std::filesystem::path& path, const std::string& reason) {
-  return Error(ExitCode::kData, path.string() + ": " + reason);
-}
-
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 json facts_of(const TextStoreData& data, const TextTokens& tokens, const TextGraphCounts& counts) {
   const TextCorpus& corpus = data.corpus;
@@ -146,82 +139,40 @@ class RowCheck {
 
 }  // namespace
 
-TextStore TextStore::open(const std::filesystem::path& path) {
-  TextStore store;
-  store.file_ = SafetensorsFile::open(path);
-  const SafetensorsFile& file = store.file_;
-  const auto text = [&](const std::string& key) {
-    const auto found = file.metadata().find(key);
-    if (found == file.metadata().end()) throw refuse(path, "no metadata '" + key + "'");
-    return found->second;
-  };
-  if (const auto format = file.metadata().find("format");
-      format == file.metadata().end() || format->second != kFormat) {
-    throw Error(ExitCode::kData, path.string() + ": not a graph of texts",
-                "kdgat data import TEXTS -o DIR makes one");
-  }
-  if (text("version") != std::to_string(kTextStoreVersion)) {
-    throw Error(ExitCode::kData,
-                path.string() + ": graph of texts of format version " + text("version") +
-                    ", this program reads " + std::to_string(kTextStoreVersion),
-                "import the data again");
-  }
-  store.content_hash_ = file.header_hash();
-  if (store.content_hash_ != text("hash.header")) {
-    throw refuse(path, "the header differs from its hash");
-  }
-  try {
-    json::parse(text("classes")).get_to(store.classes_);
-    json::parse(text("vocabulary")).get_to(store.vocabulary_);
-    json::parse(text("sources")).get_to(store.sources_);
-    store.options_ = json::parse(text("options"));
-    store.facts_ = json::parse(text("facts"));
-  } catch (const json::exception& e) {
-    throw refuse(path, std::string("malformed metadata: ") + e.what());
-  }
-  store.y_ = file.require<int64_t>("y", {-1});
-  const int64_t nodes = store.nodes();
-  store.row_ptr_ = file.require<int32_t>("row_ptr", {nodes + 1});
-  store.col_ = file.require<int32_t>("col", {-1});
-  store.value_ = file.require<float>("value", {store.nonzeros()});
-  store.doc_mask_ = file.require<bool>("doc_mask", {nodes});
+TextStore TextStore::open(const std::filesystem::path& path) { return TextStore(path); }
+
+TextStore::TextStore(const std::filesystem::path& path) : StoreFile(path, kKind) {
+  read("classes", classes_);
+  read("vocabulary", vocabulary_);
+  y_ = file().require<int64_t>("y", {-1});
+  row_ptr_ = file().require<int32_t>("row_ptr", {nodes() + 1});
+  col_ = file().require<int32_t>("col", {-1});
+  value_ = file().require<float>("value", {nonzeros()});
+  doc_mask_ = file().require<bool>("doc_mask", {nodes()});
   for (std::size_t p = 0; p < std::size(kTextParts); ++p) {
-    store.masks_[p] = file.require<bool>(std::string(kTextParts[p]) + "_mask", {nodes});
+    masks_[p] = file().require<bool>(std::string(kTextParts[p]) + "_mask", {nodes()});
   }
-  store.doc_row_ = file.require<int32_t>("doc_row", {-1});
-  store.doc_source_ = file.require<int32_t>("doc_source", {store.documents()});
-  if (store.words() != static_cast<int64_t>(store.vocabulary_.size())) {
+  doc_row_ = file().require<int32_t>("doc_row", {-1});
+  doc_source_ = file().require<int32_t>("doc_source", {documents()});
+  if (words() != static_cast<int64_t>(vocabulary_.size())) {
     throw refuse(path, "as many words as nodes of words are not in the vocabulary");
   }
-  if (store.row_ptr_.front() != 0 || store.row_ptr_.back() != store.nonzeros()) {
+  if (row_ptr_.front() != 0 || row_ptr_.back() != nonzeros()) {
     throw refuse(path, "row_ptr does not cover the nonzeros");
   }
-  return store;
-}
-
-bool TextStore::is_store(const SafetensorsFile& file) {
-  const auto format = file.metadata().find("format");
-  return format != file.metadata().end() && format->second == kFormat;
 }
 
 // ---- one mapping for all who ask
 
-namespace {
-
-SharedStores<TextStore>& shared_stores() {
-  static SharedStores<TextStore> all;
-  return all;
+TextStore TextStore::shared(const std::filesystem::path& path) {
+  return SharedStores<TextStore>::all().get(path);
 }
-
-}  // namespace
-
-TextStore TextStore::shared(const std::filesystem::path& path) { return shared_stores().get(path); }
 
 int64_t TextStore::shared_bytes(const std::filesystem::path& path) {
-  return shared_stores().bytes(path);
+  return SharedStores<TextStore>::all().bytes(path);
 }
 
-void TextStore::forget_shared() { shared_stores().forget(); }
+void TextStore::forget_shared() { SharedStores<TextStore>::all().forget(); }
 
 // ---- what it holds
 
@@ -232,14 +183,8 @@ std::span<const bool> TextStore::mask(const std::string& part) const {
   throw std::logic_error("no part of a text store is called " + part);
 }
 
-int64_t TextStore::mapped_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [name, tensor] : file_.tensors()) bytes += static_cast<int64_t>(tensor.bytes);
-  return bytes;
-}
-
 std::vector<Diagnostic> TextStore::verify() const {
-  std::vector<Diagnostic> problems = verify_hashes(file_);
+  std::vector<Diagnostic> problems = verify_hashes(file());
   const auto problem = [&](const std::string& message) {
     problems.push_back({path().string(), message, ""});
   };
@@ -259,7 +204,7 @@ std::vector<Diagnostic> TextStore::verify() const {
   }
   if (documents != this->documents()) problem("doc_mask is of another number of documents");
   for (const int32_t source : doc_source_) {
-    if (source >= 0 && source < static_cast<int64_t>(sources_.size())) continue;
+    if (source >= 0 && source < static_cast<int64_t>(sources().size())) continue;
     problem("a document names source " + std::to_string(source));
     break;
   }
@@ -285,14 +230,11 @@ void write_text_store(const std::filesystem::path& path, const TextStoreData& da
   }
   add("doc_source", DType::kI32, documents);
   add("doc_row", DType::kI32, documents);
-  SafetensorsStream out(path, std::move(tensors),
-                        {{"format", kFormat},
-                         {"version", std::to_string(kTextStoreVersion)},
-                         {"classes", dump(data.corpus.classes)},
-                         {"vocabulary", dump(data.corpus.vocabulary)},
-                         {"sources", dump(data.sources)},
-                         {"options", dump(data.options)},
-                         {"facts", dump(facts_of(data, tokens, graph.counts()))}});
+  std::map<std::string, std::string> metadata = store_metadata(
+      TextStore::kKind, data.sources, data.options, facts_of(data, tokens, graph.counts()));
+  metadata["classes"] = json_text(data.corpus.classes);
+  metadata["vocabulary"] = json_text(data.corpus.vocabulary);
+  SafetensorsStream out(path, std::move(tensors), std::move(metadata));
   out.write("row_ptr", graph.row_ptr());
   write_nodes(data, tokens, out);
 

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -22,15 +21,18 @@
 
 #include "data/texts/text_corpus.h"
 #include "data/texts/text_graph.h"
-#include "file/safetensors.h"
-#include "graph/graph_store.h"
+#include "graph/store_file.h"
 
 namespace kdgat::graph {
 
-inline constexpr int kTextStoreVersion = 1;
-
-class TextStore {
+/// facts(): {"graphs":1,"unlabelled":0,"text":{"documents","words","nodes","classes":[names],
+///  "class_documents":[of each],"first_documents","tokens","average_length","empty","window",
+///  "windows","pairs","pmi_edges","pmi_mean","pmi_max","tfidf_edges","tfidf_mean","tfidf_max",
+///  "nonzeros"},"parts":{"train","val","test": documents}}; edges are directed
+class TextStore : public StoreFile {
  public:
+  static constexpr StoreKind kKind = {"kdgat.text", 1, "graph of texts",
+                                      "kdgat data import TEXTS -o DIR makes one"};
   /// Checks header, shapes, offsets and the header's hash; data only on verify(). Throws
   /// Error(kData).
   static TextStore open(const std::filesystem::path& path);
@@ -40,9 +42,8 @@ class TextStore {
   static int64_t shared_bytes(const std::filesystem::path& path);  ///< 0 = not opened by shared()
   static void forget_shared();  ///< copies that are in use keep their mapping
   /// Whether the file says that it is one.
-  static bool is_store(const SafetensorsFile& file);
+  static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
 
-  const std::filesystem::path& path() const { return file_.path(); }
   int64_t nodes() const { return static_cast<int64_t>(y_.size()); }
   int64_t nonzeros() const { return static_cast<int64_t>(col_.size()); }
   int64_t documents() const { return static_cast<int64_t>(doc_row_.size()); }
@@ -59,36 +60,22 @@ class TextStore {
   std::span<const bool> mask(const std::string& part) const;
   std::span<const int32_t> doc_source() const { return doc_source_; }
   std::span<const int32_t> doc_row() const { return doc_row_; }
-  /// Keeps the mapping alive; for zero-copy tensors.
-  std::shared_ptr<const void> mapping() const { return file_.mapping(); }
-  int64_t mapped_bytes() const;  ///< of the tensors
 
   const std::vector<std::string>& class_names() const { return classes_; }  ///< what y counts
   /// The word of each word node, in their order.
   const std::vector<std::string>& vocabulary() const { return vocabulary_; }
-  const std::vector<Source>& sources() const { return sources_; }
-  /// {"graphs":1,"unlabelled":0,"text":{"documents","words","nodes","classes":[names],
-  ///  "class_documents":[of each],"first_documents","tokens","average_length","empty","window",
-  ///  "windows","pairs","pmi_edges","pmi_mean","pmi_max","tfidf_edges","tfidf_mean","tfidf_max",
-  ///  "nonzeros"},"parts":{"train","val","test": documents}}; edges are directed
-  const nlohmann::json& facts() const { return facts_; }
-  const nlohmann::json& options() const { return options_; }
-  /// Hash of header and data sections: the identity used in fingerprints.
-  const std::string& content_hash() const { return content_hash_; }
 
   /// Data hashes, rows in order and in range, symmetry, masks and labels; empty when sound.
   std::vector<Diagnostic> verify() const;
 
  private:
-  SafetensorsFile file_;
+  explicit TextStore(const std::filesystem::path& path);
+
   std::span<const int32_t> row_ptr_, col_, doc_source_, doc_row_;
   std::span<const float> value_;
   std::span<const int64_t> y_;
   std::span<const bool> doc_mask_, masks_[3];
   std::vector<std::string> classes_, vocabulary_;
-  std::vector<Source> sources_;
-  nlohmann::json facts_, options_;
-  std::string content_hash_;
 };
 
 /// What a text store holds beside the graph.

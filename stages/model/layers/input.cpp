@@ -57,7 +57,7 @@ InputImpl::InputImpl(int64_t num_ids, int64_t node_features, int64_t width, cons
 int64_t InputImpl::width() const { return embedding->options.embedding_dim() + node_features_ - 1; }
 
 void InputImpl::fit(const graph::GraphStore& store, std::span<const int64_t> benign) {
-  if (bucket.defined()) set_vocabulary(store.vocabulary());
+  if (bucket.defined()) set_vocabulary(store.need<graph::Ids>().vocabulary);
   if (!form_.standardise || benign.empty()) return;
   take(graph::node_stats(store, benign), node_mean, node_scale);
   if (edge_features_ > 0) take(graph::edge_stats(store, benign), edge_mean, edge_scale);

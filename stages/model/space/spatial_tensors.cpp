@@ -2,15 +2,10 @@
 
 #include <ATen/ATen.h>
 
-#include "kdgat/error.h"
-
 namespace kdgat::model {
 
 SpatialTensors to_spatial_tensors(const graph::GraphBatch& batch, const SgmpEncoder& encoder) {
-  if (batch.nodes > 0 && !batch.is_spatial()) {
-    throw Error(ExitCode::kData, "the graphs have no positions",
-                "a geometric model needs graphs in space, such as those of SWC files");
-  }
+  if (batch.nodes > 0 && batch.pos.size() == 0) throw graph::lacks<graph::Positions>("");
   // from_blob wants mutable pointers; nothing writes to them.
   const auto view = [](const auto& buffer, at::IntArrayRef shape, at::ScalarType type) {
     return at::from_blob(const_cast<void*>(static_cast<const void*>(buffer.data())), shape, type);

@@ -44,8 +44,8 @@ TEST_CASE("ids of test files alone are out of the vocabulary", "[import]") {
   CHECK(report.graphs == 4);
   const GraphStore store = GraphStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
-  CHECK(store.num_ids() == 4);
-  CHECK(std::vector<int64_t>(store.vocabulary().begin(), store.vocabulary().end()) ==
+  CHECK(store.ids()->count() == 4);
+  CHECK(std::vector<int64_t>(store.ids()->vocabulary.begin(), store.ids()->vocabulary.end()) ==
         std::vector<int64_t>{0x100, 0x101, 0x102});
   // The test file comes first by name; its nodes are 102 (known) and 103 (not known).
   REQUIRE(store.sources()[0].role == "test");
@@ -141,7 +141,7 @@ TEST_CASE("the published options give the published counts", "[import]") {
   const test::ScratchFolder folder;
   import_logs(*logs, folder.path(), published());
   const GraphStore store = GraphStore::open(folder / "graphs.safetensors");
-  CHECK(store.num_ids() == 2049);
+  CHECK(store.ids()->count() == 2049);
   std::map<std::string, std::pair<int64_t, int64_t>> counts;  // graphs, attack
   for (int64_t g = 0; g < store.graphs(); ++g) {
     const auto at = static_cast<std::size_t>(g);
@@ -173,8 +173,8 @@ TEST_CASE("windows of a real log equal the golden file", "[import]") {
     return std::vector<int64_t>(values.begin(), values.end());
   };
   const auto vocabulary = whole("vocabulary");
-  CHECK(std::equal(vocabulary.begin(), vocabulary.end(), store.vocabulary().begin(),
-                   store.vocabulary().end()));
+  CHECK(std::equal(vocabulary.begin(), vocabulary.end(), store.ids()->vocabulary.begin(),
+                   store.ids()->vocabulary.end()));
   const auto source = std::find_if(
       store.sources().begin(), store.sources().end(),
       [](const Source& s) { return s.path == "train_02_with_attacks/fuzzing-sonata.csv.gz"; });

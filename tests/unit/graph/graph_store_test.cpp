@@ -66,7 +66,8 @@ TEST_CASE("a graph store holds what it was made from", "[store]") {
   CHECK(store.edges() == data.edge_ptr.back());
   CHECK(store.node_features() == 3);
   CHECK(store.edge_features() == 2);
-  CHECK(store.num_ids() == 6);
+  REQUIRE(store.ids() != nullptr);
+  CHECK(store.ids()->count() == 6);
   CHECK(copy(store.x()) == data.x);
   CHECK(copy(store.edge_source()) == data.edge_source);
   CHECK(copy(store.edge_target()) == data.edge_target);
@@ -77,7 +78,7 @@ TEST_CASE("a graph store holds what it was made from", "[store]") {
   CHECK(copy(store.row_begin()) == data.row_begin);
   CHECK(copy(store.row_end()) == data.row_end);
   CHECK(copy(store.source_of()) == data.source_of);
-  CHECK(copy(store.vocabulary()) == data.vocabulary);
+  CHECK(copy(store.ids()->vocabulary) == data.sections.ids->vocabulary);
   CHECK(store.node_feature_names() == data.node_feature_names);
   CHECK(store.edge_feature_names() == data.edge_feature_names);
   CHECK(store.options() == data.options);
@@ -107,7 +108,7 @@ TEST_CASE("the facts of a store are those of its arrays", "[store]") {
   GraphStoreData data;
   data.node_features = 1;
   data.node_feature_names = {"id"};
-  data.vocabulary = {1, 2};
+  data.sections.ids = {{1, 2}};
   data.sources = {{"a.csv", "", "train", "hcrl", 100, 0, 0, 100}};
   for (int64_t g = 0; g < 100; ++g) {  // 1, 2, ... 100 nodes and no edges
     data.node_ptr.push_back(data.node_ptr.back() + g + 1);
@@ -132,7 +133,7 @@ TEST_CASE("a store may be empty", "[store]") {
   const GraphStore store = GraphStore::open(folder / "g", true);
   CHECK(store.graphs() == 0);
   CHECK(store.nodes() == 0);
-  CHECK(store.num_ids() == 1);
+  CHECK(store.ids() == nullptr);
   CHECK(store.facts()["nodes"]["max"] == 0);
   CHECK(store.verify().empty());
 }
@@ -178,7 +179,8 @@ TEST_CASE("arrays that do not agree are not written", "[store]") {
       {"source that is not listed", [](GraphStoreData& d) { d.source_of[0] = 1; }},
       {"row range", [](GraphStoreData& d) { d.row_end[0] = -1; }},
       {"the role ''", [](GraphStoreData& d) { d.sources[0].role = ""; }},
-      {"strictly ascending", [](GraphStoreData& d) { d.vocabulary[1] = d.vocabulary[0]; }},
+      {"strictly ascending",
+       [](GraphStoreData& d) { d.sections.ids->vocabulary[1] = d.sections.ids->vocabulary[0]; }},
   };
   for (const auto& [message, spoil] : faults) {
     GraphStoreData data = random_graphs({});

@@ -193,15 +193,18 @@ GraphStore grouped_store(const std::filesystem::path& path, const std::vector<in
   GraphStoreData data;
   data.node_features = 1;
   data.node_feature_names = {"one"};
-  for (int32_t c = 0; c < classes; ++c) data.spatial.classes.push_back(std::to_string(c));
+  data.sections.positions.emplace();
+  data.sections.targets.emplace();
+  for (int32_t c = 0; c < classes; ++c) {
+    data.sections.targets->classes.push_back(std::to_string(c));
+  }
   for (std::size_t s = 0; s < sizes.size(); ++s) {
     Source source{"s" + std::to_string(s), "", "train", "swc", sizes[s], 0, 0, sizes[s]};
     source.first_graph = static_cast<int64_t>(data.y.size());
     source.independent = independent;
     for (int64_t g = 0; g < sizes[s]; ++g) {
       data.x.push_back(1);
-      data.spatial.pos.insert(data.spatial.pos.end(), {0, 0, 0});
-      data.spatial.parent.push_back(-1);
+      data.sections.positions->pos.insert(data.sections.positions->pos.end(), {0, 0, 0});
       data.node_ptr.push_back(data.node_ptr.back() + 1);
       data.edge_ptr.push_back(0);
       data.y.push_back(static_cast<int32_t>(s) % classes);

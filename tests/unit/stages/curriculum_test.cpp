@@ -144,7 +144,7 @@ TEST_CASE("scoring can be stopped and refuses a model it cannot use", "[curricul
   test::RandomGraphs wanted;
   wanted.node_features = 11;
   graph::GraphStoreData other = test::random_graphs(wanted);
-  other.vocabulary.push_back(0x1000);
+  other.sections.ids->vocabulary.push_back(0x1000);
   const fs::path store = f.folder / "data" / "graphs.safetensors";
   graph::write_graph_store(store, other);
   graph::write_split(f.folder / "data" / "split.safetensors",

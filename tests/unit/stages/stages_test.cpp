@@ -250,7 +250,7 @@ TEST_CASE("a model of another vocabulary is refused", "[stages]") {
   test::RandomGraphs wanted;
   wanted.node_features = 11;
   graph::GraphStoreData data = test::random_graphs(wanted);
-  data.vocabulary.push_back(0x1000);
+  data.sections.ids->vocabulary.push_back(0x1000);
   graph::write_graph_store(f.folder / "data" / "graphs.safetensors", data);
   graph::write_split(
       f.folder / "data" / "split.safetensors",

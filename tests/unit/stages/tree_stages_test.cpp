@@ -1,11 +1,13 @@
 // The stages of graphs in space: pre-training, fine-tuning and what stands beside them.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
 
+#include "autoencoder/autoencoder.h"
 #include "finetune/finetune.h"
 #include "graph/shape.h"
 #include "gtssl/gtssl.h"
@@ -39,6 +41,46 @@ finetune::FinetuneOptions small_finetune() {
   o.lr = 0.02;
   return o;
 }
+
+/// Rings of four atoms, flat or bent, with positions, bonds and two targets each, and no tree.
+struct Molecules : kdgat::test::StageData {
+  Molecules() {
+    data.node_features = 1;
+    data.node_feature_names = {"charge"};
+    data.sections.positions.emplace();
+    data.sections.targets = {{"flat", "bent"}, {"energy", "dipole"}, {}};
+    data.sources = {{"molecules.sdf", "", "train", "sdf", 40, 0, 0, 40, true}};
+    for (int32_t g = 0; g < 40; ++g) {
+      const float height = g % 2 == 0 ? 0.0F : 1.0F, size = 1 + 0.01F * static_cast<float>(g);
+      for (int32_t atom = 0; atom < 4; ++atom) {
+        data.x.push_back(atom == 0 ? 1.0F : -1.0F);
+        const float x = atom < 2 ? size : -size, y = atom == 1 || atom == 2 ? size : -size;
+        auto& pos = data.sections.positions->pos;
+        pos.insert(pos.end(), {x, y, atom % 2 == 0 ? height : -height});
+        const auto [low, high] = std::minmax({(atom + 1) % 4, (atom + 3) % 4});
+        data.edge_source.insert(data.edge_source.end(), {atom, atom});
+        data.edge_target.insert(data.edge_target.end(), {low, high});
+      }
+      data.sections.targets->values.insert(data.sections.targets->values.end(), {size, height});
+      data.node_ptr.push_back(4 * (g + 1));
+      data.edge_ptr.push_back(8 * (g + 1));
+      data.y.push_back(g % 2);
+      data.source_of.push_back(0);
+      data.row_begin.push_back(g);
+      data.row_end.push_back(g + 1);
+    }
+    write();
+  }
+  void write() const {
+    fs::create_directories(folder / "data");
+    graph::write_graph_store(store_file(), data);
+    const auto split = graph::make_split(graph::GraphStore::open(store_file()), {});
+    graph::write_split(folder / "data/split.safetensors", split);
+  }
+  json facts() const override { return graph::GraphStore::open(store_file()).facts(); }
+
+  graph::GraphStoreData data;
+};
 
 }  // namespace
 
@@ -226,4 +268,34 @@ TEST_CASE("graphs without positions, and encoders of other graphs, are refused",
   tune.encoder_path = (f.folder / "gtssl").string();
   CHECK_THROWS_WITH(finetune::Finetune::run(tune, f.request("tune", "gtssl"), f.fake.host),
                     Catch::Contains("two encoders"));
+}
+
+TEST_CASE("molecules need no tree to be learned, and stages name the section that they lack",
+          "[finetune][gtssl][sections]") {
+  Molecules f;
+  CHECK_THROWS_WITH(autoencoder::Autoencoder::run({}, f.request("autoencoder"), f.fake.host),
+                    Catch::Contains("the graphs have no ids of nodes"));
+  CHECK_THROWS_WITH(gtssl::Gtssl::run(small_gtssl(), f.request("gtssl"), f.fake.host),
+                    Catch::Contains("the graphs have no trees"));
+  CHECK_THROWS_WITH(gtssl::Gtssl::plan(small_gtssl(), f.request("gtssl")),
+                    Catch::Contains("the graphs have no trees"));
+  finetune::FinetuneOptions o = small_finetune();
+  o.task = "regression";
+  CHECK_THROWS_WITH(finetune::Finetune::run(o, f.request("tune"), f.fake.host),
+                    Catch::Contains("the graphs have no counts of third-order paths"));
+  CHECK_THROWS_WITH(finetune::Finetune::plan(o, f.request("tune")),
+                    Catch::Contains("the graphs have no counts of third-order paths"));
+  f.data.sections.count_paths = true;
+  f.write();
+  CHECK_THROWS_WITH(finetune::Finetune::run(o, f.request("tune"), f.fake.host),
+                    Catch::Contains("the graphs have several targets"));
+  o.task = "classification";
+  CHECK_THROWS_WITH(gtssl::Gtssl::run(small_gtssl(), f.request("gtssl"), f.fake.host),
+                    Catch::Contains("the graphs have no trees"));
+  o.max_epochs = 20;
+  const json made = finetune::Finetune::run(o, f.request("tune"), f.fake.host);
+  CHECK(made.at("metrics").at("parts").at("train").at("accuracy") > 0.9);
+  o.representation = "shape";
+  CHECK_THROWS_WITH(finetune::Finetune::run(o, f.request("shape"), f.fake.host),
+                    Catch::Contains("the graphs have no trees"));
 }

@@ -37,13 +37,9 @@ struct Fixture {
   explicit Fixture(bool with_norm = true)
       : folder(std::filesystem::temp_directory_path() /
                ("kdgat_trainer_" + std::to_string(::getpid()))),
-        with_norm(with_norm) {
+        with_norm(with_norm),
+        store(store_in(folder)) {
     torch::set_num_threads(1);
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
-    test::RandomGraphs wanted;
-    wanted.files = {53};
-    store = test::random_store(folder / "graphs.safetensors", wanted);
     for (int64_t g = 0; g < 53; ++g) ids.push_back(g);
     options.max_epochs = 4;
     options.batch_size = 8;
@@ -53,6 +49,14 @@ struct Fixture {
     restart();
   }
   ~Fixture() { std::filesystem::remove_all(folder); }
+
+  static graph::GraphStore store_in(const std::filesystem::path& folder) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    test::RandomGraphs wanted;
+    wanted.files = {53};
+    return test::random_store(folder / "graphs.safetensors", wanted);
+  }
 
   /// As a new process: fresh weights, nothing remembered but the checkpoint file.
   void restart() {

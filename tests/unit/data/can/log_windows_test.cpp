@@ -63,7 +63,7 @@ TEST_CASE("windows read from a log are those of an import, bit for bit", "[log_w
     }
     for (const int64_t most : {int64_t{1}, int64_t{3}, int64_t{1000}}) {
       LogWindows windows(CanLog(LineReader(folder / "in/test_01/b.csv.gz"), "auto", false),
-                         {c.window, c.stride, c.chunk_rows}, Vocabulary(store.vocabulary()));
+                         {c.window, c.stride, c.chunk_rows}, Vocabulary(store.ids()->vocabulary));
       std::size_t done = 0;
       while (const int64_t graphs = windows.read(most)) {
         CHECK(graphs <= most);

@@ -48,21 +48,21 @@ TEST_CASE("neurons of a folder become graphs with their labels", "[spatial_impor
   CHECK(report.graphs == 2);
   CHECK(report.warnings.empty());
   const GraphStore store = store_in(folder);
-  REQUIRE(store.is_spatial());
+  REQUIRE(store.positions() != nullptr);
   CHECK(store.node_features() == 9);
   CHECK(store.node_feature_names().back() == "log_radius");
-  CHECK(store.spatial().classes == std::vector<std::string>{"new", "old"});
+  CHECK(store.targets()->classes == std::vector<std::string>{"new", "old"});
   CHECK(copy(store.y()) == std::vector<int32_t>{1, 0});
-  CHECK(store.spatial().target[0] == 7.5F);
-  CHECK(std::isnan(store.spatial().target[1]));
+  CHECK(store.targets()->values[0] == 7.5F);
+  CHECK(std::isnan(store.targets()->values[1]));
   CHECK(store.sources()[0].path == "b.swc");
   CHECK(store.sources()[1].path == "deep/a.swc");
-  CHECK(copy(store.spatial().parent) == std::vector<int32_t>{-1, 0, 1, 0, -1});
+  CHECK(copy(store.trees()->parent) == std::vector<int32_t>{-1, 0, 1, 0, -1});
   CHECK(copy(store.edge_source()) == std::vector<int32_t>{0, 0, 1, 1, 2, 3});
   CHECK(copy(store.edge_target()) == std::vector<int32_t>{1, 3, 0, 2, 1, 0});
-  CHECK(copy(store.spatial().tour) == std::vector<int32_t>{0, 1, 2, 3, 0, 4, 3, 3, 4, 1});
-  CHECK(copy(store.spatial().relations) == std::vector<int64_t>{3, 2, 2, 0, 0, 0});
-  CHECK(copy(store.spatial().paths) == std::vector<int64_t>{1, 1, 2, 2, 1});
+  CHECK(copy(store.trees()->tour) == std::vector<int32_t>{0, 1, 2, 3, 0, 4, 3, 3, 4, 1});
+  CHECK(copy(store.trees()->relations) == std::vector<int64_t>{3, 2, 2, 0, 0, 0});
+  CHECK(copy(store.path_counts()->count) == std::vector<int64_t>{1, 1, 2, 2, 1});
   const auto x = store.x();
   CHECK(copy(x.subspan(0, 9)) == std::vector<float>{0, 1, 0, 0, 0, 0, 0, 0, std::log1p(1.0F)});
   CHECK(x[36 + 5] == 1);  // type 9 counts as 5
@@ -85,8 +85,8 @@ TEST_CASE("a file, a folder and archives of the same neurons give the same graph
   const auto arrays = [&](const std::string& source) {
     import_to(folder, folder / source, options);
     const GraphStore store = store_in(folder);
-    return std::tuple(copy(store.x()), copy(store.spatial().pos), copy(store.y()),
-                      copy(store.spatial().tour));
+    return std::tuple(copy(store.x()), copy(store.positions()->pos), copy(store.y()),
+                      copy(store.trees()->tour));
   };
   const auto wanted = arrays("in");
   // In the archive b stands first, and there is a file of another kind.
@@ -104,7 +104,7 @@ TEST_CASE("a file, a folder and archives of the same neurons give the same graph
   CHECK(import_to(folder, folder / "in/a.swc", options).reused);
   write_text(folder / "labels.csv", "file,class\na.swc,3\nb.swc,20\n");
   CHECK_FALSE(import_to(folder, folder / "in", options).reused);
-  CHECK(store_in(folder).spatial().classes == std::vector<std::string>{"3", "20"});
+  CHECK(store_in(folder).targets()->classes == std::vector<std::string>{"3", "20"});
 
   write_text(folder / "own.tar", test::tar_entry("labels.csv", "file,class\na.swc,own\n") +
                                      test::tar_entry("a.swc", kNeuron) + test::tar_end());
@@ -153,7 +153,7 @@ TEST_CASE("labels that do not fit are refused or told", "[spatial_import]") {
   options.target_column = "age";
   CHECK(fails("file,age\na.swc,old\n", options) == name + ":2: age is not a number: old");
   CHECK(fails("file,age\na.swc,1e2\n", options).empty());  // no classes, but targets
-  CHECK(store_in(folder).spatial().classes.empty());
+  CHECK(store_in(folder).targets()->classes.empty());
   options.labels = (folder / "absent.csv").string();
   CHECK_THAT(data_error([&] { import_to(folder, folder / "in", options); }),
              Catch::Contains("absent.csv: no such file"));
@@ -193,7 +193,7 @@ TEST_CASE("places and radii are divided by the median edge of their neuron", "[s
   options.normalise = "graph_source";
   import_to(folder, folder / "n.swc", options);
   const GraphStore store = store_in(folder);
-  CHECK(store.spatial().pos[5] == 1);
+  CHECK(store.positions()->pos[5] == 1);
   CHECK(store.x()[8] == Approx(std::log1p(1.0 / 3)));
   CHECK(store.facts().at("spatial").at("edge_length").at("median") == 1.0);
 }
@@ -238,12 +238,12 @@ TEST_CASE("samples of synthetic trees have the sizes and labels asked for", "[sp
     const auto nodes = static_cast<std::size_t>(store.node_ptr()[at + 1]) - first;
     CHECK(nodes >= 20);
     CHECK(nodes <= 80);
-    const auto parent = store.spatial().parent.subspan(first, nodes);
+    const auto parent = store.trees()->parent.subspan(first, nodes);
     const Children children = children_of(parent);
     REQUIRE(children.roots.size() == 1);
     CHECK(children.of(children.roots[0]).size() >= 2);
     CHECK(store.y()[at] == store.source_of()[at] % 3);
-    different.insert(copy(store.spatial().pos.subspan(3 * first, 3 * nodes)));
+    different.insert(copy(store.positions()->pos.subspan(3 * first, 3 * nodes)));
   }
   CHECK(different.size() == 60);
   for (const Source& source : store.sources()) CHECK(source.graphs == 10);
@@ -273,9 +273,9 @@ TEST_CASE("a table of points becomes graphs of nearest neighbours", "[spatial_im
   CHECK(copy(store.y()) == std::vector<int32_t>{0, 1});  // b stands first
   CHECK(copy(store.edge_source()) == std::vector<int32_t>{0, 1, 2, 3});
   CHECK(copy(store.edge_target()) == std::vector<int32_t>{1, 0, 1, 2});
-  CHECK(copy(store.spatial().parent) == std::vector<int32_t>{1, 2, -1, 2, -1});
-  CHECK(store.spatial().pos[10] == 0.5F);
-  CHECK(store.spatial().pos[11] == 0);
+  CHECK(copy(store.trees()->parent) == std::vector<int32_t>{1, 2, -1, 2, -1});
+  CHECK(store.positions()->pos[10] == 0.5F);
+  CHECK(store.positions()->pos[11] == 0);
   // Red of b is 1, 2, 3, 6: mean 3, variance 3.5.
   CHECK(store.x()[0] == Approx(-2 / std::sqrt(3.5)));
   CHECK(store.x()[1] == 0);
@@ -335,14 +335,14 @@ TEST_CASE("spatial graphs of other programs are read, and repeated edges left ou
   CHECK(copy(store.x()) == std::vector<float>{1, 2, 3, 4, 5});
   CHECK(copy(store.edge_source()) == std::vector<int32_t>{0, 1, 0});
   CHECK(copy(store.edge_target()) == std::vector<int32_t>{1, 2, 1});
-  CHECK(copy(store.spatial().parent) == std::vector<int32_t>{1, -1, 1, -1, 0});
-  CHECK(store.spatial().classes == std::vector<std::string>{"4"});
+  CHECK(copy(store.trees()->parent) == std::vector<int32_t>{1, -1, 1, -1, 0});
+  CHECK(store.targets()->classes == std::vector<std::string>{"4"});
   CHECK(copy(store.y()) == std::vector<int32_t>{0, -1});
 
   foreign.parent = {-1, 0, 1, 1, -1};
   foreign.write(folder / "f.safetensors");
   import_to(folder, folder / "f.safetensors");
-  CHECK(copy(store_in(folder).spatial().parent) == std::vector<int32_t>{-1, 0, 1, 1, -1});
+  CHECK(copy(store_in(folder).trees()->parent) == std::vector<int32_t>{-1, 0, 1, 1, -1});
 
   Foreign one;  // a single graph
   one.node_ptr = one.edge_ptr = one.y = {};
@@ -386,7 +386,7 @@ TEST_CASE("real neurons are cut into samples", "[spatial_import]") {
   ImportOptions options;
   options.repair = {"radius"};
   CHECK(import_to(folder, *neurons, options).graphs == 59);
-  CHECK(store_in(folder).spatial().classes.size() == 8);
+  CHECK(store_in(folder).targets()->classes.size() == 8);
   options.subtrees = 1000;
   options.normalise = "graph_source";
   options.folds = 4;

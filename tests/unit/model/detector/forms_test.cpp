@@ -234,7 +234,7 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
   for (int64_t g = 0; g < store.graphs(); g += 2) ids.push_back(g);
   InputForm form;
   form.standardise = true;
-  Input input(store.num_ids(), 3, 4, form, 2);
+  Input input(store.ids()->count(), 3, 4, form, 2);
   input->fit(store, ids);
   graph::GraphBatch batch;
   graph::gather(store, ids, true, batch);

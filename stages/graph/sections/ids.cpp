@@ -1,0 +1,46 @@
+#include "graph/sections/ids.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "graph/index.h"
+
+namespace kdgat::graph {
+
+std::string Ids::fault(const Data& data, const CommonArrays& /*graphs*/) {
+  return Ids{data.vocabulary}.fault();
+}
+
+std::optional<Ids> Ids::read(const SafetensorsFile& file, const CommonArrays& /*graphs*/) {
+  if (!file.has("vocabulary")) return std::nullopt;
+  const Ids found{file.require<int64_t>("vocabulary", {-1})};
+  // Graphs in space have always been written with a vocabulary, which is empty.
+  if (found.vocabulary.empty() && file.has("pos")) return std::nullopt;
+  return found;
+}
+
+std::string Ids::fault() const {
+  const auto wrong =
+      std::adjacent_find(vocabulary.begin(), vocabulary.end(), std::greater_equal<>());
+  return wrong == vocabulary.end() ? "" : "the vocabulary is not strictly ascending";
+}
+
+std::string Ids::fault(const CommonArrays& graphs, std::size_t g) const {
+  const std::size_t width = at(graphs.node_features);
+  const std::span<const float> rows = graphs.of_nodes(graphs.x, g, width);
+  for (std::size_t first = 0; first < rows.size(); first += width) {
+    const float id = rows[first];  // NaN is a fault of its own
+    if (std::isfinite(id) &&
+        !(id >= 0 && id < static_cast<float>(count()) && id == std::floor(id))) {
+      return "has a node whose id is not in [0, num_ids)";
+    }
+  }
+  return "";
+}
+
+void Ids::write(SafetensorsWriter& writer) const {
+  writer.add("vocabulary", {static_cast<int64_t>(vocabulary.size())}, vocabulary);
+}
+
+}  // namespace kdgat::graph

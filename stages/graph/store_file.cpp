@@ -1,0 +1,82 @@
+#include "graph/store_file.h"
+
+#include "file/safetensors_header.h"
+
+namespace kdgat::graph {
+
+using nlohmann::json;
+
+void to_json(json& out, const Source& source) {
+  out = {{"path", source.path},
+         {"scenario", source.scenario},
+         {"role", source.role},
+         {"format", source.format},
+         {"rows", source.rows},
+         {"malformed", source.malformed},
+         {"first_graph", source.first_graph},
+         {"graphs", source.graphs}};
+  if (source.independent) out["independent"] = true;
+}
+
+void from_json(const json& in, Source& source) {
+  in.at("path").get_to(source.path);
+  in.at("scenario").get_to(source.scenario);
+  in.at("role").get_to(source.role);
+  in.at("format").get_to(source.format);
+  in.at("rows").get_to(source.rows);
+  in.at("malformed").get_to(source.malformed);
+  in.at("first_graph").get_to(source.first_graph);
+  in.at("graphs").get_to(source.graphs);
+  source.independent = in.value("independent", false);
+}
+
+bool StoreFile::is_store(const SafetensorsFile& file, const StoreKind& kind) {
+  const auto format = file.metadata().find("format");
+  return format != file.metadata().end() && format->second == kind.format;
+}
+
+StoreFile::StoreFile(const std::filesystem::path& path, const StoreKind& kind)
+    : file_(SafetensorsFile::open(path)) {
+  if (!is_store(file_, kind)) {
+    throw Error(ExitCode::kData, path.string() + ": not a " + kind.name, kind.maker);
+  }
+  if (text("version") != std::to_string(kind.version)) {
+    throw Error(ExitCode::kData,
+                path.string() + ": " + kind.name + " of format version " + text("version") +
+                    ", this program reads " + std::to_string(kind.version),
+                "import the data again");
+  }
+  content_hash_ = file_.header_hash();
+  if (content_hash_ != text(kHeaderHash)) throw refuse(path, "the header differs from its hash");
+  read("sources", sources_);
+  read("options", options_);
+  read("facts", facts_);
+}
+
+int64_t StoreFile::mapped_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] : file_.tensors()) bytes += static_cast<int64_t>(tensor.bytes);
+  return bytes;
+}
+
+const std::string& StoreFile::text(const std::string& key) const {
+  const auto found = file_.metadata().find(key);
+  if (found == file_.metadata().end()) throw refuse(path(), "no metadata '" + key + "'");
+  return found->second;
+}
+
+Error StoreFile::refuse(const std::filesystem::path& path, const std::string& reason) {
+  return Error(ExitCode::kData, path.string() + ": " + reason);
+}
+
+std::map<std::string, std::string> store_metadata(const StoreKind& kind,
+                                                  const std::vector<Source>& sources,
+                                                  const json& options, const json& facts) {
+  return {{"format", kind.format},
+          {"version", std::to_string(kind.version)},
+          {"sources", json_text(sources)},
+          {"options", json_text(options)},
+          {"facts", json_text(facts)}};
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,189 @@
+// What the program of commit 55b65d4 made is data and runs of today's: stores, finished steps and
+// checkpoints. tests/data/made_by_55b65d4/make says how they came about.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "file/safetensors.h"
+#include "support/cli.h"
+
+namespace {
+
+const fs::path kMade = "tests/data/made_by_55b65d4";
+
+/// A line of runs.txt: a run, and the steps in which it was stopped once.
+struct MadeRun {
+  std::string name, words;
+  std::vector<std::string> stopped_in;
+};
+
+std::vector<MadeRun> made_runs() {
+  std::vector<MadeRun> out;
+  std::ifstream lines(kMade / "runs.txt");
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("#")) continue;
+    std::istringstream words(line);
+    MadeRun run;
+    std::string steps;
+    words >> run.name >> steps >> std::ws;
+    std::getline(words, run.words);
+    std::istringstream names(steps);
+    for (std::string step; std::getline(names, step, ',');) run.stopped_in.push_back(step);
+    out.push_back(run);
+  }
+  REQUIRE(out.size() == 4);
+  return out;
+}
+
+/// A copy of all that was made, to work in. Times of files are those of the sources.
+class MadeBefore {
+ public:
+  MadeBefore() {
+    fs::copy(kMade, scratch_.path(), fs::copy_options::recursive);
+    for (const auto& entry : fs::recursive_directory_iterator(scratch_ / "sources")) {
+      const timespec times[2] = {{1'700'000'000, 0}, {1'700'000'000, 0}};
+      REQUIRE(::utimensat(AT_FDCWD, entry.path().c_str(), times, 0) == 0);
+    }
+  }
+  const fs::path& path() const { return scratch_.path(); }
+  fs::path operator/(const std::string& name) const { return scratch_ / name; }
+
+  /// Today's program, on one thread and with the instructions that `make` took.
+  CommandResult must_run(const std::string& words) const {
+    CommandResult result = run_shell(
+        "KDGAT_ISA=portable ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE "
+        "ONEDNN_MAX_CPU_ISA=SSE41 OMP_NUM_THREADS=1 " +
+            kdgat_word() + " " + words + " --threads 1 --json",
+        scratch_.path());
+    INFO(words << "\n" << result.err);
+    REQUIRE(result.exit_code == 0);
+    return result;
+  }
+
+ private:
+  ScratchFolder scratch_;
+};
+
+/// What became of each step.
+std::map<std::string, std::string> states(const CommandResult& result) {
+  std::map<std::string, std::string> out;
+  for (const json& step : json::parse(result.out).at("steps")) {
+    out[step.at("step")] = step.at("status");
+  }
+  return out;
+}
+
+/// Numbers of the epochs that the journal of a step tells of.
+std::vector<int64_t> epochs_of(const fs::path& step) {
+  std::vector<int64_t> out;
+  std::istringstream journal(read_text(step / "journal.jsonl"));
+  for (std::string line; std::getline(journal, line);) {
+    const json event = json::parse(line);
+    if (event.value("what", "") == "epoch") out.push_back(event.at("index"));
+  }
+  return out;
+}
+
+/// Bit for bit. Other kinds of processors round in other ways.
+void check_same_weights(const fs::path& step, const fs::path& other) {
+  INFO(step << " and " << other);
+  REQUIRE(fs::exists(step / "model.safetensors"));
+#if defined(__x86_64__)
+  const auto one = kdgat::graph::SafetensorsFile::open(step / "model.safetensors");
+  const auto two = kdgat::graph::SafetensorsFile::open(other / "model.safetensors");
+  REQUIRE(one.tensors().size() == two.tensors().size());
+  for (const auto& [name, tensor] : one.tensors()) {
+    INFO(name);
+    const auto& twin = two.tensor(name);
+    REQUIRE(twin.bytes == tensor.bytes);
+    CHECK(std::equal(tensor.data, tensor.data + tensor.bytes, twin.data));
+  }
+#endif
+}
+
+}  // namespace
+
+TEST_CASE("stores made by commit 55b65d4 are sound and are what they were", "[cli][before]") {
+  const MadeBefore made;
+  std::istringstream hashes(read_text(kMade / "hashes.txt"));
+  int stores = 0;
+  for (std::string domain, hash; hashes >> domain >> hash; ++stores) {
+    INFO(domain);
+    CHECK(must_kdgat("data verify stores/" + domain, made.path()).out == "ok\n");
+    const json seen =
+        json::parse(must_kdgat("data inspect stores/" + domain + " --json", made.path()).out);
+    CHECK(seen.at("content_hash") == hash);
+  }
+  CHECK(stores == 5);
+}
+
+TEST_CASE("what commit 55b65d4 imported is imported to the same bytes", "[cli][before]") {
+  const MadeBefore made;
+  for (const auto& entry : fs::directory_iterator(made / "sources")) {
+    const std::string domain = entry.path().filename().string();
+    INFO(domain);
+    must_kdgat("data import sources/" + domain + " -o again/" + domain, made.path());
+    for (const auto& file : fs::directory_iterator(made / "stores" / domain)) {
+      INFO(file.path());
+      CHECK(read_text(file.path()) == read_text(made / "again" / domain / file.path().filename()));
+    }
+  }
+}
+
+TEST_CASE("finished steps of commit 55b65d4 are kept, and its runs are read", "[cli][before]") {
+  const MadeBefore made;
+  for (const MadeRun& run : made_runs()) {
+    INFO(run.name);
+    const std::string root = "finished/" + run.name;
+    const fs::path folder = newest_run(made / root / run.name);
+    for (const auto& [step, state] : states(made.must_run(run.words + " --root " + root))) {
+      INFO(step);
+      CHECK(state == "kept");
+    }
+    const std::string id = folder.filename().string();
+    CHECK_THAT(must_kdgat("runs list --root " + root, made.path()).out, Catch::Contains("done"));
+    CHECK_THAT(must_kdgat("runs show " + folder.string(), made.path()).out, Catch::Contains(id));
+    must_kdgat("report " + folder.string() + " -o " + run.name + ".html", made.path());
+    CHECK_THAT(read_text(made / (run.name + ".html")), Catch::Contains(id));
+  }
+}
+
+TEST_CASE("runs that commit 55b65d4 was stopped in end with the weights of its undisturbed ones",
+          "[cli][before]") {
+  const MadeBefore made;
+  for (const MadeRun& run : made_runs()) {
+    const fs::path undisturbed = newest_run(made / "finished" / run.name / run.name);
+    for (const std::string& stopped : run.stopped_in) {
+      INFO(run.name << " stopped in " << stopped);
+      const std::string root = "stopped/" + stopped;
+      const fs::path folder = newest_run(made / root / run.name, stopped);
+      REQUIRE(epochs_of(folder / stopped).size() >= 2);
+      REQUIRE_FALSE(fs::exists(folder / stopped / "model.safetensors"));
+      for (const auto& [step, state] : states(made.must_run(run.words + " --root " + root))) {
+        INFO(step);
+        CHECK(state == (stopped == "classifier" && step == "autoencoder" ? "kept" : "done"));
+      }
+      CHECK(newest_run(made / root / run.name, stopped) == folder);
+      CHECK(epochs_of(folder / stopped) == epochs_of(undisturbed / stopped));  // none twice
+      check_same_weights(folder / stopped, undisturbed / stopped);
+    }
+  }
+}
+
+TEST_CASE("today's program trains to the weights of commit 55b65d4", "[cli][before]") {
+  const MadeBefore made;
+  for (const MadeRun& run : made_runs()) {
+    INFO(run.name);
+    made.must_run(run.words + " --root again");
+    const fs::path today = newest_run(made / "again" / run.name);
+    const fs::path before = newest_run(made / "finished" / run.name / run.name);
+    for (const std::string& step : run.stopped_in) check_same_weights(today / step, before / step);
+  }
+}

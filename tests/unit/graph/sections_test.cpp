@@ -1,0 +1,489 @@
+// The sections of a store, each with and without the others.
+#include "graph/sections/sections.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <span>
+
+#include "graph/pack.h"
+#include "graph/random.h"
+#include "graph/spatial.h"
+#include "support/command.h"
+#include "support/log_text.h"
+#include "support/random_graphs.h"
+#include "support/span_copy.h"
+
+namespace kdgat::graph {
+namespace {
+
+using test::copy;
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+/// Which sections a store is made with; all subsets are 0 .. kAll.
+enum Wanted : uint64_t {
+  kPositions = 1,
+  kTrees = 2,
+  kPaths = 4,
+  kTargets = 8,
+  kIds = 16,
+  kAll = 31
+};
+
+/// Random graphs with edges in both directions, and what `wanted` names of places, spanning trees,
+/// counts of paths, five classes with `targets` numbers, and four ids.
+GraphStoreData graphs_with(uint64_t wanted, uint64_t seed, std::size_t targets = 1,
+                           int64_t graphs = 30) {
+  Random random(seed);
+  GraphStoreData data;
+  data.node_features = 2;
+  data.node_feature_names = {"a", "b"};
+  data.sources = {{"n.swc", "", "train", "swc", 1000, 0, 0, graphs, true}};
+  Positions::Data places;
+  Trees::Data trees;
+  Targets::Data labels{{"p", "q", "r", "s", "t"}, {}, {}};
+  for (std::size_t t = 0; targets > 1 && t < targets; ++t) {
+    labels.names.push_back("target_" + std::to_string(t));
+  }
+  for (int64_t g = 0; g < graphs; ++g) {
+    const uint64_t nodes = 1 + random.below(9);
+    std::vector<int32_t> source, target;
+    for (uint64_t e = random.below(3 * nodes); e > 0; --e) {
+      const auto a = static_cast<int32_t>(random.below(nodes));
+      const auto b = static_cast<int32_t>(random.below(nodes));
+      source.insert(source.end(), {a, b});
+      target.insert(target.end(), {b, a});
+    }
+    std::vector<float> pos;
+    for (uint64_t n = 0; n < nodes; ++n) {
+      for (int d = 0; d < 3; ++d) pos.push_back(static_cast<float>(random.uniform()));
+      const auto id = static_cast<float>(random.below(5));
+      data.x.insert(data.x.end(), {id, static_cast<float>(random.uniform())});
+    }
+    const EdgeList edges = coalesce(source, target);
+    const std::vector<int32_t> parent = spanning_forest(pos, edges.source, edges.target);
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(data.edge_source, edges.source);
+    append(data.edge_target, edges.target);
+    append(places.pos, pos);
+    append(trees.parent, parent);
+    for (std::size_t t = 0; t < targets; ++t) {
+      labels.values.push_back(random.below(4) == 0 ? kNone : static_cast<float>(random.uniform()));
+    }
+    data.node_ptr.push_back(data.node_ptr.back() + static_cast<int64_t>(nodes));
+    data.edge_ptr.push_back(static_cast<int64_t>(data.edge_source.size()));
+    data.y.push_back(static_cast<int32_t>(random.below((wanted & kTargets) != 0 ? 6 : 3)) - 1);
+    data.source_of.push_back(0);
+    data.row_begin.push_back(g);
+    data.row_end.push_back(g + 1);
+  }
+  if ((wanted & kPositions) != 0) data.sections.positions = std::move(places);
+  if ((wanted & kTrees) != 0) data.sections.trees = std::move(trees);
+  data.sections.count_paths = (wanted & kPaths) != 0;
+  if ((wanted & kTargets) != 0) data.sections.targets = std::move(labels);
+  if ((wanted & kIds) != 0) data.sections.ids = {{3, 5, 8, 13}};
+  return data;
+}
+
+/// NaN is one value here.
+std::vector<int32_t> bits(std::span<const float> values) {
+  std::vector<int32_t> out(values.size());
+  if (!values.empty()) std::memcpy(out.data(), values.data(), values.size_bytes());
+  return out;
+}
+
+bool is_edge(const GraphStore& store, std::size_t g, int32_t a, int32_t b) {
+  for (int64_t e = store.edge_ptr()[g]; e < store.edge_ptr()[g + 1]; ++e) {
+    const auto at = static_cast<std::size_t>(e);
+    if (store.edge_source()[at] == a && store.edge_target()[at] == b) return true;
+  }
+  return false;
+}
+
+/// Paths i->j->k->p of different nodes that start at `i`, and that of its own, by trying all.
+int64_t paths_from(const GraphStore& store, std::size_t g, int32_t i) {
+  const auto nodes = static_cast<int32_t>(store.node_ptr()[g + 1] - store.node_ptr()[g]);
+  int64_t count = 1;
+  for (int32_t j = 0; j < nodes; ++j) {
+    for (int32_t k = 0; k < nodes; ++k) {
+      for (int32_t p = 0; p < nodes; ++p) {
+        if (i == j || i == k || i == p || j == k || j == p || k == p) continue;
+        count += is_edge(store, g, i, j) && is_edge(store, g, j, k) && is_edge(store, g, k, p);
+      }
+    }
+  }
+  return count;
+}
+
+bool is_in_subtree(std::span<const int32_t> parent, int32_t of, int32_t v) {
+  while (v >= 0 && v != of) v = parent[static_cast<std::size_t>(v)];
+  return v == of;
+}
+
+void check_paths(const GraphStore& store) {
+  int64_t all = 0;
+  for (std::size_t g = 0; g < static_cast<std::size_t>(store.graphs()); ++g) {
+    const int64_t first = store.node_ptr()[g], nodes = store.node_ptr()[g + 1] - first;
+    int64_t of_graph = 0;
+    for (int64_t n = 0; n < nodes; ++n) {
+      const int64_t wanted = paths_from(store, g, static_cast<int32_t>(n));
+      REQUIRE(store.path_counts()->count[static_cast<std::size_t>(first + n)] == wanted);
+      of_graph += wanted;
+    }
+    CHECK(store.path_counts()->of_graph(store.node_ptr(), g) == of_graph);
+    all += of_graph;
+  }
+  CHECK(store.facts().at("spatial").at("paths").at("sum") == all);
+}
+
+void check_trees(const GraphStore& store) {
+  const std::size_t all = store.trees()->parent.size();
+  for (std::size_t g = 0; g < static_cast<std::size_t>(store.graphs()); ++g) {
+    const auto first = static_cast<std::size_t>(store.node_ptr()[g]);
+    const auto nodes = static_cast<std::size_t>(store.node_ptr()[g + 1]) - first;
+    const std::span<const int32_t> parent = store.trees()->parent.subspan(first, nodes);
+    const std::span<const int32_t> in = store.trees()->tour.subspan(first, nodes);
+    const std::span<const int32_t> out = store.trees()->tour.subspan(all + first, nodes);
+    int64_t edges = 0;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      edges += parent[i] >= 0;
+      for (std::size_t j = 0; j < nodes; ++j) {
+        REQUIRE((in[i] <= in[j] && in[j] < out[i]) ==
+                is_in_subtree(parent, static_cast<int32_t>(i), static_cast<int32_t>(j)));
+      }
+    }
+    CHECK(store.trees()->relations_of(g).edges == edges);
+  }
+}
+
+/// What a batch of `ids` holds of each section, said as plainly as possible.
+void check_batch(const GraphStore& store, const std::vector<int64_t>& ids,
+                 const GraphBatch& batch) {
+  std::vector<float> pos, target;
+  std::vector<int32_t> parent, tour_in, tour_out, out_target, out_ptr{0};
+  int32_t node = 0;
+  for (const int64_t id : ids) {
+    const auto g = static_cast<std::size_t>(id);
+    const int64_t first = store.node_ptr()[g], end = store.node_ptr()[g + 1];
+    for (int64_t n = first; n < end; ++n) {
+      const auto at = static_cast<std::size_t>(n);
+      if (const Positions* places = store.positions()) {
+        for (std::size_t d = 0; d < 3; ++d) pos.push_back(places->pos[3 * at + d]);
+      }
+      if (const Trees* trees = store.trees()) {
+        parent.push_back(trees->parent[at] < 0 ? -1 : trees->parent[at] + node);
+        tour_in.push_back(trees->tour[at]);
+        tour_out.push_back(trees->tour[static_cast<std::size_t>(store.nodes()) + at]);
+      }
+      for (int32_t to = 0; store.path_counts() != nullptr && to < end - first; ++to) {
+        if (is_edge(store, g, static_cast<int32_t>(n - first), to)) out_target.push_back(node + to);
+      }
+      out_ptr.push_back(static_cast<int32_t>(out_target.size()));
+    }
+    if (const Targets* labels = store.targets()) {
+      for (std::size_t t = 0; t < labels->count(); ++t) {
+        target.push_back(labels->values[g * labels->count() + t]);
+      }
+    }
+    node += static_cast<int32_t>(end - first);
+  }
+  if (store.path_counts() == nullptr) out_ptr.clear();
+  const auto all = [](const auto& buffer) {
+    return std::vector(buffer.data(), buffer.data() + buffer.size());
+  };
+  CHECK(all(batch.pos) == pos);
+  CHECK(all(batch.parent) == parent);
+  CHECK(all(batch.tour_in) == tour_in);
+  CHECK(all(batch.tour_out) == tour_out);
+  CHECK(all(batch.out_ptr) == out_ptr);
+  CHECK(all(batch.out_target) == out_target);
+  CHECK(bits(all(batch.target)) == bits(target));
+}
+
+struct Tensor {
+  DType dtype;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;
+  template <class T>
+  T& value(std::size_t i) {
+    return reinterpret_cast<T*>(bytes.data())[i];
+  }
+};
+using Tensors = std::map<std::string, Tensor>;
+using Metadata = std::map<std::string, std::string>;
+
+/// A copy of the store `from` with sound hashes, after `change` of its tensors and metadata.
+void rewrite(const std::filesystem::path& from, const std::filesystem::path& to,
+             const std::function<void(Tensors&, Metadata&)>& change) {
+  const SafetensorsFile file = SafetensorsFile::open(from);
+  Tensors tensors;
+  for (const auto& [name, view] : file.tensors()) {
+    tensors[name] = {view.dtype, view.shape, {view.data, view.data + view.bytes}};
+  }
+  Metadata metadata = file.metadata();
+  std::erase_if(metadata, [](const auto& entry) { return entry.first.starts_with("hash."); });
+  change(tensors, metadata);
+  SafetensorsWriter writer;
+  for (const auto& [name, tensor] : tensors) {
+    writer.add(name, tensor.dtype, tensor.shape, tensor.bytes.data());
+  }
+  writer.metadata(metadata);
+  writer.write(to, true);
+}
+
+std::string faults(const std::filesystem::path& path) {
+  std::string out;
+  for (const Diagnostic& d : GraphStore::open(path).verify()) out += d.message + "; ";
+  return out;
+}
+
+TEST_CASE("a store of any of the sections holds what it was made from", "[sections][store]") {
+  const test::ScratchFolder folder;
+  GraphBatch batch;  // one for all: what a store lacks must not stay from the store before
+  for (uint64_t round = 0; round <= 2 * kAll + 1; ++round) {
+    const uint64_t wanted = round % (kAll + 1);
+    const GraphStoreData data = graphs_with(wanted, round + 1, 1 + round % 3);
+    write_graph_store(folder / "g", data);
+    const GraphStore store = GraphStore::open(folder / "g");
+    INFO("round " << round << ", sections " << wanted);
+    CHECK(store.verify().empty());
+    REQUIRE((store.positions() != nullptr) == ((wanted & kPositions) != 0));
+    REQUIRE((store.trees() != nullptr) == ((wanted & kTrees) != 0));
+    REQUIRE((store.path_counts() != nullptr) == ((wanted & kPaths) != 0));
+    REQUIRE((store.targets() != nullptr) == ((wanted & kTargets) != 0));
+    REQUIRE((store.ids() != nullptr) == ((wanted & kIds) != 0));
+    if (store.positions() != nullptr) {
+      CHECK(copy(store.positions()->pos) == data.sections.positions->pos);
+    }
+    if (store.trees() != nullptr) {
+      CHECK(copy(store.trees()->parent) == data.sections.trees->parent);
+      check_trees(store);
+    }
+    if (store.path_counts() != nullptr) check_paths(store);
+    if (store.targets() != nullptr) {
+      CHECK(store.targets()->classes == data.sections.targets->classes);
+      CHECK(store.targets()->names == data.sections.targets->names);
+      CHECK(bits(store.targets()->values) == bits(data.sections.targets->values));
+    }
+    if (store.ids() != nullptr) {
+      CHECK(copy(store.ids()->vocabulary) == data.sections.ids->vocabulary);
+    }
+    const Split split = make_split(store, {});
+    std::size_t in_parts = 0;
+    for (const auto& [name, ids] : split.parts) in_parts += ids.size();
+    CHECK(in_parts == data.y.size());
+    std::vector<int64_t> order = split.parts.at("train");
+    Random(round).shuffle(order);
+    const PackPlan plan = make_pack_plan(store, order, {.graphs = 7, .paths = 60}, true, round, 0);
+    for (int64_t p = 0; p < plan.packs(); ++p) {
+      const std::vector<int64_t> ids(plan.pack(p).begin(), plan.pack(p).end());
+      gather(store, ids, false, batch);
+      check_batch(store, ids, batch);
+    }
+  }
+}
+
+TEST_CASE("the facts of a store tell its sections", "[sections][store]") {
+  const test::ScratchFolder folder;
+  for (uint64_t wanted = 0; wanted <= kAll; ++wanted) {
+    write_graph_store(folder / "g", graphs_with(wanted, wanted + 1, 2));
+    const nlohmann::json facts = GraphStore::open(folder / "g").facts();
+    INFO("sections " << wanted << ": " << facts.dump());
+    CHECK(facts.contains(kSectionFacts) == ((wanted & ~uint64_t{kIds}) != 0));
+    const nlohmann::json of_sections = facts.value(kSectionFacts, nlohmann::json::object());
+    CHECK(Positions::is_in(of_sections) == ((wanted & kPositions) != 0));
+    CHECK(Trees::is_in(of_sections) == ((wanted & kTrees) != 0));
+    CHECK(PathCounts::is_in(of_sections) == ((wanted & kPaths) != 0));
+    CHECK(Targets::is_in(of_sections) == ((wanted & kTargets) != 0));
+    CHECK(of_sections.contains("target_names") == ((wanted & kTargets) != 0));
+    CHECK(facts.at("num_ids") == ((wanted & kIds) != 0 ? 5 : 1));
+    if ((wanted & kTargets) != 0) CHECK(facts.at("attack") == 0);
+  }
+}
+
+TEST_CASE("one target a graph is a column; without numbers no graph has one", "[sections][store]") {
+  const test::ScratchFolder folder;
+  GraphStoreData data = graphs_with(kTargets, 1);
+  data.sections.targets->values.clear();
+  write_graph_store(folder / "g", data);
+  const GraphStore none = GraphStore::open(folder / "g");
+  CHECK(none.facts().at("spatial").at("targets") == 0);
+  for (const float value : none.targets()->values) CHECK(std::isnan(value));
+  CHECK(SafetensorsFile::open(folder / "g").tensor("target").shape == std::vector<int64_t>{30});
+
+  data.sections.targets->values.assign(30, 2.5F);
+  data.sections.targets->values[1] = kNone;
+  write_graph_store(folder / "g", data);
+  CHECK(GraphStore::open(folder / "g").facts().at("spatial").at("targets") == 29);
+
+  data.sections.targets->names = {"length", "age"};
+  data.sections.targets->values.assign(60, kNone);
+  data.sections.targets->values[7] = 1;
+  write_graph_store(folder / "g", data);
+  const GraphStore two = GraphStore::open(folder / "g");
+  CHECK(two.facts().at("spatial").at("targets") == 1);
+  CHECK(two.targets()->of_graph(3)[1] == 1);
+  CHECK(SafetensorsFile::open(folder / "g").tensor("target").shape == std::vector<int64_t>{30, 2});
+}
+
+TEST_CASE("graphs in space without ids have the vocabulary that they always had",
+          "[sections][store]") {
+  const test::ScratchFolder folder;
+  write_graph_store(folder / "g", graphs_with(kAll & ~kIds, 1));
+  CHECK(SafetensorsFile::open(folder / "g").tensor("vocabulary").shape == std::vector<int64_t>{0});
+  write_graph_store(folder / "g", graphs_with(kTargets, 1));
+  CHECK_FALSE(SafetensorsFile::open(folder / "g").has("vocabulary"));
+}
+
+TEST_CASE("a store without sections has none of their arrays", "[sections][store]") {
+  const test::ScratchFolder folder;
+  const GraphStore store = test::random_store(folder / "g");
+  CHECK_FALSE(store.facts().contains("spatial"));
+  const SafetensorsFile file = SafetensorsFile::open(folder / "g");
+  CHECK(file.tensors().size() == 11);
+  CHECK_FALSE(file.metadata().contains("classes"));
+  for (const Source& source : store.sources()) {
+    CHECK_FALSE(nlohmann::json(source).contains("independent"));
+  }
+}
+
+TEST_CASE("who needs a section that a store lacks is told which", "[sections][store]") {
+  const test::ScratchFolder folder;
+  write_graph_store(folder / "bare", graphs_with(0, 1));
+  const GraphStore bare = GraphStore::open(folder / "bare");
+  const auto lack = [&bare]<class Section>() {
+    const std::string said = test::data_error([&] { bare.need<Section>(); });
+    CHECK_THAT(said, Catch::Contains(bare.path().string() + ": the graphs have no ") &&
+                         Catch::Contains(Section::kHint));
+    return said;
+  };
+  CHECK_THAT(lack.operator()<Positions>(), Catch::Contains("no positions"));
+  CHECK_THAT(lack.operator()<Trees>(), Catch::Contains("no trees"));
+  CHECK_THAT(lack.operator()<PathCounts>(), Catch::Contains("no counts of third-order paths"));
+  CHECK_THAT(lack.operator()<Targets>(), Catch::Contains("no classes and targets"));
+  CHECK_THAT(lack.operator()<Ids>(), Catch::Contains("no ids of nodes"));
+  write_graph_store(folder / "all", graphs_with(kAll, 1));
+  const GraphStore all = GraphStore::open(folder / "all");
+  CHECK(&all.need<Trees>() == all.trees());
+}
+
+TEST_CASE("sections that do not agree with the graphs are not written", "[sections][store]") {
+  const test::ScratchFolder folder;
+  const auto refused = [&](auto change, std::size_t targets = 1) {
+    GraphStoreData data = graphs_with(kAll, 3, targets);
+    change(data.sections);
+    return test::data_error([&] { write_graph_store(folder / "g", data); });
+  };
+  CHECK_THAT(refused([](SectionData& s) { s.targets->classes = {"p"}; }),
+             Catch::Contains(" has the label "));
+  CHECK_THAT(refused([](SectionData& s) { s.positions->pos.pop_back(); }),
+             Catch::Contains("pos does not match node_ptr"));
+  CHECK_THAT(refused([](SectionData& s) { s.positions->pos[2] = INFINITY; }),
+             Catch::Contains("a position is not finite"));
+  CHECK_THAT(refused([](SectionData& s) { s.trees->parent[0] = 0; }),
+             Catch::Contains("the parents of graph 0 are no forest"));
+  CHECK_THAT(refused([](SectionData& s) { s.trees->parent.push_back(-1); }),
+             Catch::Contains("parent does not match"));
+  CHECK_THAT(refused([](SectionData& s) { s.targets->values = {1}; }),
+             Catch::Contains("target is not one number a graph"));
+  CHECK_THAT(refused([](SectionData& s) { s.targets->values.resize(30); }, 2),
+             Catch::Contains("target is not one number a graph and name"));
+  CHECK_THAT(refused([](SectionData& s) {
+               s.ids->vocabulary = {5, 5};
+             }),
+             Catch::Contains("the vocabulary is not strictly ascending"));
+  CHECK_THAT(refused([](SectionData& s) { s.ids->vocabulary.clear(); }),
+             Catch::Contains("ids of graphs in space need a vocabulary"));
+}
+
+TEST_CASE("verify finds a changed bit of any section", "[sections][store]") {
+  const test::ScratchFolder folder;
+  write_graph_store(folder / "g", graphs_with(kAll, 4, 3));
+  const std::string sound = test::read_text(folder / "g");
+  const SafetensorsFile file = SafetensorsFile::parse(std::as_bytes(std::span(sound)), "g");
+  Random random(4);
+  for (const char* name : {"pos", "parent", "tour", "relations", "paths", "target", "vocabulary"}) {
+    for (int round = 0; round < 5; ++round) {
+      const TensorView& view = file.tensor(name);
+      const auto at = static_cast<std::size_t>(view.data - std::as_bytes(std::span(sound)).data()) +
+                      random.below(view.bytes);
+      std::string bytes = sound;
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.below(8)));
+      std::ofstream(folder / "bad", std::ios::binary) << bytes;
+      CHECK_THAT(faults(folder / "bad"),
+                 Catch::Contains("tensor '" + std::string(name) + "' differs from its hash"));
+    }
+  }
+}
+
+TEST_CASE("verify finds sections that are not those of the graphs, even with sound hashes",
+          "[sections][store]") {
+  const test::ScratchFolder folder;
+  write_graph_store(folder / "g", graphs_with(kAll, 5, 2));
+  const auto faults_after = [&](auto change) {
+    rewrite(folder / "g", folder / "bad", [&](Tensors& t, Metadata&) { change(t); });
+    return faults(folder / "bad");
+  };
+  CHECK(faults_after([](Tensors&) {}).empty());
+  CHECK(faults_after([](Tensors& t) { t["pos"].value<float>(4) = INFINITY; }) ==
+        "graph 0 has a position that is not finite; ");
+  CHECK(faults_after([](Tensors& t) { t["parent"].value<int32_t>(0) = 0; }) ==
+        "graph 0 has parents that are no forest; ");
+  CHECK(faults_after([](Tensors& t) { ++t["tour"].value<int32_t>(0); }) ==
+        "graph 0 has a tour that is not that of its parents; ");
+  CHECK(faults_after([](Tensors& t) { ++t["relations"].value<int64_t>(2); }) ==
+        "graph 0 has relations that are not those of its parents; ");
+  CHECK(faults_after([](Tensors& t) { ++t["paths"].value<int64_t>(0); }) ==
+        "graph 0 has numbers of paths that are not those of its edges; ");
+  CHECK(faults_after([](Tensors& t) { t["target"].value<float>(5) = INFINITY; }) ==
+        "graph 2 has a target that is not finite; ");
+  CHECK(faults_after([](Tensors& t) { t["y"].value<int32_t>(1) = 5; }) ==
+        "graph 1 has a label that is none of the classes; ");
+  CHECK(faults_after([](Tensors& t) { t["x"].value<float>(0) = 5; }) ==
+        "graph 0 has a node whose id is not in [0, num_ids); ");
+  CHECK(faults_after([](Tensors& t) { t["vocabulary"].value<int64_t>(0) = 6; }) ==
+        "the vocabulary is not strictly ascending; ");
+}
+
+TEST_CASE("a section of which only a part is there is refused", "[sections][store]") {
+  const test::ScratchFolder folder;
+  write_graph_store(folder / "g", graphs_with(kAll, 6, 2));
+  const auto refused = [&](const std::function<void(Tensors&, Metadata&)>& change) {
+    rewrite(folder / "g", folder / "half", change);
+    return test::data_error([&] { GraphStore::open(folder / "half"); });
+  };
+  for (const std::string name : {"parent", "tour", "relations", "target"}) {
+    CHECK_THAT(refused([&](Tensors& t, Metadata&) { t.erase(name); }),
+               Catch::Contains("no tensor '" + name + "'"));
+  }
+  CHECK_THAT(refused([](Tensors&, Metadata& m) { m.erase("classes"); }),
+             Catch::Contains("no metadata 'classes'"));
+  CHECK_THAT(refused([](Tensors&, Metadata& m) { m["classes"] = "{"; }),
+             Catch::Contains("malformed metadata"));
+  CHECK_THAT(refused([](Tensors&, Metadata& m) { m.erase("target_names"); }),
+             Catch::Contains("tensor 'target' has shape [30,2] instead of [30]"));
+  for (const std::string name : {"pos", "paths", "parent"}) {
+    CHECK_THAT(refused([&](Tensors& t, Metadata&) {
+                 t[name].shape = {
+                     static_cast<int64_t>(t[name].bytes.size() / dtype_size(t[name].dtype)), 1};
+               }),
+               Catch::Contains("tensor '" + name + "' has shape"));
+  }
+  // As a whole it may be left out.
+  rewrite(folder / "g", folder / "less", [](Tensors& t, Metadata& m) {
+    for (const char* name : {"parent", "tour", "relations", "target", "paths"}) t.erase(name);
+    m.erase("classes");
+    m.erase("target_names");
+    std::memset(t["y"].bytes.data(), 0, t["y"].bytes.size());
+  });
+  CHECK(faults(folder / "less").empty());
+}
+
+}  // namespace
+}  // namespace kdgat::graph
