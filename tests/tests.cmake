@@ -152,6 +152,7 @@ if(KDGAT_ENGINE)
       tests/unit/train/metrics/metrics_test.cpp
       tests/unit/train/optimizer_test.cpp
       tests/unit/train/precision_test.cpp
+      tests/unit/train/progress_test.cpp
       tests/unit/train/rank_group_test.cpp
       tests/unit/train/trainer_test.cpp
     LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill

@@ -5,7 +5,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::train {
+namespace kdgat::setup {
 
 namespace {
 
@@ -17,8 +17,8 @@ namespace {
 
 }  // namespace
 
-Data open_spatial_data(const std::filesystem::path& folder) {
-  Data out = open_data(folder);
+train::Data open_spatial_data(const std::filesystem::path& folder) {
+  train::Data out = train::open_data(folder);
   if (!out.store.is_spatial()) refuse(out.store.path().string() + ": ");
   return out;
 }
@@ -45,10 +45,4 @@ double median_edge_length(const graph::GraphStore& store, const std::vector<int6
   return *middle > 0 ? *middle : 1;
 }
 
-int64_t count_parameters(const torch::nn::Module& module) {
-  int64_t out = 0;
-  for (const at::Tensor& p : module.parameters()) out += p.numel();
-  return out;
-}
-
-}  // namespace kdgat::train
+}  // namespace kdgat::setup

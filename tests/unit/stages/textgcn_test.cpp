@@ -163,7 +163,7 @@ TEST_CASE("a text model that was stopped goes on to the weights of an undisturbe
     REQUIRE(fs::exists(f.folder / parts / "checkpoint"));
     f.fake.polls_left = -1;
     const json made = TextGcn::run(o, f.request(parts), f.fake.host);
-    CHECK_THAT(f.fake.log, Catch::Contains("continues from the checkpoint after epoch 5"));
+    CHECK_THAT(f.fake.log, Catch::Contains("continues from the checkpoint at epoch 6, step 5"));
     CHECK(f.weights(parts) == f.weights(whole));
     CHECK(made.at("metrics").at("val_loss") == expected.at("metrics").at("val_loss"));
 
