@@ -172,6 +172,16 @@ if(KDGAT_ENGINE)
     HEADERS_OF kdgat_engine_tests)
 endif()
 
+# Forks the processes that its stages run in.
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_contract_tests
+    SOURCES tests/unit/stages/contract_test.cpp
+    LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
+         kdgat_stage_evaluate kdgat_stage_finetune kdgat_stage_fusion kdgat_stage_graphsage
+         kdgat_stage_gtssl kdgat_stage_score kdgat_stage_textgcn
+    HEADERS_OF kdgat_engine_tests)
+endif()
+
 # Needs a cluster around it, and the machine to itself.
 if(KDGAT_ENGINE)
   add_executable(kdgat_slurm_tests tests/slurm/slurm_test.cpp)
