@@ -46,9 +46,10 @@ kdgat_add_room(kdgat_engine stages/objective
   autoencoder_objective classification_loss classifier_objective distillation fusion_scorer
   fusion_state graph_objective kd_options load_scorer teacher teacher_cache tree_objective
   tree_pairs)
-kdgat_add_room(kdgat_engine stages/setup space_setup)
+kdgat_add_room(kdgat_engine stages/setup detector finish space_setup trained_model training_stage)
 kdgat_add_room(kdgat_engine stages/train
-  calibration checkpoint data_set fit optimizer precision probe rank_group schedule trainer)
+  calibration checkpoint data_set fit optimizer precision probe progress rank_group resources
+  schedule scoring trainer validation)
 kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics)
 kdgat_add_room(kdgat_engine stages/train/sampling curriculum_sampler difficulty sampling)
 set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF

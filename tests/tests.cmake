@@ -154,6 +154,7 @@ if(KDGAT_ENGINE)
       tests/unit/train/metrics/metrics_test.cpp
       tests/unit/train/optimizer_test.cpp
       tests/unit/train/precision_test.cpp
+      tests/unit/train/progress_test.cpp
       tests/unit/train/rank_group_test.cpp
       tests/unit/train/trainer_test.cpp
     LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
@@ -170,6 +171,16 @@ if(KDGAT_ENGINE)
       tests/unit/model/texts/text_gcn_test.cpp
       tests/unit/stages/textgcn_test.cpp
     LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier
+    HEADERS_OF kdgat_engine_tests)
+endif()
+
+# Forks the processes that its stages run in.
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_contract_tests
+    SOURCES tests/unit/stages/contract_test.cpp
+    LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
+         kdgat_stage_evaluate kdgat_stage_finetune kdgat_stage_fusion kdgat_stage_graphsage
+         kdgat_stage_gtssl kdgat_stage_score kdgat_stage_textgcn
     HEADERS_OF kdgat_engine_tests)
 endif()
 

@@ -20,7 +20,7 @@ struct SharedOptions {
 };
 
 struct AutoencoderOptions : train::TrainOptions,
-                            train::KdOptions,
+                            objective::KdOptions,
                             model::VgaeForm,
                             model::VgaeSizes,
                             SharedOptions {
@@ -68,7 +68,7 @@ struct AutoencoderOptions : train::TrainOptions,
                   "Weight of the teacher's reconstruction within its part of the loss.")
                 .alias("kd_vgae_recon_weight")
                 .range(0, 1e6)},
-        model::VgaeForm::table(), train::KdOptions::table(), train::TrainOptions::table());
+        model::VgaeForm::table(), objective::KdOptions::table(), train::TrainOptions::table());
   }
 };
 

@@ -15,7 +15,7 @@ namespace kdgat::classifier {
 
 struct ClassifierOptions : train::TrainOptions,
                            train::SamplingOptions,
-                           train::KdOptions,
+                           objective::KdOptions,
                            model::GatForm,
                            model::GatSizes {
   std::string loss = "cross_entropy";
@@ -50,7 +50,7 @@ struct ClassifierOptions : train::TrainOptions,
             field("focal_alpha", &O::focal_alpha,
                   "Weight of attacks in the focal loss, benign ones have the rest; 0: no weights.")
                 .range(0, 1)},
-        model::GatForm::table(), train::SamplingOptions::table(), train::KdOptions::table(),
+        model::GatForm::table(), train::SamplingOptions::table(), objective::KdOptions::table(),
         train::TrainOptions::table());
   }
 };

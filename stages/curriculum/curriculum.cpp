@@ -13,10 +13,10 @@
 
 #include "kdgat/text.h"
 #include "memory/meter.h"
-#include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/load_scorer.h"
-#include "train/fit.h"
+#include "setup/trained_model.h"
+#include "train/data_set.h"
 #include "train/sampling/difficulty.h"
 
 namespace kdgat::curriculum {
@@ -30,28 +30,19 @@ constexpr int64_t kBatch = 100;
 
 /// An autoencoder made for graphs like these, and where it came from.
 struct Model {
-  std::unique_ptr<objective::Scorer> scorer;
+  std::unique_ptr<train::Scorer> scorer;
   objective::AutoencoderObjective* autoencoder = nullptr;
   std::string hash;
 };
 
-Model load(const std::filesystem::path& made, const train::Data& data, torch::Device device) {
-  const std::filesystem::path path =
-      std::filesystem::is_directory(made) ? made / "model.safetensors" : made;
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
-  const model::ModelHeader header = model::load_header(file);
-  const std::string difference =
-      model::layout_difference(header.data, train::layout_of(data.store));
-  if (!difference.empty()) {
-    throw Error(ExitCode::kData, path.string() + ": made for other graphs: " + difference,
-                "train the autoencoder on this data");
-  }
-  Model out;
-  out.scorer = objective::load_scorer(path, device);
+Model load(const std::filesystem::path& path, const train::Data& data, torch::Device device) {
+  const setup::TrainedModel made = setup::open_model(path);
+  setup::require_layout(made, train::layout_of(data.store), "train the autoencoder on this data");
+  Model out{objective::load_scorer(made.path(), device), nullptr, made.file.header_hash()};
   out.autoencoder = dynamic_cast<objective::AutoencoderObjective*>(out.scorer.get());
-  out.hash = file.header_hash();
   if (out.autoencoder == nullptr) {
-    throw Error(ExitCode::kUsage, path.string() + ": " + header.name + " is no autoencoder",
+    throw Error(ExitCode::kUsage,
+                made.path().string() + ": " + made.header.name + " is no autoencoder",
                 "name the step of an autoencoder under needs:");
   }
   return out;
@@ -139,8 +130,7 @@ json Curriculum::plan(const Options&, const Request&) { return json::object(); }
 
 json Curriculum::run(const Options& options, const Request& request, Host& host) {
   const train::Data data = train::open_data(request.input("graphs").path);
-  const torch::Device device = train::prepare(train::TrainOptions(), request);
-  train::limit_memory(device, request);
+  const torch::Device device = setup::prepare_scoring(request);
   const Model model = load(request.input("autoencoder").path, data, device);
   train::Difficulty out;
   out.graph = benign_windows(data);

@@ -2,18 +2,16 @@
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
+#include "setup/training_stage.h"
 #include "train/sampling/sampling.h"
 
 namespace kdgat::distill {
 
 StageInfo Distill::info() {
-  StageInfo out;
-  out.name = "distill";
-  out.summary = "Train a small classifier or autoencoder to do what a trained teacher does.";
+  StageInfo out = setup::training_stage(
+      "distill", "Train a small classifier or autoencoder to do what a trained teacher does.");
   out.inputs = {graphs_of("can"), train::difficulty_port(), {"teacher", "model", false}};
   out.outputs = {{"model", "model"}};
-  out.refused = train::refused_training_options();
-  out.trains_in_ranks = true;
   return out;
 }
 

@@ -74,7 +74,7 @@ struct DistillOptions : classifier::ClassifierOptions, autoencoder::SharedOption
   autoencoder::AutoencoderOptions of_autoencoder() const {
     autoencoder::AutoencoderOptions out;
     static_cast<train::TrainOptions&>(out) = *this;
-    static_cast<train::KdOptions&>(out) = *this;
+    static_cast<objective::KdOptions&>(out) = *this;
     static_cast<model::InputForm&>(out) = *this;
     static_cast<autoencoder::SharedOptions&>(out) = *this;
     out.hidden_dims = vgae_hidden_dims;

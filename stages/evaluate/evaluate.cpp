@@ -11,8 +11,10 @@
 #include "kdgat/atomic_file.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
-#include "train/fit.h"
+#include "setup/trained_model.h"
+#include "train/data_set.h"
 #include "train/metrics/metrics.h"
+#include "train/scoring.h"
 
 namespace kdgat::evaluate {
 namespace {
@@ -23,7 +25,7 @@ struct Model {
   std::string step;
   model::ModelHeader header;
   int64_t parameters = 0;
-  std::unique_ptr<objective::Scorer> scorer;
+  std::unique_ptr<train::Scorer> scorer;
 };
 
 /// Why a model cannot score the data; "" if it can. Files that do not say which graphs they are for
@@ -40,16 +42,13 @@ std::string difference(const model::ModelHeader& header, const graph::GraphStore
 }
 
 Model load(const Input& input, const train::Data& data, torch::Device device) {
-  const std::filesystem::path path =
-      std::filesystem::is_directory(input.path) ? input.path / "model.safetensors" : input.path;
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
-  Model out{input.step, model::load_header(file), model::parameters_of(file), nullptr};
-  if (const std::string why = difference(out.header, data.store); !why.empty()) {
-    throw Error(ExitCode::kData, path.string() + ": " + why,
+  const setup::TrainedModel made = setup::open_model(input.path);
+  if (const std::string why = difference(made.header, data.store); !why.empty()) {
+    throw Error(ExitCode::kData, made.path().string() + ": " + why,
                 "a model can only score data with the features and vocabulary it was trained with");
   }
-  out.scorer = objective::load_scorer(path, device);
-  return out;
+  return {input.step, made.header, model::parameters_of(made.file),
+          objective::load_scorer(made.path(), device)};
 }
 
 double quantile(std::vector<float> values, double q) {
@@ -233,16 +232,15 @@ StageInfo Evaluate::info() {
 json Evaluate::plan(const Options&, const Request&) { return json::object(); }
 
 json Evaluate::run(const Options& options, const Request& request, Host& host) {
+  request.input("models");
   const train::Data data = train::open_data(request.input("graphs").path);
-  const torch::Device device = train::prepare(train::TrainOptions(), request);
-  train::limit_memory(device, request);
+  const torch::Device device = setup::prepare_scoring(request);
   for (const std::string& part : options.parts) {
     if (!data.split.parts.contains(part)) {
       throw Error(ExitCode::kUsage, "parts: the data has no part " + part,
                   "kdgat data inspect shows the parts");
     }
   }
-  request.input("models");
   Evaluation evaluation(options, data, request, host);
   for (const Input& input : request.inputs.at("models")) {
     evaluation.add(load(input, data, device));

@@ -10,16 +10,20 @@
 #include "model/space/graph_head.h"
 #include "model/space/sgmp_footprint.h"
 #include "objective/graph_objective.h"
+#include "setup/finish.h"
 #include "setup/space_setup.h"
+#include "setup/training_stage.h"
 #include "train/fit.h"
 #include "train/metrics/class_metrics.h"
+#include "train/resources.h"
+#include "train/scoring.h"
 
 namespace kdgat::finetune {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using Needs = train::Needs<graph::Positions, graph::PathCounts, graph::Targets>;
+using Needs = setup::Needs<graph::Positions, graph::PathCounts, graph::Targets>;
 
 bool is_regression(const FinetuneOptions& o) { return o.task == "regression"; }
 
@@ -167,7 +171,7 @@ Setup set_up(const FinetuneOptions& options, const Request& request, const Host*
   } else {
     out.start = "from scratch";
     out.config = model::make_sgmp_config(options, store.node_features(),
-                                         train::median_edge_length(store, train));
+                                         setup::median_edge_length(store, train));
     model = model::GraphModel(out.config, head);
   }
   if (is_regression(options)) standardise_target(out.data, out.parts.train, model);
@@ -222,34 +226,24 @@ json facts_of(const FinetuneOptions& options, const std::string& start,
               {"size", "custom"},
               {"task", options.task},
               {"start", start},
-              {"parameters", train::count_parameters(*module)}};
+              {"parameters", model::count_parameters(*module)}};
   if (start != "shape") {
     out["widths"] = {{"hidden", config.hidden}, {"interactions", config.interactions}};
   }
   return out;
 }
 
-train::Learner learner_of(const FinetuneOptions& options, const Setup& setup,
-                          const Request& request) {
+memory::Footprint footprint_of(const FinetuneOptions& options, const Setup& setup) {
   const model::GraphModel& model = setup.objective->model();
   model::SgmpStep step;
   step.path_budget = options.path_budget;
   step.batch_graphs = options.batch_size;
   step.frozen = options.freeze_encoder || setup.start == "shape";
-  step.is_short = options.precision == "bf16-mixed" || options.precision == "16-mixed";
-  step.accumulating = options.accumulate_grad_batches > 1;
-  train::Learner out = train::make_learner(
-      *setup.objective, request.seed,
-      model::footprint(setup.config, step, model::path_statistics(setup.data.store.facts()),
-                       train::count_parameters(*model),
-                       static_cast<int64_t>(model->parameters().size())),
-      setup.start);
-  out.judge = [&options, &setup](const std::vector<int64_t>& ids,
-                                 const std::function<void()>& check) {
-    return judge(options, setup, ids, check);
-  };
-  out.headline = is_regression(options) ? "rmse" : "accuracy";
-  return out;
+  step.is_short = options.is_short();
+  step.accumulating = options.accumulates();
+  return model::footprint(setup.config, step, model::path_statistics(setup.data.store.facts()),
+                          model::count_parameters(*model),
+                          static_cast<int64_t>(model->parameters().size()));
 }
 
 /// Metrics of every part, "test/..." included, of the best epoch; and a table of them.
@@ -280,13 +274,10 @@ void report(const FinetuneOptions& options, const Setup& setup, const Host& host
 }  // namespace
 
 StageInfo Finetune::info() {
-  StageInfo out;
-  out.name = "finetune";
-  out.summary = "Train a head on an encoder of graphs in space: classes of graphs, or a number.";
+  StageInfo out = setup::training_stage(
+      "finetune", "Train a head on an encoder of graphs in space: classes of graphs, or a number.");
   out.inputs = {graphs_of("space"), {"encoder", "encoder", false}};
   out.outputs = {{"model", "graph_model"}};
-  out.refused = train::refused_training_options();
-  out.trains_in_ranks = true;
   return out;
 }
 
@@ -301,24 +292,31 @@ json Finetune::plan(const Options& options, const Request& request) {
   if (!is_there || is_awaited) return json::object();  // its encoder is not made yet
   const Setup setup = set_up(options, request, nullptr);
   json out = facts_of(options, setup.start, setup.config, setup.objective->model());
-  const train::Learner learner = learner_of(options, setup, request);
-  out.update(train::planned_memory(options, train::NoTeacher(), learner.footprint, request, [&] {
-    return train::plan_memory(options, learner, setup.data.store, setup.parts.train, request);
+  const memory::Footprint counted = footprint_of(options, setup);
+  out.update(train::planned_memory(options, "none", counted, request, [&] {
+    return train::plan_memory(options, *setup.objective, counted, setup.data.store,
+                              setup.parts.train, request);
   }));
   return out;
 }
 
 json Finetune::run(const Options& options, const Request& request, Host& host) {
   const Setup setup = set_up(options, request, &host);
-  json identity = train::result_options(options);
-  identity["start"] = setup.start;
-  identity["encoder_path"] = "";  // what it is, not where it lies
+  train::Fit task;
+  task.footprint = footprint_of(options, setup);
+  task.identity = train::result_options(options);
+  task.identity["start"] = setup.start;
+  task.identity["encoder_path"] = "";  // what it is, not where it lies
   if (const fs::path file = encoder_file(options, request);
       !file.empty() && setup.start == "pre-trained") {
-    identity["encoder_path"] = graph::SafetensorsFile::open(file).header_hash();
+    task.identity["encoder_path"] = graph::SafetensorsFile::open(file).header_hash();
   }
-  json result = train::fit(options, learner_of(options, setup, request), setup.data, setup.parts,
-                           identity, request, host);
+  task.size = setup.start;
+  task.judge = [&](const std::vector<int64_t>& ids, const std::function<void()>& check) {
+    return judge(options, setup, ids, check);
+  };
+  task.headline = is_regression(options) ? "rmse" : "accuracy";
+  json result = train::fit(options, *setup.objective, task, setup.data, setup.parts, request, host);
   report(options, setup, host, result);
   const model::GraphModel& model = setup.objective->model();
   json config = {{"task", options.task},
@@ -326,9 +324,8 @@ json Finetune::run(const Options& options, const Request& request, Host& host) {
                  {"head", options.head},
                  {"classes", setup.data.store.targets()->classes}};
   if (setup.start != "shape") config["encoder"] = setup.config;
-  model::save_model(request.run_dir / "model.safetensors", *model,
-                    {"graph", std::move(config), train::layout_of(setup.data.store), {}});
-  train::clear_checkpoint(request);
+  setup::finish(request, *model,
+                {"graph", std::move(config), train::layout_of(setup.data.store), {}});
   result["facts"] = facts_of(options, setup.start, setup.config, model);
   return result;
 }

@@ -14,8 +14,10 @@
 #include "model/model_file.h"
 #include "objective/fusion_scorer.h"
 #include "objective/fusion_state.h"
-#include "train/fit.h"
+#include "setup/trained_model.h"
+#include "train/data_set.h"
 #include "train/metrics/metrics.h"
+#include "train/scoring.h"
 
 namespace kdgat::fusion {
 namespace {
@@ -36,8 +38,7 @@ model::FusionConfig make_config(const FusionOptions& o, int64_t num_ids, int64_t
 }
 
 json facts_of(const model::FusionConfig& config, const torch::nn::Module& net) {
-  int64_t parameters = 0;
-  for (const torch::Tensor& p : net.parameters()) parameters += p.numel();
+  const int64_t parameters = model::count_parameters(net);
   json out = {{"model", "fusion"},
               {"method", config.method},
               {"parameters", parameters},
@@ -53,16 +54,12 @@ void check_cancelled(const Host& host, const std::string& where) {
   }
 }
 
-std::filesystem::path file_of(const Input& input) {
-  return std::filesystem::is_directory(input.path) ? input.path / "model.safetensors" : input.path;
-}
-
-void check_layout(const std::filesystem::path& file, const train::Data& data) {
-  const model::ModelHeader header = model::load_header(graph::SafetensorsFile::open(file));
-  const std::string why = model::layout_difference(header.data, train::layout_of(data.store));
-  if (why.empty()) return;
-  throw Error(ExitCode::kData, file.string() + ": " + why,
-              "a fusion joins models of the data at hand: run their steps on it");
+/// The file of an input, made for the data at hand.
+std::filesystem::path file_of(const Input& input, const train::Data& data) {
+  const setup::TrainedModel made = setup::open_model(input.path);
+  setup::require_layout(made, train::layout_of(data.store),
+                        "a fusion joins models of the data at hand: run their steps on it");
+  return made.path();
 }
 
 /// At most `limit` of `ids`, drawn by the seed, in order.
@@ -245,13 +242,10 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   if (val_ids.empty()) {
     host.log("warning", "validation has not both classes; the state of the last episode is kept");
   }
-  const std::filesystem::path autoencoder = file_of(request.input("autoencoder")),
-                              classifier = file_of(request.input("classifier"));
-  check_layout(autoencoder, data);
-  check_layout(classifier, data);
+  const std::filesystem::path autoencoder = file_of(request.input("autoencoder"), data),
+                              classifier = file_of(request.input("classifier"), data);
   model::GeneratorLock generator = model::hold_generator();
-  const torch::Device device = train::prepare(train::TrainOptions(), request);
-  train::limit_memory(device, request);
+  const torch::Device device = setup::prepare_scoring(request);
   model::FusionConfig config =
       make_config(options, data.store.need<graph::Ids>().count(), data.store.node_features());
   config.autoencoder = copy_model(autoencoder, request.run_dir / objective::kFusionAutoencoder);

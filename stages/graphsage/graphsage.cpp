@@ -13,8 +13,9 @@
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
-#include "model/model_file.h"
-#include "train/fit.h"
+#include "setup/finish.h"
+#include "train/checkpoint.h"
+#include "train/resources.h"
 
 namespace kdgat::graphsage {
 namespace {
@@ -290,9 +291,8 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   const memory::PeakScope peak(memory::meter(torch::kCPU));
   model::SageNet net(config, whole_graph(data.store), seed,
                      options.legacy_clamp ? 0 : data.train_mean);
-  const fs::path checkpoint =
-      request.run_dir.empty() ? fs::path() : request.run_dir / "checkpoint" / "state.safetensors";
-  RatingFit fit(options, data, net, seed, checkpoint, identity_of(options, request, data.store),
+  RatingFit fit(options, data, net, seed,
+                {train::checkpoint_file(request), identity_of(options, request, data.store), seed},
                 &host);
   const FitOutcome fitted = fit.run();
   json metrics = fitted.best;
@@ -307,14 +307,14 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   if (fitted.timed_steps > 0) {
     metrics["step_ms"] = 1e3 * fitted.seconds / static_cast<double>(fitted.timed_steps);
   }
-  model::save_model(request.run_dir / "model.safetensors", Parameters(net),
-                    {"graphsage",
-                     config,
-                     {{"content_hash", data.store.content_hash()},
-                      {"user_features", data.store.facts().at("ratings").at("user_features")},
-                      {"item_features", data.store.facts().at("ratings").at("item_features")}},
-                     json::object()});
-  train::clear_checkpoint(request);
+  const json& ratings = data.store.facts().at("ratings");
+  setup::finish(request, Parameters(net),
+                {"graphsage",
+                 config,
+                 {{"content_hash", data.store.content_hash()},
+                  {"user_features", ratings.at("user_features")},
+                  {"item_features", ratings.at("item_features")}},
+                 json::object()});
   const int64_t tensors = peak.peak() - peak.start();
   const json actual = {{"peak_tensor_bytes", tensors},
                        {"peak_reserved_bytes", memory::meter(torch::kCPU).counters().peak_reserved},

@@ -6,10 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "graph/index.h"
 #include "graph/random.h"
-#include "train/checkpoint.h"
 
 namespace kdgat::graphsage {
 namespace {
@@ -18,6 +19,7 @@ using nlohmann::json;
 
 enum : uint64_t { kOrderStream = 0x0EDE5, kValNegatives = ~uint64_t{0} };
 constexpr int64_t kShownSteps = 16;
+constexpr const char* kFiniteHint = "lower lr";
 
 using graph::at;
 
@@ -28,14 +30,12 @@ double now() {
 }  // namespace
 
 RatingFit::RatingFit(const GraphsageOptions& options, const RatingData& data, model::SageNet& net,
-                     uint64_t seed, std::filesystem::path checkpoint, const std::string& identity,
-                     const Host* host)
+                     uint64_t seed, train::Progress progress, const Host* host)
     : options_(options),
       data_(data),
       net_(net),
       seed_(seed),
-      checkpoint_(std::move(checkpoint)),
-      identity_(identity),
+      progress_(std::move(progress)),
       host_(host),
       best_weights_(at::empty_like(net.weights())) {
   if (options.leave_target_out) {
@@ -62,19 +62,20 @@ model::PairLoss RatingFit::loss_rule() const {
 }
 
 FitOutcome RatingFit::run() {
-  if (!checkpoint_.empty()) resume();
-  while (epoch_ < options_.max_epochs && standing_ < options_.patience) {
+  resume();
+  while (progress_.goes_on(options_.max_epochs, options_.patience)) {
     train_epoch();
     finish_epoch();
   }
   net_.weights().copy_(best_weights_);
-  return {epoch_, step_, best_epoch_, best_, seconds_, timed_steps_, checkpoints_};
+  return {progress_.epoch, progress_.step, progress_.best_epoch, progress_.best,
+          seconds_,        timed_steps_,   progress_.saves()};
 }
 
 void RatingFit::train_epoch() {
   order_.resize(at(data_.fit.size()));
   std::iota(order_.begin(), order_.end(), 0);
-  graph::Random(graph::Random(seed_, kOrderStream).next(), static_cast<uint64_t>(epoch_))
+  graph::Random(graph::Random(seed_, kOrderStream).next(), static_cast<uint64_t>(progress_.epoch))
       .shuffle(order_);
   const int64_t steps = (data_.fit.size() + options_.batch_size - 1) / options_.batch_size;
   while (pair_ < data_.fit.size()) {
@@ -86,13 +87,13 @@ void RatingFit::train_epoch() {
     pair_ = std::min(pair_ + options_.batch_size, data_.fit.size());
     const int64_t done = (pair_ + options_.batch_size - 1) / options_.batch_size;
     if (host_ != nullptr && (done % kShownSteps == 0 || done == steps)) {
-      host_->progress("train", "step", epoch_ * steps + done, options_.max_epochs * steps,
-                      {{"epoch", epoch_ + 1},
+      host_->progress("train", "step", progress_.epoch * steps + done, options_.max_epochs * steps,
+                      {{"epoch", progress_.epoch + 1},
                        {"loss", loss_sum_ / static_cast<double>(pair_)},
                        {"rate", static_cast<double>(timed_steps_) / seconds_},
                        {"rate_unit", "steps/s"}});
     }
-    if (!checkpoint_.empty() && seconds_ - saved_at_ >= options_.checkpoint_seconds) save();
+    if (progress_.is_due(options_.checkpoint_seconds)) save();
   }
 }
 
@@ -109,18 +110,19 @@ void RatingFit::step(int64_t first) {
   }
   const model::PairLoss rule = loss_rule();
   if (rule.bpr_weight > 0) {
-    draw_negatives(data_.store, user_, seed_, static_cast<uint64_t>(step_), negative_);
+    draw_negatives(data_.store, user_, seed_, static_cast<uint64_t>(progress_.step), negative_);
   }
   if (reduced_) {
     reduced_->leave_out(user_, item_);
     net_.set_graph(reduced_->graph());
   }
-  const double loss = net_.gradient({user_, item_, negative_, rating_}, rule, {seed_, step_});
-  check_finite(loss, "train_loss");
-  ++step_;
+  const double loss =
+      net_.gradient({user_, item_, negative_, rating_}, rule, {seed_, progress_.step});
+  progress_.check_finite(loss, "train_loss", kFiniteHint);
+  ++progress_.step;
   // The gradient of c sum p^2 is 2 c p, that of a weight decay d is d p.
   const double decay = options_.weight_decay + 2 * rule.bpr_weight * options_.bpr_l2;
-  net_.adam({options_.lr, decay, step_});
+  net_.adam({options_.lr, decay, progress_.step});
   loss_sum_ += loss * static_cast<double>(last - first);
 }
 
@@ -167,78 +169,42 @@ void RatingFit::finish_epoch() {
   const json judged = validate();
   for (const auto& [name, value] : judged.items()) metrics["val_" + name] = value;
   const double loss = judged.at("loss");
-  check_finite(loss, "val_loss");
-  ++epoch_;
+  progress_.check_finite(loss, "val_loss", kFiniteHint);
+  ++progress_.epoch;
   pair_ = 0;
   loss_sum_ = 0;
-  ++standing_;
-  if (best_epoch_ == 0 || loss < best_loss_ - options_.min_delta) {
+  if (progress_.judge(metrics, loss < best_loss_ - options_.min_delta)) {
     best_loss_ = loss;
-    best_epoch_ = epoch_;
-    standing_ = 0;
-    best_ = metrics;
     best_weights_.copy_(net_.weights());
   }
-  if (host_ != nullptr) host_->metrics("epoch", epoch_, metrics);
-}
-
-void RatingFit::check_finite(double value, const char* name) const {
-  if (std::isfinite(value)) return;
-  throw Error(ExitCode::kStageFailed,
-              std::string(name) + " is not finite (epoch " + std::to_string(epoch_ + 1) +
-                  ", step " + std::to_string(step_) + ")",
-              "lower lr");
+  if (host_ != nullptr) host_->metrics("epoch", progress_.epoch, metrics);
 }
 
 void RatingFit::check_cancelled() {
   const ExitCode code = host_ == nullptr ? ExitCode::kOk : host_->cancelled();
   if (code == ExitCode::kOk) return;
-  const std::string place =
-      "epoch " + std::to_string(epoch_ + 1) + ", step " + std::to_string(step_);
-  if (checkpoint_.empty()) throw Error(code, "stopped in " + place);
-  save();
-  throw Error(code, "checkpoint at " + place);
+  if (progress_.has_checkpoint()) save();
+  progress_.leave(code);
+}
+
+train::NamedTensors RatingFit::tensors() const {
+  return {{"weights", net_.weights()},
+          {"first_moments", net_.first_moments()},
+          {"second_moments", net_.second_moments()},
+          {"best_weights", best_weights_}};
 }
 
 void RatingFit::save() {
-  const json state = {
-      {"identity", identity_}, {"epoch", epoch_},           {"pair", pair_},
-      {"step", step_},         {"standing", standing_},     {"loss_sum", loss_sum_},
-      {"best", best_},         {"best_epoch", best_epoch_}, {"best_loss", best_loss_}};
-  train::save_checkpoint(checkpoint_,
-                         {{"weights", net_.weights()},
-                          {"first_moments", net_.first_moments()},
-                          {"second_moments", net_.second_moments()},
-                          {"best_weights", best_weights_}},
-                         state);
-  saved_at_ = seconds_;
-  ++checkpoints_;
+  progress_.save(tensors(), {{"pair", pair_}, {"loss_sum", loss_sum_}, {"best_loss", best_loss_}});
 }
 
 void RatingFit::resume() {
-  const std::optional<json> state = train::read_checkpoint_state(checkpoint_);
-  if (!state) return;
-  if (state->value("identity", "") != identity_) {
-    throw Error(ExitCode::kData,
-                checkpoint_.string() + ": the checkpoint is of other data, options or another seed",
-                "remove it to start over");
-  }
-  train::load_checkpoint(checkpoint_, {{"weights", net_.weights()},
-                                       {"first_moments", net_.first_moments()},
-                                       {"second_moments", net_.second_moments()},
-                                       {"best_weights", best_weights_}});
-  state->at("epoch").get_to(epoch_);
+  const std::optional<json> state = progress_.read();
+  if (!state || !progress_.resume(*state, train::log_of(host_))) return;
+  progress_.load(tensors());
   state->at("pair").get_to(pair_);
-  state->at("step").get_to(step_);
-  state->at("standing").get_to(standing_);
   state->at("loss_sum").get_to(loss_sum_);
-  best_ = state->at("best");
-  state->at("best_epoch").get_to(best_epoch_);
   state->at("best_loss").get_to(best_loss_);
-  if (host_ != nullptr) {
-    host_->log("info", "continues from the checkpoint at epoch " + std::to_string(epoch_ + 1) +
-                           ", step " + std::to_string(step_));
-  }
 }
 
 }  // namespace kdgat::graphsage

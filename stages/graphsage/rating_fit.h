@@ -3,16 +3,16 @@
 // are functions of (seed, epoch, step): nothing global is drawn from.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "graphsage/graphsage_options.h"
 #include "graphsage/rating_data.h"
 #include "graphsage/rating_metrics.h"
 #include "kdgat/stage.h"
 #include "model/ratings/sage.h"
+#include "train/progress.h"
 
 namespace kdgat::graphsage {
 
@@ -26,11 +26,9 @@ struct FitOutcome {
 
 class RatingFit {
  public:
-  /// `checkpoint`: file to continue from if it is there and to write; empty = none. `identity`:
-  /// what results depend on beside options and seed.
+  /// `progress`: at its beginning, with the checkpoint there may be.
   RatingFit(const GraphsageOptions& options, const RatingData& data, model::SageNet& net,
-            uint64_t seed, std::filesystem::path checkpoint, const std::string& identity,
-            const Host* host);
+            uint64_t seed, train::Progress progress, const Host* host);
 
   /// Leaves the best weights in the net. Throws Error with the host's code, after a checkpoint,
   /// when cancelled; Error(kStageFailed) when the loss is not finite.
@@ -50,15 +48,14 @@ class RatingFit {
   void train_epoch();
   void finish_epoch();
   void check_cancelled();
-  void check_finite(double value, const char* name) const;
+  train::NamedTensors tensors() const;
   model::PairLoss loss_rule() const;
 
   const GraphsageOptions& options_;
   const RatingData& data_;
   model::SageNet& net_;
   uint64_t seed_;
-  std::filesystem::path checkpoint_;
-  std::string identity_;
+  train::Progress progress_;
   const Host* host_;
   std::optional<ReducedGraph> reduced_;
   at::Tensor best_weights_;
@@ -67,12 +64,10 @@ class RatingFit {
   std::vector<int32_t> user_, item_, negative_;  // of the batch
   std::vector<float> rating_;
 
-  int64_t epoch_ = 0, pair_ = 0, step_ = 0, standing_ = 0, best_epoch_ = 0;
+  int64_t pair_ = 0;  // of this epoch
   double loss_sum_ = 0, best_loss_ = 0;
-  nlohmann::json best_ = nlohmann::json::object();
   double seconds_ = 0;
-  int64_t timed_steps_ = 0, checkpoints_ = 0;
-  double saved_at_ = 0;  // seconds_ at the last checkpoint
+  int64_t timed_steps_ = 0;
 };
 
 }  // namespace kdgat::graphsage

@@ -7,13 +7,16 @@
 #include "model/space/sgmp_footprint.h"
 #include "model/space/tree_model.h"
 #include "objective/tree_objective.h"
+#include "setup/finish.h"
 #include "setup/space_setup.h"
+#include "setup/training_stage.h"
 #include "train/fit.h"
+#include "train/resources.h"
 
 namespace kdgat::gtssl {
 namespace {
 
-using Needs = train::Needs<graph::Positions, graph::Trees, graph::PathCounts>;
+using Needs = setup::Needs<graph::Positions, graph::Trees, graph::PathCounts>;
 
 model::GrowthConfig make_growth(const GtsslOptions& o) {
   model::GrowthConfig c;
@@ -24,8 +27,8 @@ model::GrowthConfig make_growth(const GtsslOptions& o) {
 nlohmann::json facts_of(const model::SgmpConfig& config, const model::TreeModel& module) {
   return {{"model", "gtssl"},
           {"size", "custom"},
-          {"parameters", train::count_parameters(*module->encoder)},
-          {"predictor_parameters", train::count_parameters(*module->growth)},
+          {"parameters", model::count_parameters(*module->encoder)},
+          {"predictor_parameters", model::count_parameters(*module->growth)},
           {"node_features", config.node_features},
           {"widths", {{"hidden", config.hidden}, {"interactions", config.interactions}}}};
 }
@@ -37,10 +40,10 @@ memory::Footprint counted_of(const GtsslOptions& options, const model::SgmpConfi
   step.batch_graphs = options.batch_size;
   step.upward = true;
   step.growth_centres = options.num_rbf_centers;
-  step.is_short = options.precision == "bf16-mixed" || options.precision == "16-mixed";
-  step.accumulating = options.accumulate_grad_batches > 1;
+  step.is_short = options.is_short();
+  step.accumulating = options.accumulates();
   return model::footprint(config, step, model::path_statistics(graph_facts),
-                          train::count_parameters(*module),
+                          model::count_parameters(*module),
                           static_cast<int64_t>(module->parameters().size()));
 }
 
@@ -68,7 +71,7 @@ Setup set_up(const GtsslOptions& options, const Request& request) {
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
   out.config = model::make_sgmp_config(options, out.data.store.node_features(),
-                                       train::median_edge_length(out.data.store, out.parts.train));
+                                       setup::median_edge_length(out.data.store, out.parts.train));
   model::TreeModel model(out.config, make_growth(options));
   model->to(torch::Device(request.device));
   model->encoder->path_budget = options.path_budget;
@@ -77,23 +80,17 @@ Setup set_up(const GtsslOptions& options, const Request& request) {
   return out;
 }
 
-train::Learner learner_of(const GtsslOptions& options, const Setup& setup, const Request& request) {
-  const model::TreeModel& model = setup.objective->model();
-  return train::make_learner(*setup.objective, request.seed,
-                             counted_of(options, setup.config, model, setup.data.store.facts()),
-                             "custom");
+memory::Footprint footprint_of(const GtsslOptions& options, const Setup& setup) {
+  return counted_of(options, setup.config, setup.objective->model(), setup.data.store.facts());
 }
 
 }  // namespace
 
 StageInfo Gtssl::info() {
-  StageInfo out;
-  out.name = "gtssl";
-  out.summary = "Pre-train an encoder of geometric trees: partial order and growth of subtrees.";
+  StageInfo out = setup::training_stage(
+      "gtssl", "Pre-train an encoder of geometric trees: partial order and growth of subtrees.");
   out.inputs = {graphs_of("space")};
   out.outputs = {{"model", "encoder"}};
-  out.refused = train::refused_training_options();
-  out.trains_in_ranks = true;
   out.refused.push_back({"readout",
                          {"add", "sum", "mean"},
                          "pre-training reads states of nodes; finetune has a readout"});
@@ -107,27 +104,29 @@ nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
   const model::SgmpConfig config = model::make_sgmp_config(options, facts.at("node_features"), 1);
   const model::TreeModel model(config, make_growth(options));
   nlohmann::json out = facts_of(config, model);
-  out.update(train::planned_memory(
-      options, train::NoTeacher(), counted_of(options, config, model, facts), request, [&] {
-        const Setup setup = set_up(options, request);
-        return train::plan_memory(options, learner_of(options, setup, request), setup.data.store,
-                                  setup.parts.train, request);
-      }));
+  const memory::Footprint counted = counted_of(options, config, model, facts);
+  out.update(train::planned_memory(options, "none", counted, request, [&] {
+    const Setup setup = set_up(options, request);
+    return train::plan_memory(options, *setup.objective, footprint_of(options, setup),
+                              setup.data.store, setup.parts.train, request);
+  }));
   return out;
 }
 
 nlohmann::json Gtssl::run(const Options& options, const Request& request, Host& host) {
   const Setup setup = set_up(options, request);
-  const graph::GraphStore& store = setup.data.store;
-  nlohmann::json result = train::fit(options, learner_of(options, setup, request), setup.data,
-                                     setup.parts, train::result_options(options), request, host);
+  train::Fit task;
+  task.footprint = footprint_of(options, setup);
+  task.identity = train::result_options(options);
+  task.size = "custom";
+  nlohmann::json result =
+      train::fit(options, *setup.objective, task, setup.data, setup.parts, request, host);
   const model::TreeModel& model = setup.objective->model();
   nlohmann::json config = {{"encoder", setup.config},
                            {"num_rbf_centers", options.num_rbf_centers},
                            {"rbf_gamma", options.rbf_gamma}};
-  model::save_model(request.run_dir / "model.safetensors", *model,
-                    {"gtssl", std::move(config), train::layout_of(store), {}});
-  train::clear_checkpoint(request);
+  setup::finish(request, *model,
+                {"gtssl", std::move(config), train::layout_of(setup.data.store), {}});
   result["facts"] = facts_of(setup.config, model);
   return result;
 }

@@ -43,9 +43,7 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
     kept.push_back(tensor.detach().cpu().contiguous());
     writer.add(key, dtype_of(tensor), tensor.sizes().vec(), kept.back().const_data_ptr());
   }
-  int64_t parameters = 0;
-  for (const at::Tensor& p : module.parameters()) parameters += p.numel();
-  writer.metadata("parameters", std::to_string(parameters));
+  writer.metadata("parameters", std::to_string(count_parameters(module)));
   writer.metadata("model", header.name);
   writer.metadata("config", header.config.dump());
   if (!header.data.empty()) writer.metadata("data", header.data.dump());
@@ -112,6 +110,12 @@ std::optional<Decision> decision_of(const ModelHeader& header) {
   }
   if (header.name == "gat") return Decision{0.5, "fixed"};
   return std::nullopt;
+}
+
+int64_t count_parameters(const torch::nn::Module& module) {
+  int64_t out = 0;
+  for (const at::Tensor& p : module.parameters()) out += p.numel();
+  return out;
 }
 
 int64_t parameters_of(const graph::SafetensorsFile& file) {

@@ -45,7 +45,8 @@ struct Decision {
 /// validation scores.
 std::optional<Decision> decision_of(const ModelHeader& header);
 
-/// Numbers that were trained; running statistics of norms are not.
+/// Numbers that are trained; running statistics of norms are not. Of a module, and of the file of one.
+int64_t count_parameters(const torch::nn::Module& module);
 int64_t parameters_of(const graph::SafetensorsFile& file);
 
 /// How the graphs a model was made for differ from others, by feature names and vocabulary: "" or

@@ -1,11 +1,12 @@
 #include "objective/autoencoder_objective.h"
 
 #include "model/layers/blocked_heads.h"
+#include "objective/eval_guard.h"
 
 namespace kdgat::objective {
 
-torch::Tensor AutoencoderObjective::loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                                         model::NoiseKey noise) {
+torch::Tensor AutoencoderObjective::loss(const graph::GraphBatch& batch,
+                                         const graph::StepTotals& totals, graph::NoiseKey noise) {
   model::BatchTensors tensors = model::to_tensors(batch, device());
   tensors.noise = noise;
   return loss_of(model_->forward(tensors), tensors, totals);
@@ -13,7 +14,7 @@ torch::Tensor AutoencoderObjective::loss(const graph::GraphBatch& batch, const S
 
 torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
                                             const model::BatchTensors& batch,
-                                            const StepTotals& totals) {
+                                            const graph::StepTotals& totals) {
   const model::VgaeConfig& config = model_->config();
   const auto nodes = static_cast<double>(totals.nodes);
   const auto num_ids = static_cast<double>(config.num_ids);

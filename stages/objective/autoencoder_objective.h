@@ -2,26 +2,27 @@
 #pragma once
 
 #include "model/detector/vgae.h"
-#include "objective/objective.h"
+#include "train/objective.h"
 
 namespace kdgat::objective {
 
 /// feature * MSE(features, x[:,1:]) + identifier * CE(ids) + neighbour * BCE(neighbours)
 /// + kl * KL, each a mean over all cells of the step; terms of weight 0 are not computed.
-class AutoencoderObjective : public Objective {
+class AutoencoderObjective : public train::Objective {
  public:
   explicit AutoencoderObjective(model::GraphAutoencoder model) : model_(std::move(model)) {}
 
-  torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                     model::NoiseKey noise) override;
+  torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     graph::NoiseKey noise) override;
   /// Mean squared error of the reconstructed features of each graph.
   torch::Tensor score(const graph::GraphBatch& batch) override;
   torch::nn::Module& module() override { return *model_; }
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
+  bool parts_differ() const override { return model_->config().norm == "batch"; }
 
   /// The loss of a forward pass already made, for objectives that add terms to it.
   torch::Tensor loss_of(const model::VgaeOutput& output, const model::BatchTensors& batch,
-                        const StepTotals& totals);
+                        const graph::StepTotals& totals);
   /// How hard each graph is: mean over nodes of MSE(features) + identifier * CE(ids), as score().
   torch::Tensor difficulty(const graph::GraphBatch& batch);
 

@@ -4,23 +4,24 @@
 #include <string>
 
 #include "kdgat/error.h"
+#include "objective/eval_guard.h"
 
 namespace kdgat::objective {
 
-torch::Tensor ClassifierObjective::logits(const graph::GraphBatch& batch, model::NoiseKey noise) {
+torch::Tensor ClassifierObjective::logits(const graph::GraphBatch& batch, graph::NoiseKey noise) {
   model::BatchTensors tensors = model::to_tensors(batch, device());
   tensors.noise = noise;
   return model_->forward(tensors);
 }
 
-torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                                        model::NoiseKey noise) {
+torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch,
+                                        const graph::StepTotals& totals, graph::NoiseKey noise) {
   return loss_of(logits(batch, noise), batch, totals);
 }
 
 torch::Tensor ClassifierObjective::loss_of(const torch::Tensor& logits_G2,
                                            const graph::GraphBatch& batch,
-                                           const StepTotals& totals) {
+                                           const graph::StepTotals& totals) {
   for (int64_t g = 0; g < batch.graphs; ++g) {
     if (batch.y[g] != 0 && batch.y[g] != 1) {
       throw Error(ExitCode::kData, "graph " + std::to_string(batch.graph_id[g]) + " has no label",

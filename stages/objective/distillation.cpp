@@ -11,8 +11,8 @@ torch::Tensor distillation_loss(const torch::Tensor& student_GC, const torch::Te
   return temperature * temperature * (t.exp() * (t - s)).sum();
 }
 
-torch::Tensor ClassifierDistillation::loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                                           model::NoiseKey noise) {
+torch::Tensor ClassifierDistillation::loss(const graph::GraphBatch& batch,
+                                           const graph::StepTotals& totals, graph::NoiseKey noise) {
   teacher_->prepare();
   const torch::Tensor student = logits(batch, noise);
   const torch::Tensor teacher = teacher_->outputs(batch).front();
@@ -40,7 +40,8 @@ AutoencoderDistillation::AutoencoderDistillation(model::GraphAutoencoder student
 }
 
 torch::Tensor AutoencoderDistillation::loss(const graph::GraphBatch& batch,
-                                            const StepTotals& totals, model::NoiseKey noise) {
+                                            const graph::StepTotals& totals,
+                                            graph::NoiseKey noise) {
   teacher_->prepare();
   model::BatchTensors tensors = model::to_tensors(batch, device());
   tensors.noise = noise;

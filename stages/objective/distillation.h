@@ -21,8 +21,8 @@ class ClassifierDistillation : public ClassifierObjective {
   ClassifierDistillation(model::GraphClassifier student, std::unique_ptr<Teacher> teacher)
       : ClassifierObjective(std::move(student)), teacher_(std::move(teacher)) {}
 
-  torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                     model::NoiseKey noise) override;
+  torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     graph::NoiseKey noise) override;
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
   bool with_edge_attr() const override;
 
@@ -42,8 +42,8 @@ class AutoencoderDistillation : public AutoencoderObjective {
  public:
   AutoencoderDistillation(model::GraphAutoencoder student, std::unique_ptr<Teacher> teacher);
 
-  torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                     model::NoiseKey noise) override;
+  torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     graph::NoiseKey noise) override;
   torch::nn::Module& module() override { return projection ? *trained_ : *model(); }
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override;
   bool with_edge_attr() const override;

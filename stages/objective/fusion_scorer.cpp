@@ -7,6 +7,7 @@
 
 #include "kdgat/error.h"
 #include "model/model_file.h"
+#include "objective/eval_guard.h"
 #include "objective/fusion_state.h"
 #include "objective/load_scorer.h"
 
@@ -17,7 +18,7 @@ namespace {
 template <class Wanted>
 std::unique_ptr<Wanted> load_as(const std::filesystem::path& file, torch::Device device,
                                 const char* what) {
-  std::unique_ptr<Scorer> scorer = load_scorer(file, device);
+  std::unique_ptr<train::Scorer> scorer = load_scorer(file, device);
   auto* wanted = dynamic_cast<Wanted*>(scorer.get());
   if (wanted == nullptr) {
     throw Error(ExitCode::kData, file.string() + ": not " + what,
@@ -72,8 +73,9 @@ double FusionScorer::score_of(double raw_score) const {
   return has_logit() ? 1 / (1 + std::exp(-raw_score)) : raw_score;
 }
 
-std::unique_ptr<Scorer> load_fusion(const graph::SafetensorsFile& file,
-                                    const model::FusionConfig& config, torch::Device device) {
+std::unique_ptr<train::Scorer> load_fusion(const graph::SafetensorsFile& file,
+                                           const model::FusionConfig& config,
+                                           torch::Device device) {
   const std::filesystem::path folder = file.path().parent_path();
   check_hash(folder / kFusionAutoencoder, config.autoencoder);
   check_hash(folder / kFusionClassifier, config.classifier);

@@ -28,7 +28,7 @@ FusionInputs load_fusion_inputs(const std::filesystem::path& autoencoder,
 /// The bytes of a file, to copy it and to compare its hash. Throws Error(kData).
 std::string bytes_of(const std::filesystem::path& file);
 
-class FusionScorer : public Scorer {
+class FusionScorer : public train::Scorer {
  public:
   /// The net runs on the CPU, the models where they are.
   FusionScorer(FusionInputs inputs, model::FusionNet net);
@@ -49,7 +49,7 @@ class FusionScorer : public Scorer {
 
 /// The scorer of `file`, whose two models stand beside it. Throws Error(kData) if one of them is
 /// missing or not the file that the fusion was made with.
-std::unique_ptr<Scorer> load_fusion(const graph::SafetensorsFile& file,
-                                    const model::FusionConfig& config, torch::Device device);
+std::unique_ptr<train::Scorer> load_fusion(const graph::SafetensorsFile& file,
+                                           const model::FusionConfig& config, torch::Device device);
 
 }  // namespace kdgat::objective

@@ -5,6 +5,7 @@
 #include "model/detector/fusion_net.h"
 #include "model/layers/blocked_heads.h"
 #include "model/layers/gat_reference.h"
+#include "objective/eval_guard.h"
 
 namespace kdgat::objective {
 

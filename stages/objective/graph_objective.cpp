@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kdgat/error.h"
+#include "objective/eval_guard.h"
 
 namespace kdgat::objective {
 
@@ -64,8 +65,8 @@ torch::Tensor GraphObjective::readouts(const graph::GraphBatch& batch) {
   return out_GH;
 }
 
-torch::Tensor GraphObjective::loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                                   model::NoiseKey /*noise*/) {
+torch::Tensor GraphObjective::loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                                   graph::NoiseKey /*noise*/) {
   const auto graphs = static_cast<double>(totals.graphs);
   const int64_t classes = model_->head_config().classes;
   if (classes > 0) {

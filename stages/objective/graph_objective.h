@@ -7,19 +7,19 @@
 #include <unordered_map>
 
 #include "model/space/graph_head.h"
-#include "objective/objective.h"
+#include "train/objective.h"
 
 namespace kdgat::objective {
 
 /// Cross entropy of the class y, or the squared error of the number `target` in its standard
 /// deviations; a mean over the graphs of the step. Throws Error(kData) if a graph has none.
-class GraphObjective : public Objective {
+class GraphObjective : public train::Objective {
  public:
   /// `frozen`: the encoder's parameters get no gradient, now and by this objective.
   GraphObjective(model::GraphModel model, bool frozen);
 
-  torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                     model::NoiseKey noise) override;
+  torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     graph::NoiseKey noise) override;
   /// Of two classes the probability of class 1, of more the largest; or the number.
   torch::Tensor score(const graph::GraphBatch& batch) override;
   torch::nn::Module& module() override { return *model_; }

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-namespace kdgat::train {
+namespace kdgat::objective {
 namespace {
 
 /// What is wired to the input "teacher", or null.
@@ -47,4 +47,4 @@ std::filesystem::path teacher_source(const KdOptions& options, const Request& re
   return {};
 }
 
-}  // namespace kdgat::train
+}  // namespace kdgat::objective

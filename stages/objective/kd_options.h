@@ -10,7 +10,7 @@
 #include "kdgat/options.h"
 #include "kdgat/stage.h"
 
-namespace kdgat::train {
+namespace kdgat::objective {
 
 struct KdOptions {
   bool use_kd = false;
@@ -20,6 +20,9 @@ struct KdOptions {
   bool use_teacher_cache = true;
   double temperature = 4.0;
   double kd_alpha = 0.7;
+
+  /// How the teacher is kept; "none" where there is nothing to distil.
+  std::string teacher_mode() const { return use_kd ? teacher : "none"; }
 
   static auto table() {
     using O = KdOptions;
@@ -61,4 +64,4 @@ void check_teacher(const KdOptions& options, const Request& request);
 std::filesystem::path teacher_source(const KdOptions& options, const Request& request,
                                      const Host& host);
 
-}  // namespace kdgat::train
+}  // namespace kdgat::objective

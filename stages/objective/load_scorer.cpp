@@ -21,8 +21,8 @@ Config config_of(const model::ModelHeader& header, const graph::SafetensorsFile&
 }
 
 template <class Config, class Loaded>
-std::unique_ptr<Scorer> rebuild(const model::ModelHeader& header,
-                                const graph::SafetensorsFile& file, torch::Device device) {
+std::unique_ptr<train::Scorer> rebuild(const model::ModelHeader& header,
+                                       const graph::SafetensorsFile& file, torch::Device device) {
   auto built = model::make_model(config_of<Config>(header, file));
   model::load_weights(*built, file);
   built->to(device);
@@ -32,7 +32,8 @@ std::unique_ptr<Scorer> rebuild(const model::ModelHeader& header,
 
 }  // namespace
 
-std::unique_ptr<Scorer> load_scorer(const std::filesystem::path& model_file, torch::Device device) {
+std::unique_ptr<train::Scorer> load_scorer(const std::filesystem::path& model_file,
+                                           torch::Device device) {
   const graph::SafetensorsFile file = graph::SafetensorsFile::open(model_file);
   if (std::vector<Diagnostic> faults = graph::verify_hashes(file); !faults.empty()) {
     for (Diagnostic& fault : faults) fault.hint = "run the step that made it again";

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "objective/objective.h"
+#include "train/objective.h"
 
 namespace kdgat::objective {
 
@@ -12,6 +12,7 @@ namespace kdgat::objective {
 /// Model "vgae" gives an AutoencoderObjective, "gat" a ClassifierObjective, "fusion" a FusionScorer
 /// (its two models stand beside the file), in eval mode. Throws Error(kData) naming the file and
 /// all that is wrong.
-std::unique_ptr<Scorer> load_scorer(const std::filesystem::path& model_file, torch::Device device);
+std::unique_ptr<train::Scorer> load_scorer(const std::filesystem::path& model_file,
+                                           torch::Device device);
 
 }  // namespace kdgat::objective

@@ -223,6 +223,23 @@ std::unique_ptr<ModelTeacher> load_teacher(const fs::path& path, const std::stri
   return std::make_unique<ModelTeacher>(find_teacher(path, model), model, data);
 }
 
+TeacherUse teacher_use(const KdOptions& options, const Request& request, const Host& host) {
+  TeacherUse out{options.teacher,
+                 options.use_teacher_cache,
+                 options.offload_teacher_to_cpu,
+                 request.run_dir,
+                 torch::Device(request.device),
+                 {},
+                 {}};
+  out.note = [&host](const std::string& text) { host.log("info", text); };
+  out.progress = [&host](int64_t done, int64_t total) {
+    host.progress("teacher", "graph", done, total);
+    const ExitCode code = host.cancelled();
+    if (code != ExitCode::kOk) throw Error(code, "stopped while the teacher was running");
+  };
+  return out;
+}
+
 std::unique_ptr<Teacher> keep_teacher(std::unique_ptr<ModelTeacher> teacher,
                                       const graph::GraphStore& store,
                                       const std::vector<int64_t>& graphs, const TeacherUse& use) {

@@ -17,7 +17,8 @@
 #include "graph/pack.h"
 #include "kdgat/stage.h"
 #include "model/layers/batch_tensors.h"
-#include "objective/objective.h"
+#include "objective/kd_options.h"
+#include "train/objective.h"
 
 namespace kdgat::objective {
 
@@ -71,7 +72,7 @@ class ModelTeacher : public Teacher {
  private:
   std::vector<torch::Tensor> weights() const;
 
-  std::unique_ptr<Scorer> scorer_;
+  std::unique_ptr<train::Scorer> scorer_;
   std::shared_ptr<torch::nn::Module> module_;
   std::function<std::vector<torch::Tensor>(const model::BatchTensors&)> forward_;
   std::vector<TeacherTensor> tensors_;
@@ -92,7 +93,7 @@ std::filesystem::path find_teacher(const std::filesystem::path& path, const std:
 std::unique_ptr<ModelTeacher> load_teacher(const std::filesystem::path& path,
                                            const std::string& model, const nlohmann::json& data);
 
-/// How a teacher is kept, of the options of train::KdOptions.
+/// How a teacher is kept, of KdOptions.
 struct TeacherUse {
   std::string mode = "auto";  ///< auto, cache, resident, offload
   bool may_cache = true, may_offload = false;
@@ -103,24 +104,8 @@ struct TeacherUse {
   std::function<void(int64_t done, int64_t total)> progress;
 };
 
-/// Of anything with the members of train::KdOptions, and the step at hand. `host` outlives it.
-template <class Options>
-TeacherUse teacher_use(const Options& options, const Request& request, const Host& host) {
-  TeacherUse out{options.teacher,
-                 options.use_teacher_cache,
-                 options.offload_teacher_to_cpu,
-                 request.run_dir,
-                 torch::Device(request.device),
-                 {},
-                 {}};
-  out.note = [&host](const std::string& text) { host.log("info", text); };
-  out.progress = [&host](int64_t done, int64_t total) {
-    host.progress("teacher", "graph", done, total);
-    const ExitCode code = host.cancelled();
-    if (code != ExitCode::kOk) throw Error(code, "stopped while the teacher was running");
-  };
-  return out;
-}
+/// Of the options and the step at hand. `host` outlives it.
+TeacherUse teacher_use(const KdOptions& options, const Request& request, const Host& host);
 
 /// Chooses how, says so, and does it. `graphs`: all that the student will see.
 std::unique_ptr<Teacher> keep_teacher(std::unique_ptr<ModelTeacher> teacher,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/layers/full_precision.h"
+#include "objective/eval_guard.h"
 
 namespace kdgat::objective {
 
@@ -41,9 +42,9 @@ torch::Tensor order_negative(const torch::Tensor& h_NH, const NodePairs& pairs,
 }
 
 std::vector<TreeObjective::Term> TreeObjective::terms(const graph::GraphBatch& batch,
-                                                      const StepTotals& totals,
+                                                      const graph::StepTotals& totals,
                                                       const model::SpatialTensors& tensors,
-                                                      model::NoiseKey noise) {
+                                                      graph::NoiseKey noise) {
   std::vector<Term> out;
   const auto upward = std::make_shared<const UpwardEdges>(batch);
   const torch::Tensor u_NH =
@@ -71,8 +72,8 @@ std::vector<TreeObjective::Term> TreeObjective::terms(const graph::GraphBatch& b
   return out;
 }
 
-torch::Tensor TreeObjective::loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                                  model::NoiseKey noise) {
+torch::Tensor TreeObjective::loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                                  graph::NoiseKey noise) {
   const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model_->encoder);
   parts_.clear();
   torch::Tensor total;

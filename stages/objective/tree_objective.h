@@ -6,9 +6,9 @@
 
 #include "model/space/spatial_tensors.h"
 #include "model/space/tree_model.h"
-#include "objective/objective.h"
 #include "objective/tree_loss_options.h"
 #include "objective/tree_pairs.h"
+#include "train/objective.h"
 
 namespace kdgat::objective {
 
@@ -26,13 +26,13 @@ torch::Tensor order_negative(const torch::Tensor& h_NH, const NodePairs& pairs,
 /// above over pairs of parent and child and over unrelated pairs (tree_pairs.h). A mean over nothing
 /// is 0. Order is of the encoder's states on the graph's edges. The predictor sees states of a second
 /// pass on the edges from node to parent alone: no node has seen a descendant there.
-class TreeObjective : public Objective {
+class TreeObjective : public train::Objective {
  public:
   explicit TreeObjective(model::TreeModel model) : model_(std::move(model)) {}
 
   /// Unrelated pairs are those of the noise's seed and step, in eval mode too.
-  torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                     model::NoiseKey noise) override;
+  torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     graph::NoiseKey noise) override;
   /// The loss of each graph alone, with the pairs of seed 0 and step 0.
   torch::Tensor score(const graph::GraphBatch& batch) override;
   torch::nn::Module& module() override { return *model_; }
@@ -50,8 +50,8 @@ class TreeObjective : public Objective {
     torch::Tensor value, node;
     int64_t in_step;  ///< number of values of the whole step
   };
-  std::vector<Term> terms(const graph::GraphBatch& batch, const StepTotals& totals,
-                          const model::SpatialTensors& tensors, model::NoiseKey noise);
+  std::vector<Term> terms(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                          const model::SpatialTensors& tensors, graph::NoiseKey noise);
 
   model::TreeModel model_;
   std::vector<std::pair<std::string, torch::Tensor>> parts_;

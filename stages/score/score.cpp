@@ -12,8 +12,8 @@
 #include "data/dataset_files.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
+#include "setup/trained_model.h"
 #include "train/calibration.h"
-#include "train/fit.h"
 
 namespace kdgat::score {
 namespace {
@@ -24,25 +24,25 @@ namespace fs = std::filesystem;
 /// A model and what its file says of the graphs it wants.
 struct Model {
   fs::path path;
-  std::unique_ptr<objective::Scorer> scorer;
+  std::unique_ptr<train::Scorer> scorer;
   std::vector<int64_t> vocabulary;
   graph::WindowShape shape;
   std::optional<double> threshold;
 };
 
 Model load(const fs::path& given, torch::Device device) {
+  const setup::TrainedModel made = setup::open_model(given);
+  const json& data = made.header.data;
+  setup::require_layout(made,
+                        {{"node_features", graph::node_feature_names()},
+                         {"edge_features", graph::edge_feature_names()},
+                         {"vocabulary", data.value("vocabulary", json::array())}},
+                        "train the model again");
   Model out;
-  out.path = fs::is_directory(given) ? given / "model.safetensors" : given;
-  const model::ModelHeader header = model::load_header(graph::SafetensorsFile::open(out.path));
-  const json built = {{"node_features", graph::node_feature_names()},
-                      {"edge_features", graph::edge_feature_names()},
-                      {"vocabulary", header.data.value("vocabulary", json::array())}};
-  if (const std::string why = model::layout_difference(header.data, built); !why.empty()) {
-    throw Error(ExitCode::kData, out.path.string() + ": " + why, "train the model again");
-  }
+  out.path = made.path();
   try {
-    header.data.at("vocabulary").get_to(out.vocabulary);
-    const json& import = header.data.at("import");
+    data.at("vocabulary").get_to(out.vocabulary);
+    const json& import = data.at("import");
     import.at("window").get_to(out.shape.window);
     import.at("stride").get_to(out.shape.stride);
     import.at("chunk_rows").get_to(out.shape.chunk_rows);
@@ -50,7 +50,7 @@ Model load(const fs::path& given, torch::Device device) {
     throw Error(ExitCode::kData, out.path.string() + ": does not say how its graphs were cut",
                 "train the model again on logs imported with this version");
   }
-  if (const auto decision = model::decision_of(header)) out.threshold = decision->threshold;
+  if (const auto decision = model::decision_of(made.header)) out.threshold = decision->threshold;
   out.scorer = objective::load_scorer(out.path, device);
   return out;
 }
@@ -161,8 +161,7 @@ StageInfo Score::info() {
 json Score::plan(const Options&, const Request&) { return json::object(); }
 
 json Score::run(const Options& options, const Request& request, Host& host) {
-  const torch::Device device = train::prepare(train::TrainOptions(), request);
-  train::limit_memory(device, request);
+  const torch::Device device = setup::prepare_scoring(request);
   const Model model = load(request.input("model").path, device);
   if (!model.threshold && options.threshold.empty() && options.calibrate == 0) {
     throw Error(ExitCode::kUsage,

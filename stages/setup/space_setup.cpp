@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kdgat::train {
+namespace kdgat::setup {
 
 double median_edge_length(const graph::GraphStore& store, const std::vector<int64_t>& ids) {
   const float* pos = store.need<graph::Positions>().pos.data();
@@ -23,10 +23,4 @@ double median_edge_length(const graph::GraphStore& store, const std::vector<int6
   return *middle > 0 ? *middle : 1;
 }
 
-int64_t count_parameters(const torch::nn::Module& module) {
-  int64_t out = 0;
-  for (const at::Tensor& p : module.parameters()) out += p.numel();
-  return out;
-}
-
-}  // namespace kdgat::train
+}  // namespace kdgat::setup

@@ -1,8 +1,6 @@
 // What stages that train on graphs in space ask of a data set.
 #pragma once
 
-#include <torch/nn/module.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,15 +8,15 @@
 
 #include "train/data_set.h"
 
-namespace kdgat::train {
+namespace kdgat::setup {
 
 /// The sections of a store that a stage cannot do without; the first that is lacking is named in an
 /// Error(kData).
 template <class... Sections>
 struct Needs {
   /// open_data() of graphs that have them.
-  static Data open(const std::filesystem::path& folder) {
-    Data out = open_data(folder);
+  static train::Data open(const std::filesystem::path& folder) {
+    train::Data out = train::open_data(folder);
     (out.store.template need<Sections>(), ...);
     return out;
   }
@@ -38,12 +36,4 @@ struct Needs {
 /// Median length of the edges of the graphs `ids`; 1 where they have none or of no length.
 double median_edge_length(const graph::GraphStore& store, const std::vector<int64_t>& ids);
 
-int64_t count_parameters(const torch::nn::Module& module);
-
-/// In the place of KdOptions where there is nothing to distil.
-struct NoTeacher {
-  bool use_kd = false;
-  std::string teacher;
-};
-
-}  // namespace kdgat::train
+}  // namespace kdgat::setup

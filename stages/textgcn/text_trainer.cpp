@@ -4,8 +4,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "memory/arena.h"
@@ -17,6 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
+
+constexpr const char* kFiniteHint = "lower lr";
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -47,14 +50,13 @@ at::Tensor cross_entropy(const at::Tensor& logits, const TextSplit& split) {
 }  // namespace
 
 TextTrainer::TextTrainer(const TextGcnOptions& options, const TextSplits& splits,
-                         model::TextGcn model, uint64_t seed, std::filesystem::path checkpoint,
-                         std::string identity, const Host& host)
+                         model::TextGcn model, uint64_t seed, train::Progress progress,
+                         const Host& host)
     : options_(options),
       splits_(splits),
       model_(std::move(model)),
       seed_(seed),
-      checkpoint_(std::move(checkpoint)),
-      identity_(std::move(identity)),
+      progress_(std::move(progress)),
       host_(host),
       weights_(weights_of(*model_)),
       optimizer_(train::parameters_of(*model_), /*decoupled=*/false, options.weight_decay) {
@@ -77,17 +79,18 @@ TextOutcome TextTrainer::run() {
     check_cancelled();
     const Clock::time_point start = Clock::now();
     at::Tensor sum = model_->begin(*train_chain_.front());
-    if (epoch_ > 0 && is_over(sum.detach())) break;
-    if (epoch_ == options_.max_epochs) break;
+    if (progress_.epoch > 0 && is_over(sum.detach())) break;
+    if (progress_.epoch == options_.max_epochs) break;
     learn(std::exchange(sum, {}));
     seconds_.push_back(seconds_since(start));
-    host_.progress("train", "epoch", epoch_, options_.max_epochs, {{"loss", train_loss_}});
-    if (!checkpoint_.empty() && seconds_since(saved_) >= options_.checkpoint_seconds) save();
+    host_.progress("train", "epoch", progress_.epoch, options_.max_epochs, {{"loss", train_loss_}});
+    if (progress_.is_due(options_.checkpoint_seconds)) save();
   }
   const bool keeps_best = !best_weights_.empty();
   if (keeps_best) copy(best_weights_, weights_);
   optimizer_.zero_grad();
-  return {epoch_, best_epoch_, best_, stopped_by_, median(seconds_), saves_, save_seconds_};
+  return {progress_.epoch,  progress_.best_epoch, progress_.best,          stopped_by_,
+          median(seconds_), progress_.saves(),    progress_.save_seconds()};
 }
 
 /// One step. `sum` is the first product, and its gradient's beginning.
@@ -96,9 +99,9 @@ void TextTrainer::learn(at::Tensor sum) {
   at::Tensor loss;
   {
     const memory::Label forward("forward");
-    loss =
-        cross_entropy(model_->finish(std::move(sum), train_chain_, model::NoiseKey{seed_, epoch_}),
-                      splits_.train);
+    loss = cross_entropy(
+        model_->finish(std::move(sum), train_chain_, graph::NoiseKey{seed_, progress_.epoch}),
+        splits_.train);
   }
   const memory::Label backward("backward");
   optimizer_.zero_grad();
@@ -106,8 +109,9 @@ void TextTrainer::learn(at::Tensor sum) {
   optimizer_.step(options_.lr);
   optimizer_.zero_grad();  // the next forward pass does without
   train_loss_ = loss.item<double>();
-  check_finite(train_loss_, "train_loss");
-  ++epoch_;
+  progress_.check_finite(train_loss_, "train_loss", kFiniteHint);
+  ++progress_.epoch;
+  ++progress_.step;
 }
 
 json TextTrainer::validate(const at::Tensor& sum) {
@@ -118,7 +122,7 @@ json TextTrainer::validate(const at::Tensor& sum) {
   model_->eval();
   const at::Tensor logits = model_->finish(sum, val_chain_, {});
   const double loss = cross_entropy(logits, splits_.val).item<double>();
-  check_finite(loss, "val_loss");
+  progress_.check_finite(loss, "val_loss", kFiniteHint);
   const at::Tensor right =
       logits.index_select(0, splits_.val.documents).argmax(1).eq(splits_.val.labels);
   out["val_loss"] = loss;
@@ -132,17 +136,15 @@ bool TextTrainer::is_over(const at::Tensor& sum) {
   const bool is_validated = metrics.contains("val_loss");
   val_losses_.push_back(metrics.value("val_loss", train_loss_));
   const bool by_best = is_validated && options_.stop == "best";
-  if (!by_best || best_epoch_ == 0 || metrics["val_accuracy"] > best_["val_accuracy"]) {
-    best_epoch_ = epoch_;
-    best_ = metrics;
-    if (by_best) {
-      if (best_weights_.empty()) {
-        for (const auto& [name, tensor] : weights_) {
-          best_weights_.emplace_back(name, tensor.detach().clone());
-        }
-      } else {
-        copy(weights_, best_weights_);
+  const bool is_better = !by_best || (progress_.best_epoch > 0 &&
+                                      metrics["val_accuracy"] > progress_.best.at("val_accuracy"));
+  if (progress_.judge(metrics, is_better) && by_best) {
+    if (best_weights_.empty()) {
+      for (const auto& [name, tensor] : weights_) {
+        best_weights_.emplace_back(name, tensor.detach().clone());
       }
+    } else {
+      copy(weights_, best_weights_);
     }
   }
   metrics["lr"] = options_.lr;
@@ -150,14 +152,14 @@ bool TextTrainer::is_over(const at::Tensor& sum) {
   metrics["memory"] = {{"allocated", counters.allocated},
                        {"peak_allocated", counters.peak_allocated},
                        {"rss_anon", memory::anonymous_memory()}};
-  host_.metrics("epoch", epoch_, metrics);
+  host_.metrics("epoch", progress_.epoch, metrics);
   if (!is_validated || options_.stop == "never") return false;
   bool is_over = false;
   if (by_best) {
     // Not by accuracy: with use_bn it stands still at first, while running statistics catch up.
     const auto least = std::min_element(val_losses_.begin(), val_losses_.end());
     is_over = val_losses_.end() - 1 - least >= options_.patience;
-  } else if (epoch_ > options_.patience) {
+  } else if (progress_.epoch > options_.patience) {
     const auto last = val_losses_.end() - 1;
     const double mean = std::accumulate(last - options_.patience, last, 0.0) /
                         static_cast<double>(options_.patience);
@@ -165,13 +167,6 @@ bool TextTrainer::is_over(const at::Tensor& sum) {
   }
   if (is_over) stopped_by_ = options_.stop;
   return is_over;
-}
-
-void TextTrainer::check_finite(double value, const char* name) const {
-  if (std::isfinite(value)) return;
-  throw Error(ExitCode::kStageFailed,
-              std::string(name) + " is not finite (epoch " + std::to_string(epoch_ + 1) + ")",
-              "lower lr");
 }
 
 // ---- checkpoints
@@ -189,51 +184,27 @@ train::NamedTensors TextTrainer::tensors() const {
 }
 
 void TextTrainer::save() {
-  const Clock::time_point start = Clock::now();
-  train::save_checkpoint(checkpoint_, tensors(),
-                         {{"identity", identity_},
-                          {"seed", seed_},
-                          {"epoch", epoch_},
-                          {"train_loss", train_loss_},
-                          {"val_losses", val_losses_},
-                          {"best_epoch", best_epoch_},
-                          {"best", best_}});
-  ++saves_;
-  save_seconds_ += seconds_since(start);
-  saved_ = Clock::now();
+  progress_.save(tensors(), {{"train_loss", train_loss_}, {"val_losses", val_losses_}});
 }
 
 void TextTrainer::resume() {
-  if (checkpoint_.empty()) return;
-  const std::optional<json> state = train::read_checkpoint_state(checkpoint_);
-  if (!state) return;
-  if (state->at("identity") != identity_ || state->at("seed") != seed_) {
-    host_.log("info", "the checkpoint is of other options or data: starting over");
-    return;
-  }
-  best_epoch_ = state->at("best_epoch");
-  if (options_.stop == "best" && !splits_.val.is_empty() && best_epoch_ > 0) {
+  const std::optional<json> state = progress_.read();
+  if (!state || !progress_.resume(*state, train::log_of(&host_))) return;
+  if (options_.stop == "best" && !splits_.val.is_empty() && progress_.best_epoch > 0) {
     for (const auto& [name, tensor] : weights_) {
       best_weights_.emplace_back(name, at::empty_like(tensor.detach()));
     }
   }
-  train::load_checkpoint(checkpoint_, tensors());
-  epoch_ = state->at("epoch");
+  progress_.load(tensors());
   train_loss_ = state->at("train_loss");
   val_losses_ = state->at("val_losses").get<std::vector<double>>();
-  best_ = state->at("best");
-  host_.log("info", "continues from the checkpoint after epoch " + std::to_string(epoch_));
 }
 
 void TextTrainer::check_cancelled() {
   const ExitCode code = host_.cancelled();
   if (code == ExitCode::kOk) return;
-  std::string what = "stopped after epoch " + std::to_string(epoch_);
-  if (!checkpoint_.empty()) {
-    save();
-    what = "checkpoint after epoch " + std::to_string(epoch_);
-  }
-  throw Error(code, what);
+  if (progress_.has_checkpoint()) save();
+  progress_.leave(code);
 }
 
 }  // namespace kdgat::textgcn

@@ -2,9 +2,7 @@
 // graph and model.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -13,8 +11,8 @@
 #include "model/texts/text_gcn.h"
 #include "textgcn/text_splits.h"
 #include "textgcn/textgcn_options.h"
-#include "train/checkpoint.h"
 #include "train/optimizer.h"
+#include "train/progress.h"
 
 namespace kdgat::textgcn {
 
@@ -33,11 +31,10 @@ struct TextOutcome {
 /// epoch's numbers are reported when the next one begins.
 class TextTrainer {
  public:
-  /// What is borrowed outlives the trainer. `checkpoint`: file to continue from if it exists and is
-  /// of the same `identity`, and to write; empty = none.
+  /// What is borrowed outlives the trainer. `progress`: at its beginning, with the checkpoint there
+  /// may be.
   TextTrainer(const TextGcnOptions& options, const TextSplits& splits, model::TextGcn model,
-              uint64_t seed, std::filesystem::path checkpoint, std::string identity,
-              const Host& host);
+              uint64_t seed, train::Progress progress, const Host& host);
 
   /// Throws Error with the host's code, after a checkpoint, when cancelled; Error(kStageFailed)
   /// when a loss is not finite.
@@ -51,14 +48,12 @@ class TextTrainer {
   bool is_over(const at::Tensor& sum);
   nlohmann::json validate(const at::Tensor& sum);
   train::NamedTensors tensors() const;
-  void check_finite(double value, const char* name) const;
 
   const TextGcnOptions& options_;
   const TextSplits& splits_;
   model::TextGcn model_;
   uint64_t seed_;
-  std::filesystem::path checkpoint_;
-  std::string identity_;
+  train::Progress progress_;
   const Host& host_;
 
   model::ProductChain train_chain_, val_chain_;
@@ -66,18 +61,10 @@ class TextTrainer {
   train::NamedTensors best_weights_;  ///< with stop = best
   train::Optimizer optimizer_;
 
-  // Progress: what a checkpoint keeps beside the tensors.
-  int64_t epoch_ = 0;  ///< steps done
   double train_loss_ = 0;
   std::vector<double> val_losses_;  ///< of the epochs judged so far
-  int64_t best_epoch_ = 0;
-  nlohmann::json best_ = nlohmann::json::object();
-
   std::string stopped_by_ = "max_epochs";
   std::vector<double> seconds_;
-  int64_t saves_ = 0;
-  double save_seconds_ = 0;
-  std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace kdgat::textgcn

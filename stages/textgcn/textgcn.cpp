@@ -13,13 +13,13 @@
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
-#include "model/model_file.h"
 #include "model/texts/text_gcn.h"
+#include "setup/finish.h"
 #include "textgcn/text_memory.h"
 #include "textgcn/text_splits.h"
 #include "textgcn/text_trainer.h"
-#include "train/fit.h"
 #include "train/metrics/class_metrics.h"
+#include "train/resources.h"
 
 namespace kdgat::textgcn {
 namespace {
@@ -213,12 +213,12 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
   const memory::Label label("weights");
   model::TextGcn model(config, static_cast<uint64_t>(request.seed));
   const std::string what = train::result_options(options).dump() + store.content_hash();
-  const fs::path checkpoint =
-      request.run_dir.empty() ? fs::path() : request.run_dir / "checkpoint" / "state.safetensors";
+  const auto seed = static_cast<uint64_t>(request.seed);
+  train::Progress progress(train::checkpoint_file(request),
+                           graph::hash_bytes(what.data(), what.size()), seed);
   TextOutcome outcome;
   {
-    TextTrainer trainer(options, splits, model, static_cast<uint64_t>(request.seed), checkpoint,
-                        graph::hash_bytes(what.data(), what.size()), host);
+    TextTrainer trainer(options, splits, model, seed, std::move(progress), host);
     outcome = trainer.run();
   }
   json result = {{"metrics", outcome.kept}};
@@ -240,9 +240,7 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
                        {"peak_over_start_bytes", std::max<int64_t>(0, end.peak - start.now)},
                        {"peak_tensor_bytes", counters.peak_allocated},
                        {"planned", facts.at("bytes")}};
-  model::save_model(request.run_dir / "model.safetensors", *model,
-                    {"text_gcn", config, layout_of(store), {}});
-  train::clear_checkpoint(request);
+  setup::finish(request, *model, {"text_gcn", config, layout_of(store), {}});
   result["summary"] = summary(options, outcome, metrics.at("parts"));
   result["memory"] = {{"planned", std::move(planned)},
                       {"actual",

@@ -99,6 +99,15 @@ void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tens
   file.commit();
 }
 
+std::filesystem::path checkpoint_file(const Request& request) {
+  if (request.run_dir.empty()) return {};
+  return request.run_dir / "checkpoint" / "state.safetensors";
+}
+
+void clear_checkpoint(const Request& request) {
+  if (!request.run_dir.empty()) std::filesystem::remove_all(request.run_dir / "checkpoint");
+}
+
 std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "kdgat/stage.h"
 #include "train/optimizer.h"
 
 namespace kdgat::train {
@@ -37,6 +38,12 @@ class CheckpointWriter {
 /// Writes one from the tensors as they are, without copies, and waits until it stands.
 void save_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors,
                      const nlohmann::json& state);
+
+/// The checkpoint of a step; empty without a folder.
+std::filesystem::path checkpoint_file(const Request& request);
+
+/// To be called once the model is saved.
+void clear_checkpoint(const Request& request);
 
 /// The state of the file, or nothing if there is none. Tensors are not touched.
 std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path& path);

@@ -1,109 +1,29 @@
 #include "train/fit.h"
 
-#include <ATen/Context.h>
-#include <ATen/DeviceAccelerator.h>
-#include <ATen/Parallel.h>
-#include <torch/utils.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include "file/safetensors.h"
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
-#include "train/metrics/metrics.h"
 #include "train/probe.h"
 #include "train/rank_group.h"
+#include "train/resources.h"
+#include "train/trainer.h"
 
 namespace kdgat::train {
 namespace {
 
-// Of a memory limit: what the process holds beside tensors may grow by so much.
-constexpr int64_t kSpareBytes = int64_t{6} << 20;
-constexpr double kSpareShare = 0.015;
-// Beside it on a device: what LibTorch and its kernels hold there.
-constexpr int64_t kDeviceContext = int64_t{500} << 20;
-
-std::filesystem::path checkpoint_file(const Request& request) {
-  return request.run_dir / "checkpoint" / "state.safetensors";
-}
-
-/// Whether each process takes a share of the graphs: with fewer graphs than processes all take all.
-bool is_shared(const std::vector<int64_t>& ids, const RankGroup* ranks) {
-  return ranks != nullptr && static_cast<int64_t>(ids.size()) >= ranks->world();
-}
-
-std::vector<int64_t> own_share(const std::vector<int64_t>& ids, const RankGroup* ranks) {
-  if (!is_shared(ids, ranks)) return ids;
-  const Share share = share_of(static_cast<int64_t>(ids.size()), ranks->rank(), ranks->world());
-  return {ids.begin() + share.first, ids.begin() + share.end};
-}
-
-/// The scores of all `count` graphs from those of each process's share.
-std::vector<float> joined(const std::vector<float>& own, std::size_t count, RankGroup& ranks) {
-  const Share share = share_of(static_cast<int64_t>(count), ranks.rank(), ranks.world());
-  std::vector<float> out(count, 0.0F);
-  std::copy(own.begin(), own.end(), out.begin() + share.first);
-  ranks.sum(at::from_blob(out.data(), {static_cast<int64_t>(count)}, at::kFloat));
-  return out;
-}
-
-nlohmann::json validate(const Learner& learner, const Data& data, const Parts& parts,
-                        int64_t graphs, RankGroup* ranks, const std::function<void()>& check) {
-  nlohmann::json out = nlohmann::json::object();
-  if (!parts.val_loss.empty()) {
-    const graph::StepTotals totals = size_of(data.store, parts.val_loss);
-    std::map<std::string, torch::Tensor> sums;
-    for_batches(
-        data.store, own_share(parts.val_loss, ranks), learner.with_edge_attr,
-        [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
-          check();
-          std::map<std::string, torch::Tensor> next = sums;
-          const auto add = [&next](const std::string& name, const torch::Tensor& value) {
-            torch::Tensor& sum = next[name];
-            sum = sum.defined() ? sum + value : value.to(at::kDouble);
-          };
-          add("val_loss", learner.loss(batch, totals, 0));
-          if (learner.parts) {
-            for (const auto& [name, value] : learner.parts()) add("val_" + name, value);
-          }
-          sums = std::move(next);
-        },
-        graphs);
-    if (is_shared(parts.val_loss, ranks)) {
-      for (const auto& [name, sum] : sums) ranks->sum(sum);
-    }
-    for (const auto& [name, sum] : sums) out[name] = sum.item<double>();
-  }
-  if (!parts.val_score.empty() && learner.judge) {
-    const nlohmann::json judged = learner.judge(parts.val_score, check);
-    for (const auto& [name, value] : judged.items()) out["val_" + name] = value;
-  } else if (!parts.val_score.empty()) {
-    std::vector<float> scores = score_all(
-        data.store, own_share(parts.val_score, ranks), learner.with_edge_attr, learner.score,
-        [&](int64_t) { check(); }, graphs);
-    if (is_shared(parts.val_score, ranks)) scores = joined(scores, parts.val_score.size(), *ranks);
-    const std::vector<int64_t> labels = data.labels(parts.val_score);
-    const double threshold =
-        learner.threshold ? *learner.threshold : best_threshold(scores, labels).value;
-    const nlohmann::json r = rates(confusion(scores, labels, threshold));
-    out["val_auc"] = auc(scores, labels);
-    out["val_f1"] = r.at("f1");
-    out["val_accuracy"] = r.at("accuracy");
-    out["val_threshold"] = threshold;
-  }
-  return out;
-}
-
 Observer observe(const Host& host) {
   Observer out;
   out.cancelled = [&host] { return host.cancelled(); };
-  out.note = [&host](const std::string& text) { host.log("info", text); };
-  out.step = [&host](const Progress& p) {
+  out.log = log_of(&host);
+  out.step = [&host](const StepReport& p) {
     nlohmann::json shown = {
         {"epoch", p.epoch}, {"rate", p.graphs_per_second}, {"rate_unit", "graphs/s"}};
     if (p.loss) shown["loss"] = *p.loss;
@@ -121,9 +41,10 @@ Observer observe(const Host& host) {
   return out;
 }
 
-std::string summary(const TrainOptions& options, const Learner& learner, const Outcome& outcome) {
+std::string summary(const TrainOptions& options, const Fit& task, bool has_threshold,
+                    const Outcome& outcome) {
   const nlohmann::json& best = outcome.best;
-  std::string out = learner.size + "  epoch " + std::to_string(outcome.epochs) + "/" +
+  std::string out = task.size + "  epoch " + std::to_string(outcome.epochs) + "/" +
                     std::to_string(options.max_epochs);
   if (outcome.best_epoch != outcome.epochs) {
     out += " (best " + std::to_string(outcome.best_epoch) + ")";
@@ -131,60 +52,16 @@ std::string summary(const TrainOptions& options, const Learner& learner, const O
   const bool has_loss = best.contains("val_loss");
   out += "  " + std::string(has_loss ? "val loss " : "loss ") +
          format_number("%.4f", best.at(has_loss ? "val_loss" : "train_loss"));
-  if (const std::string name = "val_" + learner.headline; learner.judge && best.contains(name)) {
-    out += "  val " + learner.headline + " " + format_number("%.3f", best.at(name));
+  if (const std::string name = "val_" + task.headline; task.judge && best.contains(name)) {
+    out += "  val " + task.headline + " " + format_number("%.3f", best.at(name));
   } else if (best.contains("val_auc")) {
-    out += learner.threshold ? "  val F1 " + format_number("%.3f", best.at("val_f1"))
-                             : "  val AUC " + format_number("%.3f", best.at("val_auc"));
+    out += has_threshold ? "  val F1 " + format_number("%.3f", best.at("val_f1"))
+                         : "  val AUC " + format_number("%.3f", best.at("val_auc"));
   }
   if (outcome.graphs_per_second > 0) {
     out += "  " + grouped(std::llrint(outcome.graphs_per_second)) + " graphs/s";
   }
   return out;
-}
-
-/// What this process holds beside tensors, and may come to hold; not of one stage among several.
-int64_t beside_tensors(const Request& request) {
-  if (request.memory.own) return 0;
-  const int64_t held = memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
-  return std::max<int64_t>(0, held) + kSpareBytes +
-         static_cast<int64_t>(kSpareShare * static_cast<double>(request.memory.limit));
-}
-
-memory::DeviceMemory device_memory(const Request& request) {
-  const torch::Device device(request.device);
-  memory::DeviceMemory out;
-  out.is_limit = request.memory.limit > 0;
-  if (!request.memory.device.empty()) {
-    out.name = request.memory.device;
-    out.total = request.memory.total;
-    out.context = request.memory.context;
-  } else if (device.is_cpu()) {
-    out.total = memory::meter(device).free() + memory::anonymous_memory();
-    out.context = beside_tensors(request);
-  } else {
-    const memory::MemoryMeter& meter = memory::meter(device);
-    out.name = device.str();
-    out.total = meter.total();
-    // Before the first kernel has run, its context is not there yet.
-    out.context =
-        std::max(kDeviceContext, meter.total() - meter.free() - meter.counters().reserved);
-  }
-  if (out.is_limit) out.total = request.memory.limit;
-  return out;
-}
-
-/// Of this process's pieces of the packs.
-memory::BatchOptions batch_options(const TrainOptions& options, int64_t world) {
-  return {(options.batch_size + world - 1) / world, options.optimize_batch_size,
-          options.safety_factor, options.min_steps_per_epoch, options.accumulate_grad_batches};
-}
-
-memory::GraphSizes share_of(memory::GraphSizes sizes, int64_t world) {
-  for (int64_t* sum : {&sizes.sum.graphs, &sizes.sum.nodes, &sizes.sum.edges, &sizes.sum.paths}) {
-    *sum = (*sum + world - 1) / world;
-  }
-  return sizes;
 }
 
 /// Bounds of the packs that all processes share: what was settled when the run was submitted, or as
@@ -247,121 +124,22 @@ int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphStore
   return out;
 }
 
-Job job_of(const Learner& learner) {
-  Job job;
-  job.module = learner.module;
-  job.loss = learner.loss;
-  job.with_edge_attr = learner.with_edge_attr;
-  job.parts_differ = learner.parts_differ;
-  return job;
+/// What a checkpoint must be of to be continued, beside the seed.
+std::string identity_of(const nlohmann::json& of_task, const Data& data, const Parts& parts,
+                        const Request& request) {
+  const auto hash = [](const std::vector<int64_t>& ids) {
+    return graph::hash_bytes(ids.data(), ids.size() * sizeof(int64_t));
+  };
+  const std::string what = of_task.dump() + request.device + data.store.content_hash() +
+                           hash(parts.train) + hash(parts.val_loss) +
+                           (parts.sampler != nullptr ? parts.sampler->identity() : "");
+  return graph::hash_bytes(what.data(), what.size());
 }
 
 }  // namespace
 
-void limit_memory(torch::Device device, const Request& request) {
-  memory::MemoryMeter& meter = memory::meter(device);
-  if (request.memory.limit > 0) {
-    meter.set_limit(std::max<int64_t>(1, request.memory.limit - beside_tensors(request)));
-  } else if (device.is_cpu()) {
-    meter.set_limit(meter.counters().reserved + meter.free() / 20 * 19);
-  }
-}
-
-torch::Device prepare(const TrainOptions& options, const Request& request) {
-  // Numbers below 1e-38 count as zero: a net that has learnt its data by heart is full of them, and
-  // on some processors each costs a hundred times as much as another. Of this thread and of those
-  // it begins.
-  at::globalContext().setFlushDenormal(true);
-  at::set_num_threads(std::max(1, request.threads));
-  at::globalContext().setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
-  torch::manual_seed(static_cast<uint64_t>(request.seed));
-  const torch::Device device(request.device);
-  if (device.is_cpu()) return device;
-  const std::optional<c10::DeviceType> found = at::getAccelerator();
-  if (!found || *found != device.type()) {
-    throw Error(ExitCode::kUsage, "device " + request.device + " is not usable by this LibTorch",
-                "use device=cpu; kdgat doctor shows what this machine has");
-  }
-  return device;
-}
-
-memory::MemoryPlan plan_memory(const TrainOptions& options, const Learner& learner,
-                               const graph::GraphStore& store, const std::vector<int64_t>& ids,
-                               const Request& request) {
-  const int64_t room = request.memory.limit > 0
-                           ? std::max<int64_t>(1, request.memory.limit - beside_tensors(request) -
-                                                      learner.footprint.held())
-                           : 0;
-  const bool may_run = request.memory.measure || !request.run_dir.empty();
-  const memory::Footprint footprint =
-      options.memory_estimation == "measured" && may_run
-          ? measure(job_of(learner), options.precision, store, ids, learner.footprint, room)
-          : learner.footprint;
-  const int64_t world = request.ranks.world;
-  return memory::make_plan(footprint, share_of(sizes_of(store, ids), world), device_memory(request),
-                           batch_options(options, world));
-}
-
-memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
-                               const nlohmann::json& graph_facts, const Request& request) {
-  const auto sum = [&graph_facts](const char* pointer) {
-    return graph_facts.value(nlohmann::json::json_pointer(pointer), int64_t{0});
-  };
-  const memory::GraphSizes sizes = {
-      {graph_facts.value("graphs", int64_t{0}), sum("/nodes/sum"), sum("/edges/sum")},
-      {1, sum("/nodes/max"), sum("/edges/max")},
-      -1};
-  const int64_t world = request.ranks.world;
-  return memory::make_plan(counted, share_of(sizes, world), device_memory(request),
-                           batch_options(options, world));
-}
-
-void for_batches(
-    const graph::GraphStore& store, const std::vector<int64_t>& ids, bool with_edge_attr,
-    const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit,
-    int64_t graphs) {
-  graph::GraphBatch batch;
-  auto most = static_cast<std::size_t>(std::clamp<int64_t>(graphs, 1, kScoreGraphs));
-  for (std::size_t at = 0; at < ids.size();) {
-    const auto some = std::span(ids).subspan(at, std::min(most, ids.size() - at));
-    bool done = false;
-    try {
-      graph::gather(store, some, with_edge_attr, batch);
-      visit(batch, some);
-      done = true;
-    } catch (const std::exception& error) {
-      if (some.size() == 1 || !memory::is_out_of_memory(error)) throw;
-    }
-    if (done) {
-      at += some.size();
-    } else {
-      batch = {};
-      most = some.size() / 2;
-    }
-  }
-}
-
-std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
-                             bool with_edge_attr,
-                             const std::function<torch::Tensor(const graph::GraphBatch&)>& score,
-                             const std::function<void(int64_t done)>& progress, int64_t graphs) {
-  std::vector<float> out;
-  out.reserve(ids.size());
-  for_batches(
-      store, ids, with_edge_attr,
-      [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
-        const torch::Tensor scores = score(batch).contiguous();
-        const float* data = scores.const_data_ptr<float>();
-        out.insert(out.end(), data, data + scores.numel());
-        if (progress) progress(static_cast<int64_t>(out.size()));
-      },
-      graphs);
-  return out;
-}
-
-nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Data& data,
-                   const Parts& parts, const nlohmann::json& all_options, const Request& request,
-                   const Host& host) {
+nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit& task,
+                   const Data& data, const Parts& parts, const Request& request, const Host& host) {
   const std::string& monitor = options.monitor_metric;
   const bool measured =
       monitor == "train_loss" ||
@@ -373,7 +151,8 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
                 "raise data.val_fraction, or use monitor_metric=train_loss");
   }
   const torch::Device device(request.device);
-  const memory::MemoryPlan plan = plan_memory(options, learner, data.store, parts.train, request);
+  const memory::MemoryPlan plan =
+      plan_memory(options, objective, task.footprint, data.store, parts.train, request);
   nlohmann::json planned = plan.json();
   memory::set_reported_plan(planned);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
@@ -406,30 +185,25 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
              "times as long as in 32 bits; bf16-mixed is the faster one");
   }
 
-  Job job = job_of(learner);
-  job.sampler = parts.sampler;
-  job.ranks = ranks.get();
-  job.largest_part = largest_part(limits, plan, request, host);
+  const auto seed = static_cast<uint64_t>(request.seed);
   const int64_t share = (each + request.ranks.world - 1) / request.ranks.world;
-  job.evaluate = [&](const std::function<void()>& check) {
-    return validate(learner, data, parts, share, ranks.get(), check);
+  Training training{data.store, parts.train, limits};
+  training.largest_part = largest_part(limits, plan, request, host);
+  training.sampler = parts.sampler;
+  training.ranks = ranks.get();
+  training.evaluate = [&](const std::function<void()>& check) {
+    return validate(objective, task.judge, data, parts, share, seed, ranks.get(), check);
   };
-  const std::string what =
-      all_options.dump() + request.device + data.store.content_hash() +
-      graph::hash_bytes(parts.train.data(), parts.train.size() * sizeof(int64_t)) +
-      graph::hash_bytes(parts.val_loss.data(), parts.val_loss.size() * sizeof(int64_t)) +
-      (parts.sampler != nullptr ? parts.sampler->identity() : "");
-  job.identity = graph::hash_bytes(what.data(), what.size());
-  const std::filesystem::path checkpoint =
-      request.run_dir.empty() ? std::filesystem::path() : checkpoint_file(request);
-  Trainer trainer(options, job, data.store, parts.train, limits,
-                  static_cast<uint64_t>(request.seed), checkpoint, observe(host));
+  training.seed = seed;
+  training.checkpoint = checkpoint_file(request);
+  training.identity = identity_of(task.identity, data, parts, request);
+  Trainer trainer(options, objective, std::move(training), observe(host));
   const Outcome outcome = trainer.run();
 
   nlohmann::json metrics = outcome.best;
   metrics["epochs"] = outcome.epochs;
   if (metrics.contains("val_threshold")) {
-    metrics["threshold_from"] = learner.threshold ? "fixed" : "val";
+    metrics["threshold_from"] = objective.threshold() ? "fixed" : "val";
   }
   metrics["best_epoch"] = outcome.best_epoch;
   metrics["steps"] = outcome.steps;
@@ -444,7 +218,7 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   actual["context_bytes"] =
       memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
   return {{"metrics", metrics},
-          {"summary", summary(options, learner, outcome)},
+          {"summary", summary(options, task, objective.threshold().has_value(), outcome)},
           {"memory", {{"planned", std::move(planned)}, {"actual", std::move(actual)}}}};
 }
 
@@ -452,10 +226,6 @@ nlohmann::json decision_of(const nlohmann::json& fitted) {
   const nlohmann::json& metrics = fitted.at("metrics");
   if (!metrics.contains("val_threshold")) return nlohmann::json::object();
   return {{"threshold", metrics.at("val_threshold")}, {"from", metrics.at("threshold_from")}};
-}
-
-void clear_checkpoint(const Request& request) {
-  if (!request.run_dir.empty()) std::filesystem::remove_all(request.run_dir / "checkpoint");
 }
 
 }  // namespace kdgat::train

@@ -167,26 +167,28 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
   return out;
 }
 
-memory::Footprint measure(const Job& job, const std::string& precision,
+memory::Footprint measure(Objective& objective, const std::string& precision, uint64_t seed,
                           const graph::GraphStore& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most) {
   const int64_t smallest = store.positions() != nullptr ? 1 : kSmallest;
   if (static_cast<int64_t>(ids.size()) < 4 * smallest) return counted;
-  memory::MemoryMeter& meter = memory::meter(job.module->parameters().front().device());
-  const Restore restore(*job.module);
+  torch::nn::Module& module = objective.module();
+  const torch::Device device = module.parameters().front().device();
+  memory::MemoryMeter& meter = memory::meter(device);
+  const Restore restore(module);
   const Clock::time_point start = Clock::now();
 
   const auto run = [&](const std::vector<int64_t>& pack) {
     Sample out;
     out.size = size_of(store, pack);
-    for (at::Tensor& parameter : job.module->parameters()) parameter.mutable_grad().reset();
+    for (at::Tensor& parameter : module.parameters()) parameter.mutable_grad().reset();
     const memory::PeakScope scope(meter);
     graph::GraphBatch batch;
-    graph::gather(store, pack, job.with_edge_attr, batch);
+    graph::gather(store, pack, objective.with_edge_attr(), batch);
     at::Tensor loss;
     {
-      const Autocast in_16_bits(precision, job.module->parameters().front().device());
-      loss = job.loss(batch, out.size, 0);
+      const Autocast in_16_bits(precision, device);
+      loss = objective.loss(batch, out.size, {seed, 0});
     }
     loss.backward();
     out.peak = static_cast<double>(scope.peak() - scope.start() - counted.gradients);

@@ -8,7 +8,7 @@
 
 #include "graph/pack.h"
 #include "memory/memory_plan.h"
-#include "train/trainer.h"
+#include "train/objective.h"
 
 namespace kdgat::train {
 
@@ -24,7 +24,7 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
 /// as before. Takes about a second: where one pack takes so long and the phases hold for it, it
 /// stands for all. With too few graphs for five packs, or without memory for them, `counted` is
 /// returned as it is. No pack needs more than about `most` bytes; 0 = any.
-memory::Footprint measure(const Job& job, const std::string& precision,
+memory::Footprint measure(Objective& objective, const std::string& precision, uint64_t seed,
                           const graph::GraphStore& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most = 0);
 

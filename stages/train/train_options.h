@@ -10,10 +10,11 @@
 #include "kdgat/options.h"
 #include "kdgat/stage.h"
 #include "memory/cache_policy.h"
+#include "memory/step_form.h"
 
 namespace kdgat::train {
 
-struct TrainOptions {
+struct TrainOptions : memory::StepForm {
   double lr = 0.003;
   int64_t max_epochs = 300;
   int64_t batch_size = 4096;
@@ -21,8 +22,6 @@ struct TrainOptions {
   std::string optimizer = "adam";
   double weight_decay = 1e-4;
   double gradient_clip = 1.0;
-  int64_t accumulate_grad_batches = 1;
-  bool gradient_checkpointing = true;
   bool optimize_batch_size = true;
   std::string memory_estimation = "measured";
   double safety_factor = 0.5;
@@ -34,7 +33,6 @@ struct TrainOptions {
   double scheduler_gamma = 0.1;
   std::string monitor_metric = "val_loss";
   std::string monitor_mode = "min";
-  std::string precision = "32";
   std::vector<std::string> cache_policy = {"auto"};
   int64_t clear_cache_every_n = 0;
   int64_t synchronize_every = 0;
@@ -152,19 +150,6 @@ nlohmann::json result_options(const Options& options) {
   };
   std::apply([&](const auto&... f) { (add(f), ...); }, Options::table());
   return out;
-}
-
-/// Published options of training that this version does not have.
-inline std::vector<RefusedOption> refused_training_options() {
-  return {
-      {"save_top_k", {1}, "one model is kept: that of the best epoch"},
-      {"test_every_n_epochs", {5}, "test data is scored by the evaluate stage alone"},
-      {"cudnn_benchmark", {true, false}, "no operation of cuDNN is used"},
-      {"num_workers", {0, 1, 2, 4, 8, 16}, "batches are gathered in the training process"},
-      {"mp_start_method",
-       {"spawn", "fork", "forkserver"},
-       "there are no worker processes to start"},
-  };
 }
 
 }  // namespace kdgat::train

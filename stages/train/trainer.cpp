@@ -4,7 +4,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "memory/arena.h"
@@ -52,36 +54,37 @@ memory::CachePolicy policy_of(const TrainOptions& options) {
   return out;
 }
 
+/// What memory given back is told to, if anybody listens.
+std::function<void(const std::string&)> note_to(const Log& log) {
+  if (!log) return {};
+  return [log](const std::string& text) { log("info", text); };
+}
+
 }  // namespace
 
-Trainer::Trainer(TrainOptions options, Job job, const graph::GraphStore& store,
-                 std::vector<int64_t> ids, graph::PackLimits limits, uint64_t seed,
-                 std::filesystem::path checkpoint, Observer observer)
+Trainer::Trainer(TrainOptions options, Objective& objective, Training training, Observer observer)
     : options_(std::move(options)),
-      job_(std::move(job)),
-      store_(store),
-      ids_(std::move(ids)),
-      limits_(limits),
-      seed_(seed),
-      checkpoint_(std::move(checkpoint)),
+      objective_(objective),
+      module_(objective.module()),
+      training_(std::move(training)),
       observer_(std::move(observer)),
-      weights_(weights_of(*job_.module)),
+      weights_(weights_of(module_)),
       best_weights_(clones(weights_)),
-      optimizer_(parameters_of(*job_.module), options_.optimizer == "adamw", options_.weight_decay),
+      optimizer_(parameters_of(module_), options_.optimizer == "adamw", options_.weight_decay),
       scaler_(options_.precision, weights_.front().second.device()),
       schedule_(options_),
       loss_sum_(at::zeros({}, weights_.front().second.options().dtype(at::kDouble))),
       meter_(memory::meter(loss_sum_.device())),
-      cache_(meter_, policy_of(options_), observer_.note),
-      buffers_(buffers_of(*job_.module)),
+      cache_(meter_, policy_of(options_), note_to(observer_.log)),
+      buffers_(buffers_of(module_)),
       buffers_before_(clones(buffers_)),
-      largest_part_(job_.largest_part) {
-  if (ids_.empty()) throw Error(ExitCode::kData, "there are no graphs to train on");
+      progress_(training_.checkpoint, training_.identity, training_.seed) {
+  if (training_.ids.empty()) throw Error(ExitCode::kData, "there are no graphs to train on");
 }
 
 Outcome Trainer::run() {
   resume();
-  while (epoch_ < options_.max_epochs && standing_ < options_.patience) {
+  while (progress_.goes_on(options_.max_epochs, options_.patience)) {
     train_epoch();
     finish_epoch();
   }
@@ -94,42 +97,44 @@ Outcome Trainer::run() {
   memory["peak_tensor_bytes"] = peak_allocated_;
   memory["peak_reserved_bytes"] = peak_reserved_;
   memory["splits"] = splits_;
-  return {epoch_,
-          step_,
-          best_epoch_,
-          best_,
+  return {progress_.epoch,
+          progress_.step,
+          progress_.best_epoch,
+          progress_.best,
           seconds_ > 0 ? static_cast<double>(trained_) / seconds_ : 0,
-          saves_,
-          save_seconds_,
+          progress_.saves(),
+          progress_.save_seconds(),
           std::move(memory)};
 }
 
 graph::PackPlan Trainer::plan_epoch() {
-  if (job_.sampler == nullptr) {
-    return graph::make_pack_plan(store_, ids_, limits_, /*shuffle=*/true, seed_, epoch_);
+  if (training_.sampler == nullptr) {
+    return graph::make_pack_plan(training_.store, training_.ids, training_.limits, /*shuffle=*/true,
+                                 training_.seed, progress_.epoch);
   }
   composition_ = nlohmann::json::object();
   std::vector<int64_t> ids;
-  if (job_.ranks == nullptr || job_.ranks->is_first()) {
+  if (is_first()) {
     if (pack_ == 0) {
       const at::NoGradGuard no_grad;
-      job_.module->eval();
-      job_.sampler->prepare(epoch_, check());
+      module_.eval();
+      training_.sampler->prepare(progress_.epoch, check());
     }
-    ids = job_.sampler->draw(epoch_, composition_);
+    ids = training_.sampler->draw(progress_.epoch, composition_);
   }
-  if (job_.ranks != nullptr) {
-    ids = nlohmann::json::parse(job_.ranks->from_first(nlohmann::json(ids).dump()))
+  if (training_.ranks != nullptr) {
+    ids = nlohmann::json::parse(training_.ranks->from_first(nlohmann::json(ids).dump()))
               .get<std::vector<int64_t>>();
   }
-  return graph::make_pack_plan(store_, ids, limits_, /*shuffle=*/true, seed_, epoch_);
+  return graph::make_pack_plan(training_.store, ids, training_.limits, /*shuffle=*/true,
+                               training_.seed, progress_.epoch);
 }
 
 void Trainer::train_epoch() {
   const graph::PackPlan plan = plan_epoch();
-  job_.module->train();
+  module_.train();
   meter_.reset_peaks();
-  const double lr = schedule_.rate(epoch_);
+  const double lr = schedule_.rate(progress_.epoch);
   Clock::time_point shown = Clock::now();
   while (pack_ < plan.packs()) {
     check_cancelled();
@@ -142,19 +147,17 @@ void Trainer::train_epoch() {
     graphs_ += graphs;
     trained_ += graphs;
     seconds_ += seconds_since(start);
-    ++step_;
-    const bool with_loss = step_ % options_.log_every_n_steps == 0;
+    ++progress_.step;
+    const bool with_loss = progress_.step % options_.log_every_n_steps == 0;
     if (with_loss || seconds_since(shown) > 0.2) {
       report(plan.packs(), with_loss);
       shown = Clock::now();
     }
-    const bool is_writer = job_.ranks == nullptr || job_.ranks->is_first();
-    if (is_writer && !checkpoint_.empty() && seconds_since(saved_) >= options_.checkpoint_seconds) {
+    if (is_first() && progress_.is_due(options_.checkpoint_seconds)) {
       save();
       cache_.after_checkpoint();
-      saved_ = Clock::now();
     }
-    cache_.after_step(step_);
+    cache_.after_step(progress_.step);
   }
   const memory::Counters counters = meter_.counters();
   peak_allocated_ = std::max(peak_allocated_, counters.peak_allocated);
@@ -164,12 +167,14 @@ void Trainer::train_epoch() {
 torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr) {
   const auto from = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(first)]);
   const auto to = static_cast<std::size_t>(plan.ptr[static_cast<std::size_t>(end)]);
-  const graph::StepTotals totals = size_of(store_, std::span(plan.order).subspan(from, to - from));
-  RankGroup* ranks = job_.ranks;
+  const graph::StepTotals totals =
+      size_of(training_.store, std::span(plan.order).subspan(from, to - from));
+  RankGroup* ranks = training_.ranks;
   parts_.clear();
   for (int64_t pack = first; pack < end; ++pack) {
-    add_part(ranks == nullptr ? plan.pack(pack)
-                              : piece_of(store_, plan.pack(pack), ranks->rank(), ranks->world()));
+    add_part(ranks == nullptr
+                 ? plan.pack(pack)
+                 : piece_of(training_.store, plan.pack(pack), ranks->rank(), ranks->world()));
   }
   copy(buffers_, buffers_before_);
   torch::Tensor sum = sum_of_step(totals);
@@ -184,7 +189,7 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
 
 /// Tries until there is memory for every part, here and in the other processes.
 torch::Tensor Trainer::sum_of_step(const graph::StepTotals& totals) {
-  RankGroup* ranks = job_.ranks;
+  RankGroup* ranks = training_.ranks;
   for (;;) {
     std::string failure;
     bool is_abandoned = false;
@@ -205,7 +210,7 @@ torch::Tensor Trainer::sum_of_step(const graph::StepTotals& totals) {
     }
     split_part(failure);
     // Where statistics are joint, the others wait for this process's in the middle of a pass.
-    if (ranks != nullptr && job_.parts_differ) ranks->abandon_step();
+    if (ranks != nullptr && objective_.parts_differ()) ranks->abandon_step();
   }
 }
 
@@ -215,13 +220,13 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
   torch::Tensor sum;
   for (part_ = 0; part_ < parts_.size(); ++part_) {
     const memory::Label batch("batch");
-    graph::gather(store_, parts_[part_], job_.with_edge_attr, batch_);
-    batch_.exchange = job_.ranks;
+    graph::gather(training_.store, parts_[part_], objective_.with_edge_attr(), batch_);
+    batch_.exchange = training_.ranks;
     const memory::Label forward("forward");
     torch::Tensor loss;
     {
       const Autocast in_16_bits(options_.precision, loss_sum_.device());
-      loss = job_.loss(batch_, totals, step_);
+      loss = objective_.loss(batch_, totals, {training_.seed, progress_.step});
     }
     writer_.release();
     const memory::Label backward("backward");
@@ -235,9 +240,10 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
 /// large before.
 void Trainer::add_part(std::span<const int64_t> ids) {
   if (ids.empty()) return;
-  const graph::StepTotals size = size_of(store_, ids);
-  const bool fits = largest_part_.graphs == 0 ||
-                    (size.nodes <= largest_part_.nodes && size.edges <= largest_part_.edges);
+  const graph::StepTotals size = size_of(training_.store, ids);
+  const bool fits =
+      training_.largest_part.graphs == 0 ||
+      (size.nodes <= training_.largest_part.nodes && size.edges <= training_.largest_part.edges);
   if (fits || ids.size() == 1) return parts_.push_back(ids);
   add_part(ids.first(ids.size() / 2));
   add_part(ids.subspan(ids.size() / 2));
@@ -255,7 +261,7 @@ void Trainer::undo_step() {
 void Trainer::split_part(const std::string& failure) {
   undo_step();
   const std::span<const int64_t> failed = parts_[part_];
-  const graph::StepTotals size = size_of(store_, failed);
+  const graph::StepTotals size = size_of(training_.store, failed);
   if (failed.size() == 1) {
     throw memory::OutOfMemory(
         loss_sum_.device(),
@@ -265,19 +271,19 @@ void Trainer::split_part(const std::string& failure) {
   }
   // Where two halves do not fit either, they fail and are cut again.
   const auto lower = [](int64_t value) { return std::max<int64_t>(1, value * 9 / 10); };
-  largest_part_ = {lower(size.graphs), lower(size.nodes), lower(size.edges)};
+  training_.largest_part = {lower(size.graphs), lower(size.nodes), lower(size.edges)};
   parts_[part_] = failed.first(failed.size() / 2);
   parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(part_) + 1,
                 failed.subspan(failed.size() / 2));
   ++splits_;
   if (observer_.memory) {
     observer_.memory({{"event", "split"},
-                      {"epoch", epoch_ + 1},
-                      {"step", step_ + 1},
+                      {"epoch", progress_.epoch + 1},
+                      {"step", progress_.step + 1},
                       {"graphs", size.graphs},
                       {"nodes", size.nodes},
                       {"edges", size.edges},
-                      {"same_step", !job_.parts_differ},
+                      {"same_step", !objective_.parts_differ()},
                       {"reason", failure}});
   }
 }
@@ -294,20 +300,20 @@ nlohmann::json Trainer::memory_now() const {
 }
 
 void Trainer::finish_epoch() {
-  nlohmann::json metrics = {{"train_loss", mean_loss()}, {"lr", schedule_.rate(epoch_)}};
+  nlohmann::json metrics = {{"train_loss", mean_loss()}, {"lr", schedule_.rate(progress_.epoch)}};
   metrics.update(scaler_.report());
   const memory::Label label("validation");
-  if (job_.sampler != nullptr) metrics["sample"] = composition_;
-  if (job_.evaluate) {
+  if (training_.sampler != nullptr) metrics["sample"] = composition_;
+  if (training_.evaluate) {
     const at::NoGradGuard no_grad;
-    job_.module->eval();
-    metrics.update(job_.evaluate(check()));
-    job_.module->train();
+    module_.eval();
+    metrics.update(training_.evaluate(check()));
+    module_.train();
   }
-  if (job_.ranks != nullptr) {  // what follows is decided from the same numbers everywhere
+  if (training_.ranks != nullptr) {  // what follows is decided from the same numbers everywhere
     const std::vector<uint8_t> bytes = nlohmann::json::to_cbor(metrics);
-    metrics =
-        nlohmann::json::from_cbor(job_.ranks->from_first(std::string(bytes.begin(), bytes.end())));
+    metrics = nlohmann::json::from_cbor(
+        training_.ranks->from_first(std::string(bytes.begin(), bytes.end())));
   }
   if (!metrics.contains(options_.monitor_metric)) {
     throw Error(ExitCode::kUsage,
@@ -317,26 +323,19 @@ void Trainer::finish_epoch() {
   const double value = metrics.at(options_.monitor_metric);
   check_finite(value, options_.monitor_metric);
   const bool less = options_.monitor_mode == "min";
-  ++epoch_;
+  bool is_better = false;
+  if (progress_.best_epoch > 0) {
+    const double best = progress_.best.at(options_.monitor_metric);
+    is_better = less ? value < best : value > best;
+  }
+  ++progress_.epoch;
   pack_ = 0;
   graphs_ = 0;
   loss_sum_.zero_();
-  bool better = best_epoch_ == 0;
-  if (!better) {
-    const double best = best_.at(options_.monitor_metric);
-    better = less ? value < best : value > best;
-  }
-  if (better) {
-    standing_ = 0;
-    best_epoch_ = epoch_;
-    best_ = metrics;
-    copy(weights_, best_weights_);
-  } else {
-    ++standing_;
-  }
+  if (progress_.judge(metrics, is_better)) copy(weights_, best_weights_);
   schedule_.observe(value, less);
   metrics["memory"] = memory_now();
-  if (observer_.epoch) observer_.epoch(epoch_, metrics);
+  if (observer_.epoch) observer_.epoch(progress_.epoch, metrics);
   cache_.after_epoch();
 }
 
@@ -347,39 +346,33 @@ double Trainer::mean_loss() const {
 }
 
 void Trainer::check_finite(double value, const std::string& name) const {
-  if (std::isfinite(value)) return;
-  throw Error(ExitCode::kStageFailed,
-              name + " is not finite (epoch " + std::to_string(epoch_ + 1) + ", step " +
-                  std::to_string(step_) + ")",
-              options_.precision == "16-mixed" ? "use precision=bf16-mixed, or lower lr"
-                                               : "lower lr, or gradient_clip");
+  progress_.check_finite(value, name,
+                         options_.precision == "16-mixed" ? "use precision=bf16-mixed, or lower lr"
+                                                          : "lower lr, or gradient_clip");
 }
 
 void Trainer::report(int64_t packs, bool with_loss) const {
   if (!observer_.step) return;
   const int64_t group = options_.accumulate_grad_batches;
-  Progress progress{epoch_ + 1,
-                    options_.max_epochs,
-                    (pack_ + group - 1) / group,
-                    (packs + group - 1) / group,
-                    std::nullopt,
-                    static_cast<double>(trained_) / seconds_};
-  if (with_loss) progress.loss = mean_loss();
-  observer_.step(progress);
+  StepReport report{
+      progress_.epoch + 1,         options_.max_epochs, (pack_ + group - 1) / group,
+      (packs + group - 1) / group, std::nullopt,        static_cast<double>(trained_) / seconds_};
+  if (with_loss) report.loss = mean_loss();
+  observer_.step(report);
 }
 
 /// Between two steps: all processes leave at the same one.
 void Trainer::check_cancelled() {
   ExitCode code = observer_.cancelled ? observer_.cancelled() : ExitCode::kOk;
-  if (job_.ranks != nullptr) {
-    code = static_cast<ExitCode>(job_.ranks->largest(static_cast<int64_t>(code)));
+  if (training_.ranks != nullptr) {
+    code = static_cast<ExitCode>(training_.ranks->largest(static_cast<int64_t>(code)));
   }
   if (code != ExitCode::kOk) stop(code);
 }
 
 /// For what is computed between steps. With other processes it waits for the next step.
 std::function<void()> Trainer::check() {
-  if (job_.ranks != nullptr) return [] {};
+  if (training_.ranks != nullptr) return [] {};
   return [this] {
     const ExitCode code = observer_.cancelled ? observer_.cancelled() : ExitCode::kOk;
     if (code != ExitCode::kOk) stop(code);
@@ -387,16 +380,11 @@ std::function<void()> Trainer::check() {
 }
 
 void Trainer::stop(ExitCode code) {
-  std::string what =
-      "stopped in epoch " + std::to_string(epoch_ + 1) + ", after step " + std::to_string(step_);
-  if (!checkpoint_.empty()) {
-    if (job_.ranks == nullptr || job_.ranks->is_first()) {
-      save();
-      writer_.finish();
-    }
-    what = "checkpoint at epoch " + std::to_string(epoch_ + 1) + ", step " + std::to_string(step_);
+  if (progress_.has_checkpoint() && is_first()) {
+    save();
+    writer_.finish();
   }
-  throw Error(code, what);
+  progress_.leave(code);
 }
 
 NamedTensors Trainer::tensors() const {
@@ -409,66 +397,45 @@ NamedTensors Trainer::tensors() const {
   add("best", best_weights_);
   add("optimizer", optimizer_.state());
   add("scaler", scaler_.state());
-  if (job_.sampler != nullptr) add("sampler", job_.sampler->state());
+  if (training_.sampler != nullptr) add("sampler", training_.sampler->state());
   out.emplace_back("progress.loss_sum", loss_sum_);
   return out;
 }
 
 void Trainer::save() {
-  const Clock::time_point start = Clock::now();
-  writer_.save(checkpoint_, tensors(),
-               {{"identity", job_.identity},
-                {"seed", seed_},
-                {"limits", {limits_.graphs, limits_.nodes, limits_.edges, limits_.min_packs}},
-                {"largest_part", {largest_part_.graphs, largest_part_.nodes, largest_part_.edges}},
-                {"epoch", epoch_},
-                {"pack", pack_},
-                {"graphs", graphs_},
-                {"step", step_},
-                {"standing", standing_},
-                {"best_epoch", best_epoch_},
-                {"best", best_},
-                {"schedule", schedule_.state()}});
-  ++saves_;
-  save_seconds_ += seconds_since(start);
+  const graph::PackLimits& limits = training_.limits;
+  const memory::Size& part = training_.largest_part;
+  progress_.save(tensors(),
+                 {{"limits", {limits.graphs, limits.nodes, limits.edges, limits.min_packs}},
+                  {"largest_part", {part.graphs, part.nodes, part.edges}},
+                  {"pack", pack_},
+                  {"graphs", graphs_},
+                  {"schedule", schedule_.state()}},
+                 &writer_);
 }
 
 void Trainer::resume() {
-  const bool is_reader = job_.ranks == nullptr || job_.ranks->is_first();
+  RankGroup* ranks = training_.ranks;
   std::optional<nlohmann::json> state;
-  if (is_reader && !checkpoint_.empty()) state = read_checkpoint_state(checkpoint_);
-  if (job_.ranks != nullptr) {
-    const std::string text = job_.ranks->from_first(state ? state->dump() : "");
+  if (is_first()) state = progress_.read();
+  if (ranks != nullptr) {
+    const std::string text = ranks->from_first(state ? state->dump() : "");
     if (!text.empty()) state = nlohmann::json::parse(text);
   }
-  if (!state) {
-    if (job_.ranks != nullptr) job_.ranks->from_first(weights_);
+  if (!state || !progress_.resume(*state, observer_.log)) {
+    if (ranks != nullptr) ranks->from_first(weights_);
     return;
   }
-  if (state->at("identity") != job_.identity || state->at("seed") != seed_) {
-    if (observer_.note) observer_.note("the checkpoint is of other options or data: starting over");
-    if (job_.ranks != nullptr) job_.ranks->from_first(weights_);
-    return;
-  }
-  if (is_reader) load_checkpoint(checkpoint_, tensors());
-  if (job_.ranks != nullptr) job_.ranks->from_first(tensors());
+  if (is_first()) progress_.load(tensors());
+  if (ranks != nullptr) ranks->from_first(tensors());
   // The packs of the run that wrote it: the memory free today may be another.
   const std::vector<int64_t> limits = state->at("limits");
-  limits_ = {limits.at(0), limits.at(1), limits.at(2), limits.at(3)};
+  training_.limits = {limits.at(0), limits.at(1), limits.at(2), limits.at(3)};
   const std::vector<int64_t> part = state->at("largest_part");
-  largest_part_ = {part.at(0), part.at(1), part.at(2)};
-  epoch_ = state->at("epoch");
+  training_.largest_part = {part.at(0), part.at(1), part.at(2)};
   pack_ = state->at("pack");
   graphs_ = state->at("graphs");
-  step_ = state->at("step");
-  standing_ = state->at("standing");
-  best_epoch_ = state->at("best_epoch");
-  best_ = state->at("best");
   schedule_.restore(state->at("schedule"));
-  if (observer_.note) {
-    observer_.note("continues from the checkpoint at epoch " + std::to_string(epoch_ + 1) +
-                   ", step " + std::to_string(step_));
-  }
 }
 
 }  // namespace kdgat::train

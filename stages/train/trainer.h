@@ -1,10 +1,7 @@
-// Trainer: the one training loop. Owns optimizer, schedule, progress and checkpoints; borrows the
-// model. Knows neither models nor objectives: it is handed closures.
+// Trainer: the training loop of whatever minimises an Objective on graphs. Owns optimizer, schedule,
+// progress and checkpoints; borrows the objective. Knows no model and no data beside the store.
 #pragma once
 
-#include <torch/nn/module.h>
-
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -20,8 +17,10 @@
 #include "memory/memory_plan.h"
 #include "memory/meter.h"
 #include "train/checkpoint.h"
+#include "train/objective.h"
 #include "train/optimizer.h"
 #include "train/precision.h"
+#include "train/progress.h"
 #include "train/rank_group.h"
 #include "train/sampler.h"
 #include "train/schedule.h"
@@ -29,32 +28,25 @@
 
 namespace kdgat::train {
 
-/// What is trained. Everything outlives the Trainer.
-struct Job {
-  torch::nn::Module* module = nullptr;
-  /// Loss of a part of a step, divided by the totals of the step: a scalar to call backward() on.
-  /// Noise may depend on `step`, counted from 0 over all epochs, and on graph ids, on nothing else.
-  std::function<torch::Tensor(const graph::GraphBatch&, const graph::StepTotals&, int64_t step)>
-      loss;
+/// What a training has beside its objective and options. What it names outlives the Trainer.
+struct Training {
+  const graph::GraphStore& store;
+  std::vector<int64_t> ids;     ///< of the graphs to train on
+  graph::PackLimits limits;     ///< of the packs
+  memory::Size largest_part{};  ///< a larger piece of a pack is split beforehand; 0 = no bound
+  Sampler* sampler = nullptr;   ///< chooses the graphs of each epoch; null = all of them
+  RankGroup* ranks = nullptr;  ///< each computes its piece of every pack; null = this process alone
   /// Numbers of the validation data after an epoch, by name; the module is in eval mode and no
   /// gradients are recorded. To be called now and then: `check` throws when the run is cancelled.
-  std::function<nlohmann::json(const std::function<void()>& check)> evaluate;
-  /// Chooses the graphs of each epoch; null = all of them.
-  Sampler* sampler = nullptr;
-  bool with_edge_attr = false;  ///< batches carry edge features
-  bool parts_differ = false;    ///< statistics of a batch enter the loss: a split changes it
-  /// The processes that share each step: each computes its piece of every pack. Null = this one
-  /// alone.
-  RankGroup* ranks = nullptr;
-  /// A larger piece of a pack is split beforehand; 0 = no bound.
-  memory::Size largest_part;
-  /// What results depend on beside the trainer's own arguments; a checkpoint of another identity is
-  /// not continued.
-  std::string identity;
+  std::function<nlohmann::json(const std::function<void()>& check)> evaluate{};
+  uint64_t seed = 0;
+  std::filesystem::path checkpoint{};  ///< file to continue from and to write; empty = none
+  /// What results depend on beside the trainer's own arguments; see Progress.
+  std::string identity{};
 };
 
 /// Where the work is, for people.
-struct Progress {
+struct StepReport {
   int64_t epoch = 0, epochs = 0;  ///< epoch counted from 1
   int64_t step = 0, steps = 0;    ///< inside the epoch
   std::optional<double> loss;     ///< mean of the epoch so far, now and then
@@ -64,9 +56,9 @@ struct Progress {
 /// Whoever watches; empty functions are not called.
 struct Observer {
   std::function<ExitCode()> cancelled;  ///< kOk = go on
-  std::function<void(const Progress&)> step;
+  std::function<void(const StepReport&)> step;
   std::function<void(int64_t epoch, const nlohmann::json& metrics)> epoch;  ///< counted from 1
-  std::function<void(const std::string&)> note;
+  Log log;
   /// What happened to memory: {"event": "split", ...}.
   std::function<void(const nlohmann::json&)> memory;
 };
@@ -86,10 +78,8 @@ struct Outcome {
 /// with one thread bit by bit), also from the middle of an epoch.
 class Trainer {
  public:
-  /// `checkpoint`: file to continue from if it exists and to write; empty = none.
-  Trainer(TrainOptions options, Job job, const graph::GraphStore& store, std::vector<int64_t> ids,
-          graph::PackLimits limits, uint64_t seed, std::filesystem::path checkpoint,
-          Observer observer);
+  /// `objective` outlives the trainer.
+  Trainer(TrainOptions options, Objective& objective, Training training, Observer observer);
 
   /// Leaves the weights of the best epoch in the module. Throws Error with the observer's code,
   /// after a checkpoint, when cancelled; Error(kStageFailed) when the loss is not finite.
@@ -114,15 +104,13 @@ class Trainer {
   void report(int64_t packs, bool with_loss) const;
   double mean_loss() const;
   void check_finite(double value, const std::string& name) const;
+  bool is_first() const { return training_.ranks == nullptr || training_.ranks->is_first(); }
   NamedTensors tensors() const;
 
   TrainOptions options_;
-  Job job_;
-  const graph::GraphStore& store_;
-  std::vector<int64_t> ids_;
-  graph::PackLimits limits_;
-  uint64_t seed_;
-  std::filesystem::path checkpoint_;
+  Objective& objective_;
+  torch::nn::Module& module_;
+  Training training_;
   Observer observer_;
 
   NamedTensors weights_;  ///< parameters and buffers of the module
@@ -139,25 +127,16 @@ class Trainer {
   NamedTensors buffers_, buffers_before_;  ///< of the module, and as they were before this step
   std::vector<std::span<const int64_t>> parts_;  ///< of this step: packs, or pieces of them
   std::size_t part_ = 0;                         ///< being computed
-  memory::Size largest_part_;  ///< a larger part is split beforehand; 0 = no bound yet
   int64_t splits_ = 0;
   int64_t peak_allocated_ = 0, peak_reserved_ = 0;  ///< of training, in this process
 
-  // Progress: what a checkpoint keeps beside the tensors.
-  int64_t epoch_ = 0;     ///< epochs completed
-  int64_t pack_ = 0;      ///< packs of this epoch done
-  int64_t graphs_ = 0;    ///< graphs of this epoch done
-  int64_t step_ = 0;      ///< steps done
-  int64_t standing_ = 0;  ///< epochs since the best
-  int64_t best_epoch_ = 0;
-  nlohmann::json best_ = nlohmann::json::object();
+  Progress progress_;
+  int64_t pack_ = 0;    ///< packs of this epoch done
+  int64_t graphs_ = 0;  ///< graphs of this epoch done
 
   double seconds_ = 0;  // of training, in this process
   int64_t trained_ = 0;
   CheckpointWriter writer_;
-  int64_t saves_ = 0;
-  double save_seconds_ = 0;
-  std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace kdgat::train

@@ -29,7 +29,7 @@
 #include "bench.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"
-#include "train/fit.h"
+#include "train/scoring.h"
 #include "train/trainer.h"
 
 namespace {
@@ -231,9 +231,9 @@ Config config_of(const std::string& size, const GraphStore& store) {
                            : Config::student(store.ids()->count());
 }
 
-std::unique_ptr<kdgat::objective::Objective> make_objective(const std::string& model,
-                                                            const std::string& size,
-                                                            const GraphStore& store) {
+std::unique_ptr<kdgat::train::Objective> make_objective(const std::string& model,
+                                                        const std::string& size,
+                                                        const GraphStore& store) {
   using namespace kdgat;
   if (model == "autoencoder") {
     return std::make_unique<objective::AutoencoderObjective>(
@@ -250,14 +250,10 @@ json train(const std::string& path, const std::string& model, const std::string&
            int64_t batch, int64_t epochs) {
   const GraphStore store = GraphStore::open(path);
   torch::manual_seed(42);
-  const std::unique_ptr<kdgat::objective::Objective> objective = make_objective(model, size, store);
-  const kdgat::train::Learner learner = kdgat::train::make_learner(*objective, 42, {}, size);
+  const std::unique_ptr<kdgat::train::Objective> objective = make_objective(model, size, store);
   kdgat::train::TrainOptions options;
   options.monitor_metric = "train_loss";
   options.lr = 0.002;
-  kdgat::train::Job job;
-  job.module = learner.module;
-  job.loss = learner.loss;
   std::vector<double> seconds, losses;
   int64_t steps = 0;
   const auto run = [&](int64_t count) {
@@ -269,8 +265,9 @@ json train(const std::string& path, const std::string& model, const std::string&
       losses.push_back(metrics.at("train_loss"));
       start = Clock::now();
     };
-    kdgat::train::Trainer trainer(options, job, store, all_graphs(store), {batch, 0, 0, 0}, 42, {},
-                                  observer);
+    kdgat::train::Training training{store, all_graphs(store), {batch, 0, 0, 0}};
+    training.seed = 42;
+    kdgat::train::Trainer trainer(options, *objective, std::move(training), observer);
     steps = trainer.run().steps;
   };
   run(epochs);

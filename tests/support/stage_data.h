@@ -2,7 +2,9 @@
 // requests of steps on it. Steps stand beside the data, each in a folder of its name.
 #pragma once
 
+#include <signal.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -20,7 +22,7 @@ namespace kdgat::test {
 
 using nlohmann::json;
 
-/// A host that remembers log, progress and the numbers of epochs, and leaves when told.
+/// A host that remembers log, progress and the numbers of epochs, and ends the stage when told.
 struct FakeHost {
   kdgat_host raw{KDGAT_ABI_MAJOR, KDGAT_ABI_MINOR, sizeof(kdgat_host), this, emit, cancelled,
                  nullptr,         nullptr};
@@ -30,7 +32,8 @@ struct FakeHost {
   std::vector<json> memory;    ///< what was said of memory
   std::vector<json> progress;  ///< events
   std::vector<double> losses;  ///< means of the epoch so far
-  int64_t polls_left = -1;     ///< -1 = for ever
+  int64_t polls_left = -1;     ///< until the stage is to leave; -1 = for ever
+  bool kills = false;          ///< then its process is killed instead
 
   static void emit(void* context, const char* text) {
     auto* self = static_cast<FakeHost*>(context);
@@ -47,7 +50,12 @@ struct FakeHost {
   }
   static int32_t cancelled(void* context) {
     auto* self = static_cast<FakeHost*>(context);
-    if (self->polls_left < 0 || self->polls_left-- > 0) return 0;
+    if (self->polls_left < 0) return 0;
+    if (self->polls_left > 0) {
+      --self->polls_left;
+      return 0;
+    }
+    if (self->kills) ::kill(::getpid(), SIGKILL);
     return static_cast<int32_t>(ExitCode::kRequeue);
   }
 };
@@ -67,12 +75,13 @@ struct StageData {
     return r;
   }
 
-  /// Names and hashes of the tensors of a step's model.
-  std::string weights(const std::string& step) const {
-    const auto file = graph::SafetensorsFile::open(folder / step / "model.safetensors");
+  /// Names and hashes of the tensors of a step's model, or of another file of its folder.
+  std::string weights(const std::string& step,
+                      const std::string& name = "model.safetensors") const {
+    const auto file = graph::SafetensorsFile::open(folder / step / name);
     std::string out;
-    for (const auto& [name, tensor] : file.tensors()) {
-      out += name + graph::hash_bytes(tensor.data, tensor.bytes);
+    for (const auto& [key, tensor] : file.tensors()) {
+      out += key + graph::hash_bytes(tensor.data, tensor.bytes);
     }
     return out;
   }
@@ -90,6 +99,17 @@ inline void import_synthetic(const StageData& data, const graph::SynthOptions& s
   graph::write_synthetic(data.folder / "files", synth);
   graph::import_logs(data.folder / "files", data.folder / "data", options);
 }
+
+/// Windows of traffic with attacks.
+struct CanFixture : StageData {
+  CanFixture() {
+    graph::SynthOptions synth;
+    synth.seconds = 10;
+    synth.vehicles = 2;
+    import_synthetic(*this, synth);
+  }
+  json facts() const override { return graph::GraphStore::open(store_file()).facts(); }
+};
 
 /// Ratings of four classes of users and items.
 struct RatingsFixture : StageData {

@@ -40,4 +40,21 @@ void from_json(const json& in, GatConfig& config) { load_config(in, config); }
 void to_json(json& out, const FusionConfig& config) { out = dump_config(config); }
 void from_json(const json& in, FusionConfig& config) { load_config(in, config); }
 
+std::string size_name(VgaeSizes sizes) {
+  const auto is = [&sizes](const VgaeSizes& known) {
+    sizes.dropout = known.dropout;
+    return sizes == known;
+  };
+  return is(vgae_student()) ? "student" : is(vgae_teacher()) ? "teacher" : "custom";
+}
+
+std::string size_name(GatSizes sizes) {
+  const auto is = [&sizes](const GatSizes& known) {
+    sizes.fc_layers = known.fc_layers;
+    sizes.dropout = known.dropout;
+    return sizes == known;
+  };
+  return is(gat_student()) ? "student" : is(gat_teacher()) ? "teacher" : "custom";
+}
+
 }  // namespace kdgat::model

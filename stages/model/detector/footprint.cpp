@@ -131,6 +131,16 @@ Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
   return step.finish();
 }
 
+FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads) {
+  FootprintOptions out;
+  out.precision = form.precision;
+  out.checkpointing = form.gradient_checkpointing;
+  out.accumulating = form.accumulates();
+  out.distilling = distilling;
+  out.threads = threads;
+  return out;
+}
+
 Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
   Step step(options);
   Tape& tape = step.tape;

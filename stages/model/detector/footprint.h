@@ -6,6 +6,7 @@
 #include <string>
 
 #include "memory/memory_plan.h"
+#include "memory/step_form.h"
 #include "model/detector/config.h"
 
 namespace kdgat::model {
@@ -27,17 +28,7 @@ struct FootprintOptions {
 memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& options);
 memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options);
 
-/// Of anything with the members of train::TrainOptions and train::KdOptions.
-template <class Options>
-FootprintOptions footprint_options(const Options& options, int64_t threads) {
-  FootprintOptions out;
-  out.precision = options.precision;
-  out.checkpointing = options.gradient_checkpointing;
-  out.accumulating = options.accumulate_grad_batches > 1;
-  out.distilling = options.use_kd;
-  out.threads = threads;
-  return out;
-}
+FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads);
 
 /// footprint() and what would make it smaller.
 template <class Config>

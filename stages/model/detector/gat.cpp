@@ -1,6 +1,7 @@
 #include "model/detector/gat.h"
 
 #include "model/layers/generator_lock.h"
+#include "model/layers/noise.h"
 #include "model/layers/recompute.h"
 
 namespace kdgat::model {

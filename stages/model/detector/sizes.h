@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace kdgat::model {
@@ -51,5 +52,10 @@ inline GatSizes gat_student() {
   return {
       .hidden = 24, .layers = 2, .heads = 4, .embedding_dim = 8, .fc_layers = 3, .dropout = 0.1};
 }
+
+/// "student", "teacher" or "custom", by what makes its parameters: any dropout; the published
+/// teacher of a classifier has two or three fully connected layers, by where it is told.
+std::string size_name(VgaeSizes sizes);
+std::string size_name(GatSizes sizes);
 
 }  // namespace kdgat::model

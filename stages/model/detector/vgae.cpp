@@ -2,6 +2,7 @@
 
 #include "model/layers/full_precision.h"
 #include "model/layers/generator_lock.h"
+#include "model/layers/noise.h"
 
 namespace kdgat::model {
 

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph/noise_key.h"
 #include "graph/pack.h"
-#include "model/layers/noise.h"
 
 namespace kdgat::model {
 
@@ -26,7 +26,7 @@ struct BatchTensors {
   at::Tensor y_G;           ///< int64 label, -1 = none
   at::Tensor graph_id_G;    ///< int64 index in the store
   int64_t graphs = 0, nodes = 0, edges = 0;
-  NoiseKey noise;                       ///< used in training mode only
+  graph::NoiseKey noise;                ///< used in training mode only
   graph::Exchange* exchange = nullptr;  ///< of the batch; used in training mode only
 
   bool is_cpu() const { return x_NF.is_cpu(); }

@@ -10,6 +10,7 @@
 #include "model/layers/full_precision.h"
 #include "model/layers/gat_reference.h"
 #include "model/layers/layers.h"
+#include "model/layers/noise.h"
 #include "model/layers/noise_keys.h"
 
 namespace kdgat::model {

@@ -7,6 +7,7 @@
 #include "graph/feature_stats.h"
 #include "graph/random.h"
 #include "kdgat/error.h"
+#include "model/layers/noise.h"
 
 namespace kdgat::model {
 

@@ -8,11 +8,6 @@
 
 namespace kdgat::model {
 
-struct NoiseKey {
-  uint64_t seed = 0;
-  int64_t step = 0;
-};
-
 struct BatchTensors;
 
 /// Standard normal numbers [N, width], of the options of batch.x_NF. `layer` names the place in the

@@ -9,6 +9,7 @@
 #include "model/kernels/isa.h"
 #include "model/kernels/parallel.h"
 #include "model/layers/full_precision.h"
+#include "model/layers/noise.h"
 #include "model/layers/noise_keys.h"
 
 namespace kdgat::model {

@@ -153,7 +153,7 @@ at::Tensor SageNet::state(int64_t layer) const {
   return at < in_N2H_.size() ? in_N2H_[at].narrow(1, config_.hidden, config_.hidden) : last_NH_;
 }
 
-void SageNet::hidden_layers(const NoiseKey& key, double dropout) {
+void SageNet::hidden_layers(const graph::NoiseKey& key, double dropout) {
   const int64_t H = config_.hidden, U = config_.users, I = config_.items;
   const at::Tensor first = state(0);
   const auto project = [&](const char* kind, int64_t from, int64_t count) {
@@ -211,7 +211,8 @@ void SageNet::collect_rows(const RatedPairs& batch) {
   }
 }
 
-double SageNet::gradient(const RatedPairs& batch, const PairLoss& loss, const NoiseKey& key) {
+double SageNet::gradient(const RatedPairs& batch, const PairLoss& loss,
+                         const graph::NoiseKey& key) {
   const at::NoGradGuard no_grad;
   if (static_cast<int64_t>(batch.user.size()) > config_.batch ||
       (!batch.negative.empty() && config_.nodes_a_pair < 3)) {

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/noise_key.h"
 #include "memory/memory_plan.h"
-#include "model/layers/noise.h"
 #include "model/ratings/sage_pairs.h"
 
 namespace kdgat::model {
@@ -87,7 +87,7 @@ class SageNet {
 
   /// The loss of a batch and, in grads(), its gradient. Only rows of the last layer that the batch
   /// names are computed: the same numbers. Noise depends on (seed, step) of the key alone.
-  double gradient(const RatedPairs& batch, const PairLoss& loss, const NoiseKey& key);
+  double gradient(const RatedPairs& batch, const PairLoss& loss, const graph::NoiseKey& key);
   void adam(const AdamStep& step);
 
   /// Hidden states of all nodes, without dropout, [N, H]; valid until the next call of anything.
@@ -105,7 +105,7 @@ class SageNet {
   void make_parameters(uint64_t seed, double head_bias);
   void make_workspace();
   at::Tensor state(int64_t layer) const;  ///< output of it, [N, H]; 0 = the projections
-  void hidden_layers(const NoiseKey& key, double dropout);  ///< all but the last
+  void hidden_layers(const graph::NoiseKey& key, double dropout);  ///< all but the last
   /// out = the last layer of some rows, whose own states are nodes_R.
   void last_layer(const kernels::SageRows& rows, const at::Tensor& nodes_R,
                   const at::Tensor& out_RH);

@@ -98,7 +98,7 @@ class PairStep {
     grad_bias_ = net.grad("node.bias").data_ptr<T>();
   }
 
-  double mse(const RatedPairs& batch, const PairLoss& loss, const NoiseKey& key) {
+  double mse(const RatedPairs& batch, const PairLoss& loss, const graph::NoiseKey& key) {
     const int32_t threshold = drop_threshold(dropout_);
     const T keep = T(1 / (1 - dropout_));
     const double weight = loss.mse_weight / static_cast<double>(batch.user.size());
@@ -175,8 +175,8 @@ void each_row(std::span<const int32_t> rows, const Visit& visit) {
 }  // namespace
 
 double pair_gradients(const SageNet& net, const RatedPairs& batch, const PairLoss& loss,
-                      const NoiseKey& key, const at::Tensor& slot_N, const at::Tensor& out_RH,
-                      const at::Tensor& grad_RH) {
+                      const graph::NoiseKey& key, const at::Tensor& slot_N,
+                      const at::Tensor& out_RH, const at::Tensor& grad_RH) {
   double value = 0;
   AT_DISPATCH_FLOATING_TYPES(out_RH.scalar_type(), "pair_gradients", [&] {
     PairStep<scalar_t> step(net, slot_N, out_RH, grad_RH);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "model/layers/noise.h"
+#include "graph/noise_key.h"
 
 namespace kdgat::model {
 
@@ -33,8 +33,8 @@ struct PairLoss {
 /// The loss of a batch; gradients of the head and of the biases are added to the net's, those of
 /// out [rows, H] are written. `slot` int32 [N]: row of a node.
 double pair_gradients(const SageNet& net, const RatedPairs& batch, const PairLoss& loss,
-                      const NoiseKey& key, const at::Tensor& slot_N, const at::Tensor& out_RH,
-                      const at::Tensor& grad_RH);
+                      const graph::NoiseKey& key, const at::Tensor& slot_N,
+                      const at::Tensor& out_RH, const at::Tensor& grad_RH);
 
 /// s, with b_item, and the rating, not clamped.
 struct Prediction {

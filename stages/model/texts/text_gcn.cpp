@@ -10,6 +10,7 @@
 
 #include "model/kernels/parallel.h"
 #include "model/layers/batch_tensors.h"
+#include "model/layers/noise.h"
 
 namespace kdgat::model {
 
@@ -24,7 +25,7 @@ at::Tensor drawn(int64_t inputs, int64_t outputs, at::Generator& generator) {
 }
 
 /// Runs of rows as a batch of graphs, which is what noise has its keys for.
-BatchTensors runs_of(const at::Tensor& x_NC, const NoiseKey& noise) {
+BatchTensors runs_of(const at::Tensor& x_NC, const graph::NoiseKey& noise) {
   const int64_t nodes = x_NC.size(0);
   BatchTensors out;
   out.x_NF = x_NC;
@@ -96,7 +97,8 @@ at::Tensor TextGcnImpl::normed(const at::Tensor& x_NC, std::size_t layer) {
 }
 
 /// act, norm and dropout of a hidden layer.
-at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer, const NoiseKey& noise) {
+at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer,
+                                 const graph::NoiseKey& noise) {
   const double p = is_training() ? config_.dropout : 0;
   const auto name = kDropLayer + static_cast<uint32_t>(layer);
   const BatchTensors runs = runs_of(x_NC, noise);
@@ -114,7 +116,8 @@ at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer, cons
   return y_NC * kept;
 }
 
-at::Tensor TextGcnImpl::finish(at::Tensor sum, const ProductChain& chain, const NoiseKey& noise) {
+at::Tensor TextGcnImpl::finish(at::Tensor sum, const ProductChain& chain,
+                               const graph::NoiseKey& noise) {
   if (config_.model == "sgc") {
     for (std::size_t k = 1; k < chain.size(); ++k) sum = (*chain[k])(sum);
     return add_bias(sum, 0);

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/layers/noise.h"
+#include "graph/noise_key.h"
 #include "model/texts/sparse_product.h"
 #include "model/texts/text_gcn_config.h"
 
@@ -39,12 +39,12 @@ class TextGcnImpl : public torch::nn::Module {
   at::Tensor begin(const SparseProduct& first);
   /// All after it: logits [N, C], right in the rows of the chain's last outputs. Drops by `noise`
   /// in training mode. Consumes `sum`, which begin() gave.
-  at::Tensor finish(at::Tensor sum, const ProductChain& chain, const NoiseKey& noise);
+  at::Tensor finish(at::Tensor sum, const ProductChain& chain, const graph::NoiseKey& noise);
 
   const TextGcnConfig& config() const { return config_; }
 
  private:
-  at::Tensor activate(const at::Tensor& x_NC, std::size_t layer, const NoiseKey& noise);
+  at::Tensor activate(const at::Tensor& x_NC, std::size_t layer, const graph::NoiseKey& noise);
   at::Tensor add_bias(const at::Tensor& x_NC, std::size_t layer) const;
   at::Tensor normed(const at::Tensor& x_NC, std::size_t layer);
 

@@ -24,7 +24,7 @@ using test::tensor_of;
 
 const json kLayout = {{"node_features", {"id", "byte"}}, {"vocabulary", {1, 2, 3}}};
 
-StepTotals distill_totals(const graph::GraphBatch& batch) {
+graph::StepTotals distill_totals(const graph::GraphBatch& batch) {
   return {batch.graphs, batch.nodes, batch.edges};
 }
 

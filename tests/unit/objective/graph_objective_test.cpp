@@ -102,7 +102,7 @@ TEST_CASE("numbers are predicted in their own unit and learned in standard devia
 TEST_CASE("parts of a step of labelled graphs add up to the step", "[head][property]") {
   const std::vector<SpatialGraph> graphs = labelled_trees(9, 3);
   const graph::GraphBatch whole = make_spatial_batch(graphs);
-  const StepTotals totals = totals_of(whole);
+  const graph::StepTotals totals = totals_of(whole);
   for (const int64_t classes : {0, 3}) {
     GraphObjective objective(small_graph_model(classes), false);
     objective.loss(whole, totals, {}).backward();
@@ -121,7 +121,7 @@ TEST_CASE("parts of a step of labelled graphs add up to the step", "[head][prope
 
 TEST_CASE("a frozen encoder gets no gradient, and its head the same as before", "[head]") {
   const graph::GraphBatch batch = make_spatial_batch(labelled_trees(8, 3));
-  const StepTotals totals = totals_of(batch);
+  const graph::StepTotals totals = totals_of(batch);
   const auto head_gradients = [&](GraphObjective& objective) {
     objective.module().zero_grad();
     objective.loss(batch, totals, {}).backward();
@@ -163,7 +163,7 @@ TEST_CASE("a frozen encoder gets no gradient, and its head the same as before", 
 
 TEST_CASE("gradients of classes and numbers", "[head][gradients]") {
   const graph::GraphBatch batch = make_spatial_batch(labelled_trees(4, 3));
-  const StepTotals totals = totals_of(batch);
+  const graph::StepTotals totals = totals_of(batch);
   for (const int64_t classes : {0, 3}) {
     for (const std::string readout : {"mean", "sum"}) {
       model::GraphModel model = small_graph_model(classes, "published", readout);

@@ -33,7 +33,7 @@ graph::GraphBatch batch_with_edges() {
   return out;
 }
 
-std::vector<torch::Tensor> gradients(Objective& objective, const graph::GraphBatch& batch,
+std::vector<torch::Tensor> gradients(train::Objective& objective, const graph::GraphBatch& batch,
                                      const std::string& precision, double& loss) {
   objective.module().zero_grad();
   torch::Tensor value;
@@ -62,7 +62,7 @@ double norm_of(const std::vector<torch::Tensor>& tensors) {
 
 /// A unit in the last place is 2^-8 of bf16 and 2^-11 of fp16. More is allowed, as activations near
 /// zero change sign.
-void check_near_32_bits(Objective& objective) {
+void check_near_32_bits(train::Objective& objective) {
   const graph::GraphBatch batch = batch_with_edges();
   double expected_loss = 0;
   const std::vector<torch::Tensor> expected = gradients(objective, batch, "32", expected_loss);

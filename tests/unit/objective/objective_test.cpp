@@ -24,7 +24,7 @@ using test::make_batch;
 using test::random_small_graphs;
 using test::tensor_of;
 
-StepTotals totals_of_batch(const graph::GraphBatch& batch) {
+graph::StepTotals totals_of_batch(const graph::GraphBatch& batch) {
   return {batch.graphs, batch.nodes, batch.edges};
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("the classifier equals PyTorch Geometric's", "[objective][golden]") {
 TEST_CASE("the parts of a step add up to the step, with dropout", "[objective]") {
   const auto graphs = random_small_graphs(8, 21);
   const graph::GraphBatch whole = make_batch(graphs);
-  const StepTotals totals = totals_of_batch(whole);
+  const graph::StepTotals totals = totals_of_batch(whole);
   const auto compare = [&](auto& objective) {
     objective.loss(whole, totals, {7, 3}).backward();
     std::vector<torch::Tensor> grads;
@@ -172,7 +172,7 @@ TEST_CASE("the parts of a step are the same step with every form", "[objective][
       const torch::NoGradGuard no_grad;
       if (item.key().find("norm") != std::string::npos) item.value().add_(0.1);
     }
-    const StepTotals totals = totals_of_batch(whole);
+    const graph::StepTotals totals = totals_of_batch(whole);
     objective.loss(whole, totals, {7, 3}).backward();
     std::vector<torch::Tensor> grads;
     for (auto& p : objective.module().parameters()) {
@@ -221,8 +221,8 @@ TEST_CASE("scores are per graph, without noise, and leave the mode as it was", "
   const graph::GraphBatch whole = make_batch(graphs), third = make_batch({graphs[2]});
   AutoencoderObjective autoencoder(model::make_model(model::VgaeConfig::student(20)));
   ClassifierObjective classifier(model::make_model(model::GatConfig::student(20)));
-  for (Objective* objective :
-       {static_cast<Objective*>(&autoencoder), static_cast<Objective*>(&classifier)}) {
+  for (train::Objective* objective : {static_cast<train::Objective*>(&autoencoder),
+                                      static_cast<train::Objective*>(&classifier)}) {
     const torch::Tensor score = objective->score(whole);
     CHECK(score.sizes() == torch::IntArrayRef{6});
     CHECK_FALSE(score.requires_grad());

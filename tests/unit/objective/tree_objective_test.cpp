@@ -140,7 +140,7 @@ TEST_CASE("equal states have a finite gradient", "[tree]") {
 
 /// The loss by loops, from the states that the encoder gives.
 double reference_loss(TreeObjective& objective, const graph::GraphBatch& batch,
-                      model::NoiseKey noise) {
+                      graph::NoiseKey noise) {
   const torch::NoGradGuard no_grad;
   model::TreeModel& model = objective.model();
   const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model->encoder);
@@ -182,7 +182,7 @@ TEST_CASE("the loss is what loops give, and its parts add up", "[tree]") {
   objective.options.lambda_order = 0.7;
   objective.options.delta_margin = 3;
   const graph::GraphBatch batch = make_spatial_batch(random_trees(6, 1));
-  const model::NoiseKey noise{5, 2};
+  const graph::NoiseKey noise{5, 2};
   const torch::Tensor loss = objective.loss(batch, totals_of(batch), noise);
   CHECK(loss.item<double>() == Approx(reference_loss(objective, batch, noise)).epsilon(1e-12));
   const auto parts = objective.parts();
@@ -204,7 +204,7 @@ TEST_CASE("parts of a step add up to the step", "[tree][property]") {
   objective.options.delta_margin = 3;
   const std::vector<SpatialGraph> graphs = random_trees(9, 3);
   const graph::GraphBatch whole = make_spatial_batch(graphs);
-  const StepTotals totals = totals_of(whole);
+  const graph::StepTotals totals = totals_of(whole);
   const torch::Tensor loss = objective.loss(whole, totals, {5, 2});
   loss.backward();
   const torch::Tensor expected = gradient_of(objective.module());
@@ -315,7 +315,7 @@ TEST_CASE("gradients of the whole loss", "[tree][gradients]") {
   TreeObjective objective(model);
   objective.options.delta_margin = 2;
   const graph::GraphBatch batch = make_spatial_batch(random_trees(2, 9));
-  const StepTotals totals = totals_of(batch);
+  const graph::StepTotals totals = totals_of(batch);
   check_gradients({model->encoder->embedding->first->weight,
                    model->encoder->embedding->second->bias, model->growth->first->bias},
                   [&](const std::vector<torch::Tensor>&) {
@@ -357,7 +357,7 @@ TEST_CASE("the loss is the same after a rotation and a translation", "[tree][pro
 TEST_CASE("the loss in mixed precision is near that of 32 bits", "[tree][precision]") {
   TreeObjective objective(small_model(torch::kFloat));
   const graph::GraphBatch batch = make_spatial_batch(random_trees(10, 12));
-  const StepTotals totals = totals_of(batch);
+  const graph::StepTotals totals = totals_of(batch);
   const torch::Tensor expected = objective.loss(batch, totals, {});
   CHECK(expected.scalar_type() == torch::kFloat);
   torch::Tensor loss;

@@ -303,25 +303,4 @@ TEST_CASE("a fusion refuses models that are not its own", "[fusion]") {
   CHECK_THROWS_WITH(Fusion::run(o, foreign, f.fake.host), Catch::Contains("other vocabulary"));
 }
 
-TEST_CASE("a fusion that is told to stop says where, and starts again", "[fusion]") {
-  Trained f;
-  const FusionOptions o = short_options("mlp");
-  Fusion::run(o, f.fusion_request("whole"), f.fake.host);
-  for (const int64_t polls : {0, 1, 2, 6}) {
-    f.fake.polls_left = polls;
-    try {
-      Fusion::run(o, f.fusion_request(), f.fake.host);
-      FAIL("went on");
-    } catch (const Error& e) {
-      CHECK(e.code() == ExitCode::kRequeue);
-      CHECK(std::string(e.what()).find("stopped") != std::string::npos);
-    }
-    CHECK_FALSE(std::filesystem::exists(f.folder / "fusion" / "model.safetensors"));
-  }
-  f.fake.polls_left = -1;
-  Fusion::run(o, f.fusion_request(), f.fake.host);
-  CHECK(hash_of(f.folder / "fusion" / "model.safetensors") ==
-        hash_of(f.folder / "whole" / "model.safetensors"));
-}
-
 }  // namespace kdgat::fusion

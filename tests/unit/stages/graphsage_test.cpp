@@ -153,35 +153,6 @@ TEST_CASE("graphsage learns the structure of synthetic ratings", "[graphsage][st
   CHECK_FALSE(fs::exists(request.run_dir / "checkpoint"));
 }
 
-TEST_CASE("a run that was stopped ends with the weights of an undisturbed one",
-          "[graphsage][stages]") {
-  RatingsFixture fixture;
-  GraphsageOptions options = small();
-  options.loss = "combined";
-  options.leave_target_out = true;
-  Graphsage::run(options, fixture.request("whole"), fixture.fake.host);
-  const Request request = fixture.request("parts");
-  for (const int64_t polls : {5, 17, 30}) {
-    fixture.fake.polls_left = polls;
-    try {
-      Graphsage::run(options, request, fixture.fake.host);
-      FAIL("was not stopped");
-    } catch (const Error& error) {
-      CHECK(error.code() == ExitCode::kRequeue);
-    }
-  }
-  fixture.fake.polls_left = -1;
-  Graphsage::run(options, request, fixture.fake.host);
-  CHECK(fixture.weights("parts") == fixture.weights("whole"));
-
-  fixture.fake.polls_left = 5;
-  CHECK_THROWS_AS(Graphsage::run(options, request, fixture.fake.host), Error);
-  fixture.fake.polls_left = -1;
-  options.lr = 0.1;
-  CHECK_THROWS_WITH(Graphsage::run(options, request, fixture.fake.host),
-                    Catch::Contains("the checkpoint is of other data, options or another seed"));
-}
-
 TEST_CASE("several models train in threads of one process as they do alone",
           "[graphsage][stages]") {
   RatingsFixture fixture;

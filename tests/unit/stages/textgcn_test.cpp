@@ -143,40 +143,6 @@ TEST_CASE("without validation documents all epochs are trained, and the loss is 
   }
 }
 
-TEST_CASE("a text model that was stopped goes on to the weights of an undisturbed one",
-          "[textgcn]") {
-  TextFixture f;
-  for (const char* stop : {"mean_loss", "best"}) {
-    TextGcnOptions o = small();
-    o.max_epochs = 12;
-    o.stop = stop;
-    const std::string whole = std::string("whole ") + stop, parts = std::string("parts ") + stop;
-    const json expected = TextGcn::run(o, f.request(whole), f.fake.host);
-    f.fake.polls_left = 5;
-    ExitCode code = ExitCode::kOk;
-    try {
-      TextGcn::run(o, f.request(parts), f.fake.host);
-    } catch (const Error& e) {
-      code = e.code();
-    }
-    CHECK(code == ExitCode::kRequeue);
-    REQUIRE(fs::exists(f.folder / parts / "checkpoint"));
-    f.fake.polls_left = -1;
-    const json made = TextGcn::run(o, f.request(parts), f.fake.host);
-    CHECK_THAT(f.fake.log, Catch::Contains("continues from the checkpoint after epoch 5"));
-    CHECK(f.weights(parts) == f.weights(whole));
-    CHECK(made.at("metrics").at("val_loss") == expected.at("metrics").at("val_loss"));
-
-    // A checkpoint of another seed is not continued.
-    f.fake.polls_left = 2;
-    CHECK_THROWS_AS(TextGcn::run(o, f.request("again", 1), f.fake.host), Error);
-    f.fake.polls_left = -1;
-    TextGcn::run(o, f.request("again", 42), f.fake.host);
-    CHECK(f.weights("again") == f.weights(whole));
-    fs::remove_all(f.folder / "again");
-  }
-}
-
 TEST_CASE("text models trained in threads of one process are those trained alone", "[textgcn]") {
   TextFixture f;
   TextGcnOptions o = small();

@@ -182,28 +182,6 @@ TEST_CASE("numbers of graphs are learned, and judged in their own unit", "[finet
   CHECK(made.at("metrics").at("parts").at("test").at("mae") < 8);
 }
 
-TEST_CASE("a run that is stopped and continued ends with the weights of an undisturbed one",
-          "[gtssl][resume]") {
-  TreeFixture f;
-  gtssl::GtsslOptions o = small_gtssl();
-  o.checkpoint_seconds = 0;
-  gtssl::Gtssl::run(o, f.request("whole"), f.fake.host);
-  int64_t stops = 0;
-  for (bool is_done = false; !is_done; ++stops) {
-    REQUIRE(stops < 100);
-    f.fake.polls_left = 9;
-    try {
-      gtssl::Gtssl::run(o, f.request("broken"), f.fake.host);
-      is_done = true;
-    } catch (const Error& e) {
-      REQUIRE(e.code() == ExitCode::kRequeue);
-    }
-  }
-  CHECK(stops > 3);
-  f.fake.polls_left = -1;
-  CHECK(f.weights("broken") == f.weights("whole"));
-}
-
 TEST_CASE("a step in parts of one graph is the same step", "[gtssl][accumulation]") {
   TreeFixture f;
   gtssl::GtsslOptions o = small_gtssl();

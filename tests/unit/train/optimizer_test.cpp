@@ -9,9 +9,9 @@
 
 #include "memory/arena.h"
 #include "train/checkpoint.h"
-#include "train/fit.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
+#include "train/train_options.h"
 
 using namespace kdgat;
 

@@ -14,6 +14,7 @@
 #include "graph/pack.h"
 #include "graph/random.h"
 #include "memory/arena.h"
+#include "memory/meter.h"
 #include "support/catch_torch.h"
 #include "support/stage_fixture.h"
 #include "support/weights.h"

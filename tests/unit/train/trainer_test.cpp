@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "support/random_graphs.h"
 #include "train/checkpoint.h"
@@ -30,6 +32,22 @@ struct TinyImpl : torch::nn::Module {
   torch::nn::BatchNorm1d norm{nullptr};
 };
 TORCH_MODULE(Tiny);
+
+/// An objective whose loss is any function.
+struct LossOf : train::Objective {
+  using Function = std::function<torch::Tensor(const graph::GraphBatch&, const graph::StepTotals&,
+                                               int64_t step)>;
+
+  torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     graph::NoiseKey noise) override {
+    return function(batch, totals, noise.step);
+  }
+  torch::Tensor score(const graph::GraphBatch& batch) override { return at::zeros({batch.graphs}); }
+  torch::nn::Module& module() override { return *model; }
+
+  Function function;
+  Tiny model{nullptr};
+};
 
 /// A store of 53 graphs, a small model that sees one number a graph, noise by step and graph, and a
 /// Trainer around them.
@@ -64,9 +82,9 @@ struct Fixture {
     module = Tiny(with_norm);
     losses.clear();
     steps_in_training_mode = 0;
-    job.module = module.ptr().get();
-    job.loss = [this](const graph::GraphBatch& batch, const graph::StepTotals& totals,
-                      int64_t step) {
+    objective.model = module;
+    objective.function = [this](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                                int64_t step) {
       torch::Tensor in = torch::zeros({batch.graphs, 3});
       torch::Tensor y = torch::zeros({batch.graphs, 1});
       for (int64_t g = 0; g < batch.graphs; ++g) {
@@ -87,8 +105,12 @@ struct Fixture {
   }
 
   train::Outcome train(graph::PackLimits limits = {8, 0, 0, 0}) {
-    train::Trainer trainer(options, job, store, ids, limits, 3, checkpoint, observer);
-    return trainer.run();
+    train::Training training{store, ids, limits};
+    training.evaluate = evaluate;
+    training.seed = 3;
+    training.checkpoint = checkpoint;
+    training.identity = identity;
+    return train::Trainer(options, objective, std::move(training), observer).run();
   }
 
   std::vector<torch::Tensor> weights() const {
@@ -104,7 +126,9 @@ struct Fixture {
   std::vector<int64_t> ids;
   train::TrainOptions options;
   Tiny module{nullptr};
-  train::Job job;
+  LossOf objective;
+  std::function<nlohmann::json(const std::function<void()>&)> evaluate;
+  std::string identity;
   train::Observer observer;
   std::filesystem::path checkpoint;
   std::vector<double> losses;
@@ -173,8 +197,9 @@ TEST_CASE("a periodic checkpoint continues like one written on cancellation", "[
   f.checkpoint = f.folder / "checkpoint" / "state.safetensors";
   f.options.checkpoint_seconds = 0;  // after every step
   f.restart();
-  const auto loss = f.job.loss;
-  f.job.loss = [&](const graph::GraphBatch& batch, const graph::StepTotals& totals, int64_t step) {
+  const auto loss = f.objective.function;
+  f.objective.function = [&](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                             int64_t step) {
     if (step == 17) throw std::runtime_error("killed");  // in the middle of the third epoch
     return loss(batch, totals, step);
   };
@@ -204,12 +229,14 @@ TEST_CASE("a checkpoint of another identity or seed is not continued", "[train]"
   f.options.checkpoint_seconds = 0;
   f.train();
   f.restart();
-  f.job.identity = "other options";
-  std::string note;
-  f.observer.note = [&note](const std::string& text) { note = text; };
+  f.identity = "other options";
+  std::string warning;
+  f.observer.log = [&warning](const std::string& level, const std::string& text) {
+    if (level == "warning") warning = text;
+  };
   f.train();
   CHECK(f.losses.size() == 4);
-  CHECK(note.find("starting over") != std::string::npos);
+  CHECK_THAT(warning, Catch::Contains("of other options or data: starting over"));
 }
 
 TEST_CASE("accumulated batches make the step of one batch", "[train]") {
@@ -235,7 +262,7 @@ TEST_CASE("early stopping restores the weights of the best epoch", "[train]") {
   f.options.patience = 3;
   f.options.monitor_metric = "val_loss";
   std::vector<std::vector<torch::Tensor>> after;
-  f.job.evaluate = [&](const std::function<void()>&) -> nlohmann::json {
+  f.evaluate = [&](const std::function<void()>&) -> nlohmann::json {
     CHECK_FALSE(f.module->is_training());
     CHECK_FALSE(torch::GradMode::is_enabled());
     const std::vector<double> scripted{3, 2, 1, 2, 1, 5, 0.5};
@@ -255,7 +282,7 @@ TEST_CASE("a metric of which more is better chooses the largest", "[train]") {
   f.options.monitor_metric = "val_auc";
   f.options.monitor_mode = "max";
   int64_t epoch = 0;
-  f.job.evaluate = [&](const std::function<void()>&) -> nlohmann::json {
+  f.evaluate = [&](const std::function<void()>&) -> nlohmann::json {
     const std::vector<double> scripted{0.6, 0.9, 0.8, 0.7};
     return {{"val_auc", scripted.at(static_cast<std::size_t>(epoch++))}};
   };
@@ -265,7 +292,7 @@ TEST_CASE("a metric of which more is better chooses the largest", "[train]") {
 TEST_CASE("batch statistics are learned, and evaluation leaves training mode", "[train]") {
   Fixture f;
   f.options.max_epochs = 2;
-  f.job.evaluate = [](const std::function<void()>&) { return nlohmann::json::object(); };
+  f.evaluate = [](const std::function<void()>&) { return nlohmann::json::object(); };
   const train::Outcome outcome = f.train();
   CHECK(f.steps_in_training_mode == 14);
   CHECK(outcome.steps == 14);
@@ -309,9 +336,9 @@ TEST_CASE("an overflow is skipped and counted, and a run continued across it is 
       metrics.erase("memory");  // of this process
       journal.push_back(std::move(metrics));
     };
-    const auto loss = f.job.loss;
-    f.job.loss = [loss](const graph::GraphBatch& batch, const graph::StepTotals& totals,
-                        int64_t step) {
+    const auto loss = f.objective.function;
+    f.objective.function = [loss](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                                  int64_t step) {
       const torch::Tensor value = loss(batch, totals, step);
       // In the second and third of four epochs of 7 steps; times 65536 this is no float.
       return step == 8 || step == 9 || step == 15 ? value * 1e36 : value;
@@ -354,9 +381,9 @@ TEST_CASE("gradients that no loss scale makes finite end the run", "[train][prec
   Fixture f;
   f.options.precision = "16-mixed";
   f.options.max_epochs = 20;
-  const auto loss = f.job.loss;
-  f.job.loss = [loss](const graph::GraphBatch& batch, const graph::StepTotals& totals,
-                      int64_t step) {
+  const auto loss = f.objective.function;
+  f.objective.function = [loss](const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                                int64_t step) {
     const torch::Tensor value = loss(batch, totals, step);
     // Finite itself; the gradient of sqrt at 0 is not.
     return value + (value - value.detach()).abs().sqrt();
@@ -366,7 +393,7 @@ TEST_CASE("gradients that no loss scale makes finite end the run", "[train][prec
 
 TEST_CASE("a loss that is not finite ends the run", "[train]") {
   Fixture f;
-  f.job.loss = [&](const graph::GraphBatch&, const graph::StepTotals&, int64_t) {
+  f.objective.function = [&](const graph::GraphBatch&, const graph::StepTotals&, int64_t) {
     return f.module->parameters().front().sum() * std::numeric_limits<double>::infinity();
   };
   CHECK_THROWS_WITH(f.train(), Catch::Contains("train_loss is not finite (epoch 1"));

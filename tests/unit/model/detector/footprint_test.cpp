@@ -100,8 +100,7 @@ class Silent : public objective::Teacher {
   std::vector<objective::TeacherTensor> tensors_;
 };
 
-std::unique_ptr<objective::Objective> make(const VgaeConfig& config,
-                                           const FootprintOptions& options) {
+std::unique_ptr<train::Objective> make(const VgaeConfig& config, const FootprintOptions& options) {
   GraphAutoencoder model = make_model(config);
   model->checkpointing = options.checkpointing;
   if (!options.distilling) return std::make_unique<objective::AutoencoderObjective>(model);
@@ -111,8 +110,7 @@ std::unique_ptr<objective::Objective> make(const VgaeConfig& config,
                                                               std::make_unique<Silent>(tensors));
 }
 
-std::unique_ptr<objective::Objective> make(const GatConfig& config,
-                                           const FootprintOptions& options) {
+std::unique_ptr<train::Objective> make(const GatConfig& config, const FootprintOptions& options) {
   GraphClassifier model = make_model(config);
   model->checkpointing = options.checkpointing;
   if (!options.distilling) return std::make_unique<objective::ClassifierObjective>(model);

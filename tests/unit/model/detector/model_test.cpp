@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include "model/layers/noise.h"
 #include "support/batches.h"
 #include "support/gradients.h"
 // The others need torch's macros gone.
@@ -24,12 +25,6 @@ using test::random_small_graphs;
 using test::tensor_of;
 
 BatchTensors tensors(const graph::GraphBatch& batch) { return to_tensors(batch, torch::kCPU); }
-
-int64_t count_parameters(const torch::nn::Module& module) {
-  int64_t count = 0;
-  for (const at::Tensor& p : module.parameters()) count += p.numel();
-  return count;
-}
 
 TEST_CASE("attention equals PyTorch Geometric's at every instruction set", "[gat_conv][golden]") {
   const auto file = fixture("gat_conv");
@@ -161,7 +156,7 @@ TEST_CASE("noise does not depend on how graphs are packed and is well spread", "
                          kept.index({rows})));
       check_close(normal_noise(single, 33, 2), normal.index({rows}), "normal", 1e-6, 1e-6);
     }
-    for (const NoiseKey other : {NoiseKey{4, 12}, NoiseKey{3, 13}}) {
+    for (const graph::NoiseKey other : {graph::NoiseKey{4, 12}, graph::NoiseKey{3, 13}}) {
       BatchTensors changed = all;
       changed.noise = other;
       CHECK(relu_dropout(ones, 0.3, 2, changed).eq(kept).to(torch::kFloat).mean().item<double>() ==

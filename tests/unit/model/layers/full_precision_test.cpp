@@ -12,6 +12,7 @@
 #include "model/layers/blocked_heads.h"
 #include "model/layers/gatv2_conv.h"
 #include "model/layers/layers.h"
+#include "model/layers/noise.h"
 #include "model/layers/norm.h"
 #include "model/layers/recompute.h"
 

@@ -265,7 +265,7 @@ TEST_CASE("with dropout the gradient is that of finite differences", "[sage]") {
   config.dropout = 0.4;
   SageNet net(config, g.graph(), 7, 3.4, at::kDouble);
   const PairLoss loss{1, 0.5};
-  const NoiseKey key{3, 11};
+  const graph::NoiseKey key{3, 11};
   net.gradient(batch.pairs(), loss, key);
   const at::Tensor grads = net.grads().clone();
   double* weight = net.weights().data_ptr<double>();

@@ -32,7 +32,7 @@ TextGcn make(const TextGcnConfig& config) {
 }
 
 at::Tensor logits(TextGcn& model, const test::SparseGraph& g, const NodeMask& wanted,
-                  const model::NoiseKey& noise = {}) {
+                  const graph::NoiseKey& noise = {}) {
   const auto& config = model->config();
   // Kept: the backward pass looks at it.
   static std::vector<model::ProductChain> chains;

@@ -1,20 +1,20 @@
-// Scorer: the score a trained model gives to a graph. Objective: what a step minimises beside. Both
-// own their models and know no optimiser, schedule, file or log.
+// Scorer: the score a trained model gives to a graph. Objective: what a step minimises beside, and
+// all that the training loop knows of a model. Both own their models and know no optimiser,
+// schedule, file or log.
 #pragma once
 
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/noise_key.h"
 #include "graph/pack.h"
-#include "model/layers/noise.h"
 
-namespace kdgat::objective {
-
-using graph::StepTotals;
+namespace kdgat::train {
 
 class Scorer {
  public:
@@ -36,33 +36,19 @@ class Objective : public Scorer {
  public:
   /// Sum over this part divided by the totals of the step, a scalar on the model's device: the
   /// losses (and gradients) of the parts of a step add up to those of the step. Train or eval mode
-  /// is the module's; noise is drawn only in training mode. `batch` must stay unchanged until
-  /// backward has run.
-  virtual torch::Tensor loss(const graph::GraphBatch& batch, const StepTotals& totals,
-                             model::NoiseKey noise) = 0;
+  /// is the module's; noise is drawn only in training mode, and depends on `noise` and graph ids
+  /// alone. `batch` must stay unchanged until backward has run.
+  virtual torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                             graph::NoiseKey noise) = 0;
 
   virtual torch::nn::Module& module() = 0;
 
   /// Named terms of the last loss, unweighted, detached, on the device; sums divided by totals.
   virtual std::vector<std::pair<std::string, torch::Tensor>> parts() const { return {}; }
+  /// Statistics of a batch enter the loss: a split batch changes it.
+  virtual bool parts_differ() const { return false; }
+  /// Scores above it are attacks; none = validation data chooses it.
+  virtual std::optional<double> threshold() const { return std::nullopt; }
 };
 
-/// Switches a module to eval mode and back.
-class EvalGuard {
- public:
-  explicit EvalGuard(torch::nn::Module& module)
-      : module_(module), was_training_(module.is_training()) {
-    module_.eval();
-  }
-  EvalGuard(const EvalGuard&) = delete;
-  EvalGuard& operator=(const EvalGuard&) = delete;
-  ~EvalGuard() {
-    if (was_training_) module_.train();
-  }
-
- private:
-  torch::nn::Module& module_;
-  bool was_training_;
-};
-
-}  // namespace kdgat::objective
+}  // namespace kdgat::train

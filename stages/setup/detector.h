@@ -1,0 +1,97 @@
+// The stages that train a detector on windows, alone or from a teacher: what they do alike. What is
+// particular to one, its stage says by a Detector.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kdgat/stage.h"
+#include "model/detector/footprint.h"
+#include "objective/kd_options.h"
+#include "objective/teacher.h"
+#include "train/data_set.h"
+#include "train/objective.h"
+#include "train/sampling/sampling_options.h"
+#include "train/train_options.h"
+#include "train/validation.h"
+
+namespace kdgat::setup {
+
+/// One model and its objective, of the options of its stage. What stands below make() is of
+/// the model made last.
+class Detector {
+ public:
+  virtual ~Detector() = default;
+
+  virtual const char* name() const = 0;  ///< of the model: "vgae", "gat"
+  /// Graphs to train on and to validate with. Without a host nobody is told what is left out.
+  virtual train::Parts choose_parts(const train::Data& data, const Host* host) const = 0;
+  /// For graphs of so many ids and features of a node, with first weights.
+  virtual void make(int64_t num_ids, int64_t node_features) = 0;
+
+  /// Fits the scale of its input to the graphs `train`.
+  virtual void fit_input(const train::Data& data, const std::vector<int64_t>& train) = 0;
+  virtual const torch::nn::Module& module() const = 0;
+  virtual nlohmann::json config() const = 0;  ///< "num_ids" among it
+  virtual nlohmann::json widths() const = 0;  ///< by name
+  /// "student", "teacher" or "custom"
+  virtual std::string size() const = 0;
+  virtual memory::Footprint footprint(const model::FootprintOptions& options) const = 0;
+  /// Of the task alone, or distilling from `teacher`.
+  virtual std::unique_ptr<train::Objective> make_objective(
+      std::unique_ptr<objective::Teacher> teacher) const = 0;
+};
+
+/// As far as the types of options, model and its configuration say it.
+template <class Options, class Config, class Model>
+class DetectorOf : public Detector {
+ public:
+  /// `options` outlive it; they have what Config has but for the graphs' sizes.
+  DetectorOf(const char* name, const Options& options) : options_(options), name_(name) {}
+
+  const char* name() const override { return name_; }
+  void make(int64_t num_ids, int64_t node_features) override {
+    Config config{options_, options_};
+    config.num_ids = num_ids;
+    config.node_features = node_features;
+    model_ = make_model(config);  // the one that stands beside Config
+    model_->checkpointing = options_.gradient_checkpointing;
+  }
+  const torch::nn::Module& module() const override { return *model_; }
+  nlohmann::json config() const override { return model_->config(); }
+  std::string size() const override { return model::size_name(model_->config()); }
+  memory::Footprint footprint(const model::FootprintOptions& options) const override {
+    return model::footprint_with_alternatives(model_->config(), options);
+  }
+
+ protected:
+  const Options& options_;
+  Model model_{nullptr};
+
+ private:
+  const char* name_;
+};
+
+/// What such stages have among their options.
+struct DetectorOptions {
+  const train::TrainOptions& training;
+  const objective::KdOptions& kd;
+  const train::SamplingOptions* sampling = nullptr;  ///< null = all graphs in each epoch
+};
+
+/// What the stage answers to plan(): facts of the model to come and a plan of its memory; empty
+/// while the data is not imported.
+nlohmann::json plan_detector(Detector& detector, const DetectorOptions& options,
+                             const Request& request);
+
+/// What the stage does to run(): trains, continuing from a checkpoint there, and leaves
+/// model.safetensors in request.run_dir. `identity`: train::result_options() of the stage.
+nlohmann::json run_detector(Detector& detector, const DetectorOptions& options,
+                            nlohmann::json identity, const Request& request, const Host& host);
+
+}  // namespace kdgat::setup

@@ -1,0 +1,15 @@
+#include "setup/finish.h"
+
+#include "objective/teacher_cache.h"
+#include "train/checkpoint.h"
+
+namespace kdgat::setup {
+
+void finish(const Request& request, const torch::nn::Module& module,
+            const model::ModelHeader& header) {
+  model::save_model(request.run_dir / "model.safetensors", module, header);
+  train::clear_checkpoint(request);
+  objective::clear_teacher_cache(request.run_dir);
+}
+
+}  // namespace kdgat::setup

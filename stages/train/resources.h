@@ -1,0 +1,46 @@
+// What a stage may use of a device, and whether what it wants to train fits: threads, limits, plans
+// of memory.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/graph_store.h"
+#include "kdgat/stage.h"
+#include "memory/memory_plan.h"
+#include "train/objective.h"
+#include "train/train_options.h"
+
+namespace kdgat::train {
+
+/// Sets threads, seed and determinism; the device of `request`. Throws Error(kUsage) if LibTorch
+/// cannot use it. The generator that is seeded belongs to all threads of the process: whoever draws
+/// weights from it holds model::hold_generator() from here on.
+c10::Device prepare(const TrainOptions& options, const Request& request);
+
+/// From now on tensors stay under the limit of the request, or on the CPU under what the machine
+/// has free. fit() does so once it has a plan: below its floor the plan has more to say.
+void limit_memory(c10::Device device, const Request& request);
+
+/// Plans the memory of training on the graphs `ids`, on the device of `request` or on the one it
+/// names, from what was counted. With memory_estimation = measured a few packs are run. Throws
+/// Error(kDoesNotFit).
+memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective,
+                               const memory::Footprint& counted, const graph::GraphStore& store,
+                               const std::vector<int64_t>& ids, const Request& request);
+/// The same from counts and the facts of a data set alone.
+memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
+                               const nlohmann::json& graph_facts, const Request& request);
+
+/// The plan as a stage's plan() answers it, with the words of its cache policy, how its teacher is
+/// kept ("none" without one) and the epochs: measured by `measured()` where the request asks for it
+/// and no teacher is to be loaded, else `counted`. Counts refuse nothing that a measurement before
+/// training may find to fit. {"memory": plan}, or {}.
+nlohmann::json planned_memory(const TrainOptions& options, const std::string& teacher,
+                              const memory::Footprint& counted, const Request& request,
+                              const std::function<memory::MemoryPlan()>& measured);
+
+}  // namespace kdgat::train
