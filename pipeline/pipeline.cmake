@@ -15,7 +15,8 @@ kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_files mlflow_server mlflow_sync record_files recorder records)
 kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_model report_page report_run report_sweep report_training)
-kdgat_add_room(kdgat_core pipeline/run artifacts find_model plan run_figures run_record)
+kdgat_add_room(kdgat_core pipeline/run
+  artifacts find_model journal plan run_figures run_record step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
   chart_svg graphs_text markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm

@@ -83,11 +83,14 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/profile/published_sizes_test.cpp
     tests/unit/pipeline/execute/ranks_test.cpp
     tests/unit/pipeline/report/report_test.cpp
+    tests/unit/pipeline/run/journal_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp
+    tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
+    tests/unit/pipeline/sdk/result_test.cpp
     tests/unit/pipeline/show/graphs_text_test.cpp
     tests/unit/pipeline/show/status_test.cpp
     tests/unit/pipeline/show/table_test.cpp

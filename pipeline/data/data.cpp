@@ -8,6 +8,7 @@
 
 #include "data/import.h"
 #include "data/synth.h"
+#include "kdgat/result.h"
 #include "kdgat/text.h"
 #include "pipeline/data/data_ratings.h"
 #include "pipeline/data/data_store.h"
@@ -161,14 +162,6 @@ PreparedData open_prepared(const fs::path& folder) {
   return out;
 }
 
-json to_json(const std::vector<Diagnostic>& list) {
-  json out = json::array();
-  for (const Diagnostic& d : list) {
-    out.push_back({{"where", d.where}, {"message", d.message}, {"hint", d.hint}});
-  }
-  return out;
-}
-
 }  // namespace
 
 SectionSchemas data_schemas() {
@@ -277,7 +270,7 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
               {"unlabelled", facts.at("unlabelled")},
               {"sources", report.sources},
               {"parts", facts.at("parts")},
-              {"warnings", to_json(report.warnings)}};
+              {"warnings", report.warnings}};
   for (const char* key : {"attack", "num_ids", "spatial", "text", "ratings"}) {
     if (facts.contains(key)) out[key] = facts.at(key);
   }

@@ -35,7 +35,7 @@ class OptionSchemas {
     const std::string last = key.substr(key.rfind('.') + 1);  // npos + 1 = 0
     if (const json* found = find_declared(key, last)) return found;
     static const json any = json::object();
-    if (key == "data.path" || published_key(key) != nullptr) return &any;
+    if (key == "data.path" || published_key(key, catalog_) != nullptr) return &any;
     for (const auto& [name, plugin] : catalog_.all()) {
       for (const json& refused : plugin.refused) {
         if (refused.value("name", "") == last) return &any;

@@ -36,8 +36,8 @@ const json* find_refused(const json& list, const std::string& key) {
 }
 
 /// A published key that is accepted at any value, with a note that it has no effect.
-bool has_only_note(const std::string& key) {
-  const PublishedKey* published = published_key(key);
+bool has_only_note(const std::string& key, const PluginCatalog& catalog) {
+  const PublishedKey* published = published_key(key, catalog);
   return published != nullptr && published->neutral.empty() && !published->reason.empty();
 }
 
@@ -55,7 +55,7 @@ class Resolver {
       : request_(request), catalog_(catalog), schemas_(schemas), problems_(request.problems) {}
 
   Profile resolve() {
-    layers_ = gather_layers(request_, problems_);
+    layers_ = gather_layers(request_, catalog_, problems_);
     for (const Layer& layer : layers_) {
       if (layer.kind == LayerKind::kFile) profile_.name = layer.name;
     }
@@ -242,7 +242,7 @@ class Resolver {
       used_.insert(&a);
       set(settings, plugin.options, own, a, label + "." + a.key,
           "kdgat plugins show " + plugin.name);
-    } else if (a.scope == Scope::kAll && has_only_note(a.key)) {
+    } else if (a.scope == Scope::kAll && has_only_note(a.key, catalog_)) {
       return;  // account_flat says so once
     } else if (find_refused(plugin.refused, a.key) != nullptr) {
       used_.insert(&a);
@@ -283,7 +283,8 @@ class Resolver {
   }
 
   void account_flat(const Layer& layer, const Assignment& a) {
-    if (has_only_note(a.key)) return note(a, a.key + ": " + published_key(a.key)->reason);
+    if (has_only_note(a.key, catalog_))
+      return note(a, a.key + ": " + published_key(a.key, catalog_)->reason);
     std::string others;
     for (const auto& [name, plugin] : catalog_.all()) {
       if (!own_option_name(plugin.options, a.key).empty() ||
@@ -297,7 +298,7 @@ class Resolver {
       }
       return;
     }
-    if (const PublishedKey* published = published_key(a.key)) {
+    if (const PublishedKey* published = published_key(a.key, catalog_)) {
       if (!published->neutral.empty() && !is_neutral(published->neutral, a.value)) {
         problem(a, a.key + ": " + value_text(a.value.value) + " is not supported",
                 published->reason);

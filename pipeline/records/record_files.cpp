@@ -32,11 +32,6 @@ std::string csv_line(const std::string& time, const Point& point) {
          exact_number(point.value) + "\n";
 }
 
-std::string time_of(const json& event) {
-  const auto time = event.find("time");
-  return time != event.end() && time->is_string() ? time->get<std::string>() : std::string();
-}
-
 /// Whether the file is so far what it should be: of no other bytes than `content` begins with.
 bool begins(const fs::path& path, const std::string& content) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);

@@ -178,7 +178,7 @@ std::vector<fs::path> RunRecords::step_folders() const {
   std::vector<fs::path> out;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run_, ignored)) {
-    if (fs::exists(entry.path() / "journal.jsonl", ignored)) out.push_back(entry.path());
+    if (fs::exists(entry.path() / kJournalFile, ignored)) out.push_back(entry.path());
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -188,7 +188,7 @@ std::string RunRecords::size_of_journals() const {
   std::string out;
   std::error_code ignored;
   for (const fs::path& folder : step_folders()) {
-    out += std::to_string(fs::file_size(folder / "journal.jsonl", ignored)) + " ";
+    out += std::to_string(fs::file_size(folder / kJournalFile, ignored)) + " ";
   }
   const auto changed = fs::last_write_time(run_ / "run.json", ignored);
   return out + std::to_string(changed.time_since_epoch().count());

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <set>
 
+#include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
 #include "pipeline/memory/cards.h"
@@ -55,7 +56,7 @@ CompletionWords collect(const PluginCatalog& catalog) {
   }
   std::set<std::string> score_flags = {"--run",    "--model",   "--output", "--root",
                                        "--device", "--threads", "--json",   "--help"};
-  if (const PluginDescription* score = catalog.find("score")) {
+  if (const PluginDescription* score = catalog.find_taking(kind::kLog)) {
     for (const std::string& name : option_names(score->options)) score_flags.insert(flag_of(name));
   }
   const std::vector<std::string> presets = preset_names(default_preset_folders());

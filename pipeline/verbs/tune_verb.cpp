@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/measure.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
@@ -280,8 +281,7 @@ class TuneCommand {
     const bool is_cpu = session.device == "cpu";
     const json& options = session.profile.steps.back().options.values;
     o.mode = words_.mode;
-    o.metric = choose_metric(words_.metric, options, json::object());
-    if (o.metric.empty()) o.metric = "val_rmse";
+    o.metric = choose_metric(words_.metric, options);
     if (o.metric.rfind("test", 0) == 0) {
       throw Error(ExitCode::kUsage, "--metric " + o.metric + ": trials are chosen by validation",
                   "test data speak once, for the trial that was chosen");
@@ -289,7 +289,8 @@ class TuneCommand {
     if (!words_.goal.empty() && words_.goal != "min" && words_.goal != "max") {
       throw Error(ExitCode::kUsage, "--goal " + words_.goal + " is neither min nor max");
     }
-    o.is_less_better = words_.goal.empty() ? is_less_better(o.metric) : words_.goal == "min";
+    o.is_less_better =
+        words_.goal.empty() ? better_of(o.metric) == Better::kLess : words_.goal == "min";
     o.devices = {session.device};
     if (!words_.devices.empty()) {
       o.devices.clear();

@@ -137,6 +137,8 @@ StageInfo Classifier::info() {
   out.summary = "Train a graph-attention classifier of benign against attack windows.";
   out.inputs = {{"graphs", "graphs"}, train::difficulty_port(), {"teacher", "classifier", false}};
   out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
+  out.speaks = 1;
+  out.published_names = {"normal"};
   out.refused = train::refused_training_options();
   out.trains_in_ranks = true;
   return out;

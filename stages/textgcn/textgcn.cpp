@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "file/tensor_hash.h"
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
 #include "model/model_file.h"
 #include "model/texts/text_gcn.h"
+#include "textgcn/published_profile.h"
 #include "textgcn/text_memory.h"
 #include "textgcn/text_splits.h"
 #include "textgcn/text_trainer.h"
@@ -163,6 +165,7 @@ StageInfo TextGcn::info() {
   out.summary = "Classify the documents of one graph of words and documents, on the CPU.";
   out.inputs = {{"graphs", "graphs"}};
   out.outputs = {{"model", "text_model"}};
+  out.published = published_profile(out.name);
   return out;
 }
 
@@ -242,6 +245,7 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
   model::save_model(request.run_dir / "model.safetensors", *model,
                     {"text_gcn", config, layout_of(store), {}});
   train::clear_checkpoint(request);
+  result["figures"] = step_figures(metrics);
   result["summary"] = summary(options, outcome, metrics.at("parts"));
   result["memory"] = {{"planned", std::move(planned)},
                       {"actual",

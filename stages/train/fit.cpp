@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "file/safetensors.h"
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
@@ -222,7 +223,7 @@ memory::Size largest_part(const graph::PackLimits& settled, const memory::Memory
     return {};
   }
   host.metrics("memory", 0,
-               {{"event", "settled_packs"},
+               {{"event", kMemorySettled},
                 {"settled", {{"graphs", settled.graphs}, {"nodes", settled.nodes}}},
                 {"fits", {{"graphs", part.graphs}, {"nodes", part.nodes}}}});
   host.log("warning", "the packs were settled for more memory than " + plan.device.name +
@@ -444,6 +445,7 @@ nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Da
   actual["context_bytes"] =
       memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
   return {{"metrics", metrics},
+          {"figures", step_figures(metrics)},
           {"summary", summary(options, learner, outcome)},
           {"memory", {{"planned", std::move(planned)}, {"actual", std::move(actual)}}}};
 }

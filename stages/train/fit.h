@@ -139,7 +139,7 @@ std::vector<float> score_all(const graph::GraphStore& store, const std::vector<i
                              int64_t graphs = kScoreGraphs);
 
 /// Trains from scratch or from run_dir/checkpoint, and leaves the best weights in the module.
-/// Returns {"metrics": {...}, "summary": "...", "memory": {"planned", "actual"}}. The checkpoint
+/// Returns {"metrics", "figures", "summary", "memory": {"planned", "actual"}} (kdgat/result.h). The checkpoint
 /// stays until clear_checkpoint().
 nlohmann::json fit(const TrainOptions& options, const Learner& learner, const Data& data,
                    const Parts& parts, const nlohmann::json& all_options, const Request& request,

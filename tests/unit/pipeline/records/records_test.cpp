@@ -102,24 +102,6 @@ TEST_CASE("events of any form give no point rather than an error", "[records]") 
   }
 }
 
-TEST_CASE("a journal is read line by line, whole lines only, each once", "[records]") {
-  const ScratchFolder scratch;
-  const fs::path file = scratch / "journal.jsonl";
-  JournalReader reader(file);
-  CHECK(reader.read().empty());
-  append_text(file, "{\"a\":1}\n{\"a\":2");
-  REQUIRE(reader.read().size() == 1);
-  CHECK(reader.offset() == 8);
-  CHECK(reader.read().empty());
-  append_text(file, "}\n{torn\n{\"a\":3}\n");
-  const auto lines = reader.read();
-  REQUIRE(lines.size() == 2);
-  CHECK(lines[0].event == json{{"a", 2}});
-  CHECK(lines[1].event == json{{"a", 3}});
-  CHECK(static_cast<uint64_t>(lines[1].end) == fs::file_size(file));
-  CHECK(JournalReader(file, lines[0].end).read().size() == 1);
-}
-
 TEST_CASE("CRC-32C gives the values of RFC 3720", "[records]") {
   CHECK(crc32c("123456789") == 0xe3069283U);
   CHECK(crc32c(std::string(32, '\0')) == 0x8a9136aaU);
