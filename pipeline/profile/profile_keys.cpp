@@ -6,7 +6,6 @@
 #include <map>
 #include <sstream>
 
-#include "pipeline/profile/mlflow_address.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -86,15 +85,6 @@ Diagnostic check_allocator(const std::string& text) {
   return {};
 }
 
-Diagnostic check_mlflow_uri(const std::string& uri) {
-  try {
-    mlflow_kind(uri);
-    return {};
-  } catch (const Error& e) {
-    return e.diagnostics().front();
-  }
-}
-
 }  // namespace
 
 Diagnostic check_host_value(const std::string& key, const Value& value) {
@@ -105,7 +95,6 @@ Diagnostic check_host_value(const std::string& key, const Value& value) {
   if (key == "device") return check_device(word);
   if (key == "memory_limit") return check_memory_limit(word);
   if (key == "allocator") return check_allocator(word);
-  if (key == "mlflow_uri" && !word.empty() && word != "none") return check_mlflow_uri(word);
   if (key == "root" && word.empty()) return {"", "\"\" names no folder", "the default is runs"};
   if (key == "dataset" && (word == "." || word == ".." || word.find('/') != std::string::npos)) {
     return {"", "\"" + word + "\" cannot name a folder below root", ""};
@@ -154,28 +143,6 @@ const json& host_schema() {
           {"description",
            "Settings of LibTorch's CUDA allocator, as PYTORCH_CUDA_ALLOC_CONF takes them; that "
            "variable, where set, is stronger."},
-          {"x-runtime", true}}},
-        {"records",
-         {{"type", "array"},
-          {"items", {{"type", "string"}, {"enum", {"csv", "tensorboard"}}}},
-          {"default", {"csv", "tensorboard"}},
-          {"description",
-           "Files made of each step's journal: metrics.csv, and TensorBoard's event files; [] = "
-           "none."},
-          {"x-runtime", true}}},
-        {"mlflow_uri",
-         {{"type", "string"},
-          {"default", ""},
-          {"description",
-           "Where metrics go to MLflow: http://HOST:PORT of a server, or a folder (mlruns); empty "
-           "= "
-           "MLFLOW_TRACKING_URI, none = nowhere. What cannot be sent waits for kdgat sync."},
-          {"x-runtime", true}}},
-        {"mlflow_experiment",
-         {{"type", "string"},
-          {"default", "kd-gat-pipeline"},
-          {"description",
-           "Experiment of MLflow; MLFLOW_EXPERIMENT_NAME stands in for the default."},
           {"x-runtime", true}}},
         {"seed",
          {{"type", "integer"},

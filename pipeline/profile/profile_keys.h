@@ -13,11 +13,11 @@
 
 namespace kdgat {
 
-/// dataset, device, threads, nproc, memory_limit, allocator, records, mlflow_uri,
-/// mlflow_experiment, seed, root, with their published aliases.
+/// dataset, device, threads, nproc, memory_limit, allocator, seed, root, with their published
+/// aliases.
 const nlohmann::json& host_schema();
 /// What is wrong with the value of a host key beyond its schema (a device, a size, the settings of
-/// an allocator, an address); no message if nothing is.
+/// an allocator); no message if nothing is.
 Diagnostic check_host_value(const std::string& key, const Value& value);
 
 /// A published key that no option stands for, of every program or of one whose profiles a stage

@@ -5,7 +5,7 @@
 
 #include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
-#include "pipeline/data/data.h"
+#include "pipeline/execute/run_options.h"
 #include "pipeline/memory/cards.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
@@ -46,8 +46,8 @@ CompletionWords collect(const PluginCatalog& catalog) {
   for (const Verb& verb : verbs()) {
     if (!verb.hidden) visible.insert(verb.name);
   }
-  const SectionSchemas sections = data_schemas();
-  add(host_schema(), "");
+  const SectionSchemas sections = profile_sections();
+  add(run_schema(sections), "");
   add(sections.import, "data.");
   add(sections.synth, "data.synth.");
   for (const auto& [name, plugin] : catalog.all()) {

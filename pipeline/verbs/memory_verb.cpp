@@ -147,7 +147,7 @@ struct Estimate {
 /// Plans the memory of the profile's one step on data of these facts.
 json planned_memory(Context& context, const Estimate& asked, const RunOptions& options,
                     json& facts) {
-  const Profile profile = resolve_profile(options.profile, context.catalog, data_schemas());
+  const Profile profile = resolve_profile(options.profile, context.catalog, profile_sections());
   const auto spec = std::find_if(profile.steps.begin(), profile.steps.end(),
                                  [&](const StepSpec& s) { return s.name == profile.only; });
   const PluginDescription& plugin = *context.catalog.find(spec->stage);

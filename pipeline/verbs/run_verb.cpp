@@ -125,9 +125,7 @@ class RunCommand {
 
     ProcessSettings process = session_.process();
     process.lock_fd = run->lock_fd();
-    const Profile& profile = session_.profile;
-    const RecordTargets targets =
-        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment);
+    const RecordTargets targets = make_targets(session_.profile.records);
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code =

@@ -284,9 +284,7 @@ class SubmitCommand {
     Run run = Run::create(fs::absolute(session_.dataset_root), session_.profile.name, plans_[i]);
     fs::create_directories(run.folder() / "slurm");
     write_file(frozen_file(run.folder()), frozen(i).to_json().dump(1) + "\n");
-    const Profile& profile = session_.profile;
-    run.set_records(
-        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment).public_json());
+    run.set_records(make_targets(session_.profile.records).public_json());
     run.describe({{"command", command_}});
     run.mark_submitted();
     return {seeds()[i], run.folder()};

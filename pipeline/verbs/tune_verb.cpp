@@ -183,9 +183,7 @@ class TuneCommand {
                    {"device", session_->device},
                    {"threads", record_.threads},
                    {"tune", words_.mode}});
-    const Profile& profile = session_->profile;
-    const RecordTargets targets =
-        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment);
+    const RecordTargets targets = make_targets(session_->profile.records);
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code = carry_out(plan, data, *run);
@@ -252,7 +250,7 @@ class TuneCommand {
         const std::string last = key.substr(key.rfind('.') + 1);
         request.overrides.push_back({tuned_ + "." + last, value, "trial " + spec.name});
       }
-      Profile of_trial = resolve_profile(request, context_.catalog, data_schemas());
+      Profile of_trial = resolve_profile(request, context_.catalog, profile_sections());
       resolve_path_options(of_trial);
       const auto found = std::find_if(of_trial.steps.begin(), of_trial.steps.end(),
                                       [&](const StepSpec& step) { return step.name == tuned_; });
