@@ -42,8 +42,9 @@ bool is_listed_before(const Figure& a, const Figure& b) {
 
 json metrics_document(const StageResult& result) {
   json out = result.metrics;
+  if (result.figures.empty() || !(out.is_object() || out.is_null())) return out;
   // A model of that name keeps its place: its figures are then read by the form of the metrics.
-  if (!result.figures.empty() && !out.contains(kFigures)) out[kFigures] = result.figures;
+  if (!out.contains(kFigures)) out[kFigures] = result.figures;
   return out;
 }
 

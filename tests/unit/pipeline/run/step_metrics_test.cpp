@@ -78,6 +78,15 @@ TEST_CASE("a judged model may be called figures", "[figures]") {
   CHECK(names_of(listed_figures(written)) == "figures/val/f1 figures/val/auc");
 }
 
+TEST_CASE("metrics that are no object are written as they are", "[figures]") {
+  StageResult result;
+  CHECK(metrics_document(result).is_null());
+  result.figures = {Figure("f1", 0.5)};
+  CHECK(names_of(read_figures(metrics_document(result))) == "f1");
+  result.metrics = "none";
+  CHECK(metrics_document(result) == "none");
+}
+
 TEST_CASE("metrics of any form give no figure rather than an error", "[figures]") {
   for (const json& metrics :
        {json(), json(3), json::array({1}), json{{"parts", "x"}, {"test", {1}}, {"best_epoch", "x"}},
