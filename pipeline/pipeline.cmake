@@ -9,12 +9,14 @@ kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
-  mlflow_address path_options profile_keys profile_layers profile_resolve profile_steps profile_yaml)
+  path_options profile_keys profile_layers profile_resolve profile_steps profile_yaml)
 kdgat_add_room(kdgat_core pipeline/records
-  event_file http mlflow_files mlflow_server mlflow_sync record_files recorder records)
+  event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
+  record_sink record_targets recorder records)
 kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_model report_page report_run report_sweep report_training)
-kdgat_add_room(kdgat_core pipeline/run artifacts find_model plan run_figures run_record)
+kdgat_add_room(kdgat_core pipeline/run
+  artifacts find_model journal plan run_figures run_record step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
   chart_svg markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm

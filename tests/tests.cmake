@@ -84,12 +84,15 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/profile/published_sizes_test.cpp
     tests/unit/pipeline/execute/ranks_test.cpp
     tests/unit/pipeline/report/report_test.cpp
+    tests/unit/pipeline/run/journal_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp
+    tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
     tests/unit/pipeline/data/data_headline_test.cpp
+    tests/unit/pipeline/sdk/result_test.cpp
     tests/unit/pipeline/show/status_test.cpp
     tests/unit/pipeline/show/table_test.cpp
     tests/unit/pipeline/show/text_test.cpp
@@ -221,6 +224,8 @@ endfunction()
 kdgat_add_script_test(bench python3 -B tests/scripts/bench_test.py)
 kdgat_add_script_test(check_copies python3 -B tests/scripts/check_copies_test.py)
 kdgat_add_script_test(check_domains python3 -B tests/scripts/check_domains_test.py)
+kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
 kdgat_add_script_test("nothing stands twice" scripts/check_copies)
 kdgat_add_script_test("no source knows two domains" scripts/check_domains)
 kdgat_add_script_test("every include is allowed" scripts/check_layers)
+kdgat_add_script_test("the host names no metric, event or stage" scripts/check_names)

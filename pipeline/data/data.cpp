@@ -10,6 +10,7 @@
 #include "data/import.h"
 #include "data/import_options.h"
 #include "data/synth.h"
+#include "kdgat/result.h"
 #include "pipeline/data/data_store.h"
 #include "pipeline/system/hash.h"
 #include "pipeline/system/machine.h"
@@ -161,14 +162,6 @@ std::string identity_of_given(const DataSpec& data, const fs::path& path) {
   return what + identity.dump();
 }
 
-json to_json(const std::vector<Diagnostic>& list) {
-  json out = json::array();
-  for (const Diagnostic& d : list) {
-    out.push_back({{"where", d.where}, {"message", d.message}, {"hint", d.hint}});
-  }
-  return out;
-}
-
 }  // namespace
 
 SectionSchemas data_schemas() {
@@ -273,7 +266,7 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
               {"unlabelled", facts.at("unlabelled")},
               {"sources", report.sources},
               {"parts", facts.at("parts")},
-              {"warnings", to_json(report.warnings)}};
+              {"warnings", report.warnings}};
   for (const char* key : {"attack", "num_ids", domain_of(facts).facts_key()}) {
     if (facts.contains(key)) out[key] = facts.at(key);
   }

@@ -69,13 +69,6 @@ PreparedData read_data(const json& in) {
   return data;
 }
 
-json packs_json(const FrozenPacks& packs) {
-  return {{"graphs", packs.graphs},
-          {"nodes", packs.nodes},
-          {"edges", packs.edges},
-          {"min_packs", packs.min_packs}};
-}
-
 FrozenPacks read_packs(const json& in) {
   return {in.at("graphs"), in.at("nodes"), in.at("edges"), in.at("min_packs")};
 }
@@ -128,7 +121,7 @@ json FrozenRun::to_json() const {
     json item = step_json(step);
     item["device"] = device.at(step.spec.name);
     const auto found = packs.find(step.spec.name);
-    item["packs"] = found == packs.end() ? json() : packs_json(found->second);
+    item["packs"] = found == packs.end() ? json() : json(found->second);
     steps.push_back(std::move(item));
   }
   return {{"version", kVersion},

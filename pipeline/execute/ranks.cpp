@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/event.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/signals.h"
@@ -47,10 +48,10 @@ void choose_device(StageCall& call, int local_rank) {
 
 /// A message of a process that has no place of its own in the records.
 void pass_on(const json& event, int rank, const OnEvent& on_event) {
-  if (event.value("event", "") != "log" || event.value("level", "") == "info") return;
-  json told = event;
-  told["message"] = "rank " + std::to_string(rank) + ": " + event.value("message", "");
-  on_event(told, 0);
+  LogEvent log = event.get<LogEvent>();
+  if (kind_of(event) != EventKind::kLog || log.level == "info") return;
+  log.message.insert(0, "rank " + std::to_string(rank) + ": ");
+  on_event(log, 0);
 }
 
 /// The processes of one stage on this machine.

@@ -8,6 +8,7 @@
 #include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
+#include "pipeline/records/record_options.h"
 #include "pipeline/system/program.h"
 
 extern char** environ;
@@ -27,7 +28,8 @@ bool is_file_name(const std::string& word) {
 /// The options of the host, of the data section and of every stage.
 class OptionSchemas {
  public:
-  explicit OptionSchemas(const PluginCatalog& catalog) : catalog_(catalog), data_(data_schemas()) {}
+  explicit OptionSchemas(const PluginCatalog& catalog)
+      : catalog_(catalog), data_(profile_sections()), keys_(run_schema(data_)) {}
 
   /// The schema of the option a key names; one that says nothing for a key that resolve_profile
   /// answers for without a schema.
@@ -35,7 +37,7 @@ class OptionSchemas {
     const std::string last = key.substr(key.rfind('.') + 1);  // npos + 1 = 0
     if (const json* found = find_declared(key, last)) return found;
     static const json any = json::object();
-    if (key == "data.path" || published_key(key) != nullptr) return &any;
+    if (key == "data.path" || published_key(key, catalog_) != nullptr) return &any;
     for (const auto& [name, plugin] : catalog_.all()) {
       for (const json& refused : plugin.refused) {
         if (refused.value("name", "") == last) return &any;
@@ -49,7 +51,7 @@ class OptionSchemas {
     const auto add = [&](const json& schema, const std::string& prefix) {
       for (const std::string& name : option_names(schema)) keys.push_back(prefix + name);
     };
-    add(host_schema(), "");
+    add(keys_, "");
     add(data_.import, "data.");
     add(data_.synth, "data.synth.");
     for (const auto& [name, plugin] : catalog_.all()) add(plugin.options, "");
@@ -67,7 +69,7 @@ class OptionSchemas {
     if (key.rfind("data.synth.", 0) == 0) return in(data_.synth);
     if (key.rfind("data.", 0) == 0) return in(data_.import);
     if (key == last) {
-      if (const json* found = in(host_schema())) return found;
+      if (const json* found = in(keys_)) return found;
     }
     for (const auto& [name, plugin] : catalog_.all()) {
       if (const json* found = in(plugin.options)) return found;
@@ -77,9 +79,16 @@ class OptionSchemas {
 
   const PluginCatalog& catalog_;
   const SectionSchemas data_;
+  const json keys_;
 };
 
 }  // namespace
+
+SectionSchemas profile_sections() {
+  SectionSchemas out = data_schemas();
+  out.records = record_section();
+  return out;
+}
 
 RunOptions parse_run_options(const Context& context, const std::vector<std::string>& arguments,
                              const RunFlags& extras) {

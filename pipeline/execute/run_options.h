@@ -28,6 +28,9 @@ struct RunOptions {
   bool in_process = false;
 };
 
+/// What a profile may hold beside the host's own keys and the options of stages.
+SectionSchemas profile_sections();
+
 /// What a verb that takes the words of `kdgat run` has of its own.
 struct RunFlags {
   std::string called = "kdgat run";  ///< how a user types it

@@ -57,7 +57,7 @@ RunSession::RunSession(Context& of, const std::vector<std::string>& words, const
 
 RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
     : context(of), options(std::move(read)) {
-  profile = resolve_profile(options.profile, context.catalog, data_schemas());
+  profile = resolve_profile(options.profile, context.catalog, profile_sections());
   options.plan.only = profile.only;
   resolve_path_options(profile);
   dataset_root = profile.root / profile.dataset;

@@ -154,18 +154,6 @@ json memory_record(const StepOutcome& outcome, const json& announced) {
           {"timeline", outcome.anonymous.json()}};
 }
 
-json memory_json(const MemoryRequest& memory) {
-  json out = {{"limit", memory.limit},     {"device", memory.device},   {"total", memory.total},
-              {"context", memory.context}, {"measure", memory.measure}, {"own", memory.own}};
-  if (memory.packs) {
-    out["packs"] = {{"graphs", memory.packs->graphs},
-                    {"nodes", memory.packs->nodes},
-                    {"edges", memory.packs->edges},
-                    {"min_packs", memory.packs->min_packs}};
-  }
-  return out;
-}
-
 json make_request(const RunnerInput& input, const PlannedStep& step,
                   const std::map<std::string, Made>& made, const std::filesystem::path& run_dir) {
   json inputs = json::object();
@@ -196,7 +184,7 @@ json make_request(const RunnerInput& input, const PlannedStep& step,
           {"device", input.device},
           {"threads", input.threads},
           {"seed", input.seed},
-          {"memory", memory_json(memory)},
+          {"memory", memory},
           {"run_dir", run_dir.empty() ? "" : std::filesystem::absolute(run_dir).string()},
           {"inputs", std::move(inputs)}};
 }

@@ -34,9 +34,6 @@ struct RunnerInput {
   std::map<std::string, FrozenPacks> packs{};  ///< by step: settled when the run was submitted
 };
 
-/// As it stands in a request.
-nlohmann::json memory_json(const MemoryRequest& memory);
-
 /// The request of a step (see stage_abi.h). `made`: folder and facts of the steps before it; a
 /// producer that is absent there has a null path.
 struct Made {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kdgat/event.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/signals.h"
@@ -126,7 +127,7 @@ bool StageProcess::poll(int milliseconds, const OnEvent& on_event) {
       answer_ = StageAnswer::from_json(line.at("answer"));
       seen_.peak_resident_bytes = line.at("peak_resident_bytes");
     } else {
-      if (line.value("event", "") == "progress") seen_.last_progress = line;
+      if (kind_of(line) == EventKind::kProgress) seen_.last_progress = line;
       on_event(line, memory_);
     }
   });
@@ -179,7 +180,7 @@ Execute execute_here() {
     outcome.answer = call_stage(
         call,
         [&](const json& event) {
-          if (event.value("event", "") == "progress") outcome.last_progress = event;
+          if (kind_of(event) == EventKind::kProgress) outcome.last_progress = event;
           on_event(event, 0);
         },
         [] {

@@ -1,6 +1,8 @@
 #include "pipeline/execute/step_run.h"
 
-#include "pipeline/records/records.h"
+#include "kdgat/event.h"
+#include "pipeline/run/journal.h"
+#include "pipeline/run/step_metrics.h"
 
 namespace kdgat {
 namespace {
@@ -48,7 +50,7 @@ StepRun::StepRun(const RunnerInput& input, const PlannedStep& step, Run& run,
       log_(folder_.path() / "log.txt") {
   folder_.write("request.json", call_.to_json());
   std::filesystem::remove(folder_.path() / kOomReport);  // of an earlier attempt
-  folder_.journal({{"event", "start"}, {"run", run.id()}, {"reason", step.reason}});
+  folder_.journal(StartEvent{run.id(), step.reason});
   folder_.journal(memory_event(machine_, index_));
 }
 
@@ -58,64 +60,56 @@ void StepRun::finish(const StepOutcome& outcome) {
   folder_.write("memory.json", memory_record(outcome, announced_));
   folder_.journal(memory_event(machine_, index_));
   if (answer.code == 0) {
-    if (answer.result.contains("metrics")) folder_.write("metrics.json", answer.result["metrics"]);
-    folder_.journal({{"event", "end"}, {"code", 0}});
-    folder_.finish(step_, plugin_.library_hash, answer.result);
+    const json metrics = metrics_document(answer.result.get<StageResult>());
+    if (!metrics.is_null()) folder_.write("metrics.json", metrics);
+    folder_.journal(EndEvent{});
+    json result = answer.result;
+    result.erase("figures");  // they stand in metrics.json
+    folder_.finish(step_, plugin_.library_hash, result);
   } else {
-    folder_.journal(
-        {{"event", "end"}, {"code", answer.code}, {"error", diagnostics_text(answer.diagnostics)}});
+    folder_.journal(EndEvent{answer.code, diagnostics_text(answer.diagnostics)});
   }
 }
 
 void StepRun::on_event(const json& event, uint64_t memory) {
   const std::string& name = step_.spec.name;
-  const std::string kind = event.value("event", "");
-  if (kind == "progress") {
+  const EventKind kind = kind_of(event);
+  if (kind == EventKind::kProgress) {
     status_.progress(read_progress(name, event, memory));
     return;  // how far it is now is of no use later; epochs come as metrics
   }
   folder_.journal(event);
-  if (kind == "metrics" && event.value("what", json()) == "epoch") remember_epoch(event);
-  if (kind == "metrics" && event.value("what", json()) == "memory") remember_plan(event);
-  if (kind == "log") {
-    const auto text = [&](const char* key) {
-      const auto found = event.find(key);
-      return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
-    };
-    log_.write(text("level"), text("message"));
-    if (text("level") != "info") status_.message(text("level"), name + ": " + text("message"));
+  if (kind == EventKind::kMetrics) {
+    const MetricsEvent told = event.get<MetricsEvent>();
+    if (told.what == kEpoch) remember_epoch(told);
+    if (told.what == kMemory) remember_plan(told);
+  } else if (kind == EventKind::kLog) {
+    const LogEvent log = event.get<LogEvent>();
+    log_.write(log.level, log.message);
+    if (log.level != "info") status_.message(log.level, name + ": " + log.message);
   }
 }
 
 /// The machine's memory is recorded every five epochs, as published.
-void StepRun::remember_epoch(const json& event) {
+void StepRun::remember_epoch(const MetricsEvent& event) {
   constexpr int64_t kEvery = 5;
-  const json index = event.value("index", json());
-  if (index.is_number_integer()) index_ = index;
+  if (event.index >= 0) index_ = event.index;
   if (index_ % kEvery == 0) folder_.journal(memory_event(machine_, index_));
 }
 
-void StepRun::remember_plan(const json& event) {
-  const json values = event.value("values", json());
-  if (values.is_object() && values.value("event", json()) == "plan") {
-    announced_ = values.value("plan", json());
-  }
+void StepRun::remember_plan(const MetricsEvent& event) {
+  if (json plan = announced_plan(event); !plan.is_null()) announced_ = std::move(plan);
 }
 
 Progress StepRun::read_progress(const std::string& name, const json& event, uint64_t memory) {
-  Progress now;
-  now.step = name;
-  now.memory_bytes = memory;
-  try {
-    now.phase = event.value("phase", "");
-    now.unit = event.value("unit", "");
-    now.done = event.value("done", int64_t{0});
-    now.total = event.value("total", int64_t{0});
-    now.metrics = event.value("metrics", json::object());
-  } catch (const json::exception&) {
-    now.unit = "badly formed progress";
-  }
-  return now;
+  ProgressEvent told = event.get<ProgressEvent>();
+  return {name,
+          std::move(told.phase),
+          std::move(told.unit),
+          told.done,
+          told.total,
+          std::move(told.metrics),
+          memory};
 }
 
 }  // namespace kdgat

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kdgat/event.h"
 #include "pipeline/execute/runner.h"
 
 namespace kdgat {
@@ -32,8 +33,8 @@ class StepRun {
                                 uint64_t memory);
 
  private:
-  void remember_epoch(const nlohmann::json& event);
-  void remember_plan(const nlohmann::json& event);
+  void remember_epoch(const MetricsEvent& event);
+  void remember_plan(const MetricsEvent& event);
 
   const PlannedStep& step_;
   const PluginDescription& plugin_;

@@ -1,7 +1,6 @@
 #include "pipeline/memory/memory_report.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "kdgat/text.h"
 #include "pipeline/show/json_lookup.h"
@@ -13,43 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-/// What one event of the journal says of memory, `at` seconds after the start.
-void add_event(const json& event, double at, StepMemory& step) {
-  if (word(event, "event") != "metrics") return;
-  const json values = event.value("values", json());
-  if (word(event, "what") == "memory") {
-    const std::string kind = word(values, "event");
-    if (!kind.empty() && kind != "plan") step.events.emplace_back(at, kind);
-  } else if (word(event, "what") == "epoch" && values.is_object()) {
-    const json memory = values.value("memory", json());
-    const auto add = [&](MemorySeries& to, const char* peak, const char* now) {
-      const double bytes = number(memory, peak, number(memory, now));
-      if (bytes >= 0) to.emplace_back(at, bytes);
-    };
-    add(step.tensors, "peak_allocated", "allocated");
-    add(step.reserved, "peak_reserved", "reserved");
-  }
-}
-
-void read_journal(const fs::path& file, StepMemory& step) {
-  std::ifstream in(file);
-  double started = -1;
-  for (std::string line; std::getline(in, line);) {
-    const json event = json::parse(line, nullptr, false);
-    const double now = number(event, "unix");
-    if (now < 0) continue;
-    if (word(event, "event") == "start") {
-      started = now;
-      step.tensors.clear();
-      step.reserved.clear();
-      step.events.clear();
-    } else if (started >= 0) {
-      step.seconds = now - started;
-      add_event(event, step.seconds, step);
-    }
-  }
-}
 
 void read_timeline(const json& timeline, StepMemory& step) {
   const json none = json::array();
@@ -93,7 +55,11 @@ std::vector<StepMemory> read_run_memory(const fs::path& run) {
     if (record.empty()) continue;
     step.planned = record.value("planned", json());
     step.actual = record.value("actual", json());
-    read_journal(folder / "journal.jsonl", step);
+    JournalMemory told = read_journal(folder).memory;
+    step.seconds = told.seconds;
+    step.tensors = std::move(told.tensors);
+    step.reserved = std::move(told.reserved);
+    step.events = std::move(told.events);
     read_timeline(record.value("timeline", json()), step);
     out.push_back(std::move(step));
   }

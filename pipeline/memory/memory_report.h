@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/run/journal.h"
+
 namespace kdgat {
 
 /// Bytes over seconds since the step's process began, in order of time.
-using MemorySeries = std::vector<std::pair<double, double>>;
+using MemorySeries = Series;
 
 struct StepMemory {
   std::string step;

@@ -35,8 +35,8 @@ Chart memory_chart(const std::string& title, const std::vector<StepMemory>& step
     }
     add("tensors, peak of each epoch", step.tensors, kTensors, false);
     for (const auto& [at, kind] : step.events) {
-      const bool is_split = kind == "split";
-      if (!is_split && kind != "release") continue;
+      const bool is_split = kind == kMemorySplit;
+      if (!is_split && kind != kMemoryRelease) continue;
       chart.rules.push_back(
           {first + at, is_split ? "split" : "given back", is_split ? kSplit : kGrey, true});
     }

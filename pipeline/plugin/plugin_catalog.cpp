@@ -42,10 +42,21 @@ PluginDescription read_description(const fs::path& path) {
   }
   plugin.refused = json.value("refused", nlohmann::json::array());
   plugin.trains_in_ranks = json.value("trains_in_ranks", false);
+  plugin.speaks = json.value("speaks", 0);
+  plugin.published_names = json.value("published_names", std::vector<std::string>());
+  if (json.contains("published")) plugin.published = json.at("published").get<PublishedProfile>();
   return plugin;
 }
 
+bool has_kind(const std::vector<PortDescription>& ports, const std::string& kind) {
+  return std::any_of(ports.begin(), ports.end(),
+                     [&](const PortDescription& port) { return port.kind == kind; });
+}
+
 }  // namespace
+
+bool PluginDescription::takes(const std::string& kind) const { return has_kind(inputs, kind); }
+bool PluginDescription::makes(const std::string& kind) const { return has_kind(outputs, kind); }
 
 PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders) {
   PluginCatalog catalog;
@@ -102,6 +113,23 @@ std::vector<fs::path> PluginCatalog::search_path(const std::vector<fs::path>& fi
 const PluginDescription* PluginCatalog::find(const std::string& name) const {
   const auto found = plugins_.find(name);
   return found == plugins_.end() ? nullptr : &found->second;
+}
+
+const PluginDescription* PluginCatalog::find_taking(const std::string& kind) const {
+  const auto found = std::find_if(plugins_.begin(), plugins_.end(),
+                                  [&](const auto& one) { return one.second.takes(kind); });
+  return found == plugins_.end() ? nullptr : &found->second;
+}
+
+const PluginDescription* PluginCatalog::find_making(const std::string& kind) const {
+  const auto found = std::find_if(plugins_.begin(), plugins_.end(),
+                                  [&](const auto& one) { return one.second.makes(kind); });
+  return found == plugins_.end() ? nullptr : &found->second;
+}
+
+int PluginCatalog::speaks(const std::string& stage) const {
+  const PluginDescription* plugin = find(stage);
+  return plugin == nullptr ? 0 : plugin->speaks;
 }
 
 }  // namespace kdgat

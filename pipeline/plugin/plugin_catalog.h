@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kdgat/error.h"
+#include "kdgat/published.h"
 
 namespace kdgat {
 
@@ -32,6 +34,12 @@ struct PluginDescription {
   nlohmann::json options;        ///< JSON Schema (see kdgat/options.h)
   nlohmann::json refused;        ///< [{"name","neutral","reason"}]
   bool trains_in_ranks = false;  ///< may be one of several processes that train together
+  int speaks = 0;                ///< see StageInfo, and so below
+  std::vector<std::string> published_names{};
+  std::optional<PublishedProfile> published{};
+
+  bool takes(const std::string& kind) const;  ///< as an input
+  bool makes(const std::string& kind) const;  ///< as an output
 };
 
 class PluginCatalog {
@@ -44,6 +52,11 @@ class PluginCatalog {
       const std::vector<std::filesystem::path>& first);
 
   const PluginDescription* find(const std::string& name) const;  ///< nullptr if unknown
+  /// The first stage that takes, or makes, a kind; nullptr if there is none.
+  const PluginDescription* find_taking(const std::string& kind) const;
+  const PluginDescription* find_making(const std::string& kind) const;
+  /// How much the models of a stage speak for their runs; 0 if it is unknown.
+  int speaks(const std::string& stage) const;
   const std::map<std::string, PluginDescription>& all() const { return plugins_; }
   const std::map<std::string, Diagnostic>& problems() const { return problems_; }
   void add(PluginDescription plugin) { plugins_[plugin.name] = std::move(plugin); }  ///< for tests

@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "kdgat/event.h"
+#include "kdgat/result.h"
 #include "kdgat/stage_abi.h"
 #include "pipeline/plugin/plugin_host.h"
 
@@ -9,24 +11,6 @@ namespace kdgat {
 namespace {
 
 using nlohmann::json;
-
-std::vector<Diagnostic> read_diagnostics(const json& list) {
-  std::vector<Diagnostic> out;
-  if (!list.is_array()) return out;
-  for (const json& item : list) {
-    if (!item.is_object()) continue;
-    out.push_back({item.value("where", ""), item.value("message", ""), item.value("hint", "")});
-  }
-  return out;
-}
-
-json write_diagnostics(const std::vector<Diagnostic>& list) {
-  json out = json::array();
-  for (const Diagnostic& d : list) {
-    out.push_back({{"where", d.where}, {"message", d.message}, {"hint", d.hint}});
-  }
-  return out;
-}
 
 /// Of this process; stages may be called from several threads.
 const kdgat_stage& open_stage(const PluginDescription& plugin) {
@@ -46,12 +30,10 @@ struct Session {
   void on_emit(const char* text) {
     const std::lock_guard lock(mutex);
     const json event = json::parse(text == nullptr ? "" : text, nullptr, false);
-    if (event.is_object() && event.contains("event") && event.at("event").is_string()) {
+    if (is_event(event)) {
       emit(event);
     } else {
-      emit({{"event", "log"},
-            {"level", "warning"},
-            {"message", "the stage sent an event that is no JSON object with an \"event\""}});
+      emit(LogEvent{"warning", "the stage sent an event that is no JSON object with an \"event\""});
     }
   }
 
@@ -104,7 +86,7 @@ StageCall StageCall::from_json(const json& json) {
 }
 
 json StageAnswer::to_json() const {
-  return {{"code", code}, {"result", result}, {"diagnostics", write_diagnostics(diagnostics)}};
+  return {{"code", code}, {"result", result}, {"diagnostics", diagnostics}};
 }
 
 StageAnswer StageAnswer::from_json(const json& json) {

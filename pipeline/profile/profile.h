@@ -66,9 +66,7 @@ struct Profile {
   uint64_t memory_limit = 0;    ///< bytes a stage may use in all; 0 = what the device has
   /// PYTORCH_CUDA_ALLOC_CONF of the stages' processes, but for steps with one of their own.
   std::string allocator = "expandable_segments:True";
-  std::vector<std::string> records;  ///< "csv", "tensorboard": files made beside the journals
-  std::string mlflow_uri;            ///< "" = MLFLOW_TRACKING_URI, "none" = not to MLflow
-  std::string mlflow_experiment;
+  nlohmann::json records = nlohmann::json::object();  ///< options of SectionSchemas::records
   int64_t seed = 42;
   std::filesystem::path root = "runs";
   std::map<std::string, std::string> origin;  ///< who set the host's keys and data.path
@@ -91,10 +89,21 @@ struct ProfileRequest {
   std::vector<Diagnostic> problems;  ///< found while reading the command line
 };
 
-/// Schemas of the sections the host itself does not know (the data section), given by the caller.
-struct SectionSchemas {
-  nlohmann::json import, synth;
+/// Options of a part of the host that profiles do not know, as its table declares them.
+struct OptionSection {
+  nlohmann::json schema = {{"properties", nlohmann::json::object()}};
+  /// What is wrong with values that fit the schema.
+  std::function<std::vector<Diagnostic>(const nlohmann::json& values)> check{};
 };
+
+/// What the host itself does not know, given by the caller.
+struct SectionSchemas {
+  nlohmann::json import, synth;  ///< of the data section
+  OptionSection records{};       ///< keys beside the host's own
+};
+
+/// The host's own keys (see profile_keys.h) and those of the sections that stand beside them.
+nlohmann::json run_schema(const SectionSchemas& sections);
 
 /// Throws Error(kUsage) with all problems at once, each with file:line or argument and the nearest
 /// key. A key that no active step has but another known stage does is accepted (published flat

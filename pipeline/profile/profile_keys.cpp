@@ -6,7 +6,6 @@
 #include <map>
 #include <sstream>
 
-#include "pipeline/profile/mlflow_address.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -86,15 +85,6 @@ Diagnostic check_allocator(const std::string& text) {
   return {};
 }
 
-Diagnostic check_mlflow_uri(const std::string& uri) {
-  try {
-    mlflow_kind(uri);
-    return {};
-  } catch (const Error& e) {
-    return e.diagnostics().front();
-  }
-}
-
 }  // namespace
 
 Diagnostic check_host_value(const std::string& key, const Value& value) {
@@ -105,7 +95,6 @@ Diagnostic check_host_value(const std::string& key, const Value& value) {
   if (key == "device") return check_device(word);
   if (key == "memory_limit") return check_memory_limit(word);
   if (key == "allocator") return check_allocator(word);
-  if (key == "mlflow_uri" && !word.empty() && word != "none") return check_mlflow_uri(word);
   if (key == "root" && word.empty()) return {"", "\"\" names no folder", "the default is runs"};
   if (key == "dataset" && (word == "." || word == ".." || word.find('/') != std::string::npos)) {
     return {"", "\"" + word + "\" cannot name a folder below root", ""};
@@ -155,28 +144,6 @@ const json& host_schema() {
            "Settings of LibTorch's CUDA allocator, as PYTORCH_CUDA_ALLOC_CONF takes them; that "
            "variable, where set, is stronger."},
           {"x-runtime", true}}},
-        {"records",
-         {{"type", "array"},
-          {"items", {{"type", "string"}, {"enum", {"csv", "tensorboard"}}}},
-          {"default", {"csv", "tensorboard"}},
-          {"description",
-           "Files made of each step's journal: metrics.csv, and TensorBoard's event files; [] = "
-           "none."},
-          {"x-runtime", true}}},
-        {"mlflow_uri",
-         {{"type", "string"},
-          {"default", ""},
-          {"description",
-           "Where metrics go to MLflow: http://HOST:PORT of a server, or a folder (mlruns); empty "
-           "= "
-           "MLFLOW_TRACKING_URI, none = nowhere. What cannot be sent waits for kdgat sync."},
-          {"x-runtime", true}}},
-        {"mlflow_experiment",
-         {{"type", "string"},
-          {"default", "kd-gat-pipeline"},
-          {"description",
-           "Experiment of MLflow; MLFLOW_EXPERIMENT_NAME stands in for the default."},
-          {"x-runtime", true}}},
         {"seed",
          {{"type", "integer"},
           {"minimum", 0},
@@ -191,7 +158,7 @@ const json& host_schema() {
   return schema;
 }
 
-const PublishedKey* published_key(const std::string& name) {
+const PublishedKey* published_key(const std::string& name, const PluginCatalog& catalog) {
   static const std::vector<PublishedKey> keys = {
       {"num_workers", {}, "no effect: batches are gathered from the mapping, there are no workers"},
       {"mp_start_method", {}, "no effect: there are no data-loader processes"},
@@ -200,81 +167,65 @@ const PublishedKey* published_key(const std::string& name) {
       {"run_test", {true}, "tests belong to the step evaluate: leave that step out instead"},
       {"log_teacher_student_comparison", {}, ""},
       {"training_step_interval", {}, "no effect: gpu_training_steps are the steps of an episode"},
-      {"run_name", {}, "no effect: a run is named by its time"},
-      {"dataset.shuffle", {true}, "documents are always drawn by data.seed"},
-      {"gnn_encoding.x_type", {"identity"}, "words and documents have no features but themselves"},
-      {"gnn_encoding.embedding_dim", {}, "no effect: the identity has no width of its own"},
-      {"gnn_encoding.preset", {}, "no effect: the keys beside it say all"},
-      {"common_params.batch_size", {}, "no effect: a step is of the whole graph"},
-      {"common_params.log_batch_every_n", {}, "no effect: every epoch is reported"},
+      {"run_name", {}, "no effect: a run is named by its time"}};
+  const auto find_in = [&](const std::vector<PublishedKey>& list) -> const PublishedKey* {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const PublishedKey& key) { return key.name == name; });
+    return found == list.end() ? nullptr : &*found;
   };
-  for (const PublishedKey& key : keys) {
-    if (key.name == name) return &key;
+  if (const PublishedKey* key = find_in(keys)) return key;
+  for (const auto& [stage, plugin] : catalog.all()) {
+    const PublishedKey* key = plugin.published ? find_in(plugin.published->keys) : nullptr;
+    if (key != nullptr) return key;
   }
   return nullptr;
 }
 
-namespace {
-
-const std::map<std::string, std::string>& text_paths() {
-  static const std::map<std::string, std::string> paths = {
-      {"experiment_name", "mlflow_experiment"},
-      {"run_name", "run_name"},
-      {"dataset.name", "dataset"},
-      {"dataset.tvt_split", "data.tvt_split"},
-      {"dataset.shuffle", "dataset.shuffle"},
-      {"dataset.random_seed", "data.seed"},
-      {"dataset.max_len", "data.max_len"},
-      {"dataset.train_subsample", "data.train_subsample"},
-      {"dataset.vocab_size", "data.vocab_size"},
-      {"dataset.preprocess.remove_stopwords", "data.remove_stopwords"},
-      {"dataset.preprocess.remove_rare_words", "data.remove_rare_words"},
-      {"dataset.preprocess.vocab_size", "data.vocab_size"},
-      {"dataset.gnn_encoding.x_type", "gnn_encoding.x_type"},
-      {"dataset.gnn_encoding.window_size", "data.word_window"},
-      {"dataset.gnn_encoding.embedding_dim", "gnn_encoding.embedding_dim"},
-      {"dataset.gnn_encoding.preset", "gnn_encoding.preset"},
-      {"model_config.model_type", "options.textgcn.model"},
-      {"model_config.common_params.epochs", "options.textgcn.max_epochs"},
-      {"model_config.common_params.batch_size", "common_params.batch_size"},
-      {"model_config.common_params.seed", "seed"},
-      {"model_config.common_params.device", "device"},
-      {"model_config.common_params.log_batch_every_n", "common_params.log_batch_every_n"},
-  };
-  return paths;
-}
-
-}  // namespace
-
-std::string published_path(const std::string& path) {
-  static const std::string model = "model_config.model_specific_params.";
-  if (path.rfind(model, 0) == 0 && path.find('.', model.size()) == std::string::npos) {
-    return "options.textgcn." + path.substr(model.size());
+const PluginDescription* published_section(const std::string& section,
+                                           const PluginCatalog& catalog) {
+  for (const auto& [stage, plugin] : catalog.all()) {
+    if (plugin.published && plugin.published->section == section) return &plugin;
   }
-  const auto found = text_paths().find(path);
-  return found == text_paths().end() ? "" : found->second;
+  return nullptr;
 }
 
-std::vector<std::string> published_paths() {
+std::string published_path(const std::string& path, const PluginCatalog& catalog) {
+  for (const auto& [stage, plugin] : catalog.all()) {
+    if (!plugin.published) continue;
+    const std::string& below = plugin.published->options;
+    if (path.starts_with(below + ".") && path.find('.', below.size() + 1) == std::string::npos) {
+      return "options." + stage + path.substr(below.size());
+    }
+    const auto found = plugin.published->paths.find(path);
+    if (found != plugin.published->paths.end()) return found->second;
+  }
+  return "";
+}
+
+std::vector<std::string> published_paths(const PluginCatalog& catalog) {
   std::vector<std::string> out;
-  for (const auto& [path, key] : text_paths()) out.push_back(path);
+  for (const auto& [stage, plugin] : catalog.all()) {
+    if (!plugin.published) continue;
+    for (const auto& [path, key] : plugin.published->paths) out.push_back(path);
+  }
   return out;
 }
 
-const std::vector<std::pair<std::string, json>>& published_text_defaults() {
-  static const std::vector<std::pair<std::string, json>> defaults = {
-      {"data.format", "text"},          {"data.cleaning", "seed"},
-      {"data.remove_stopwords", false}, {"data.remove_rare_words", 0},
-      {"options.textgcn.bias", true},   {"options.textgcn.use_bn", true},
-      {"options.textgcn.stop", "best"}};
-  return defaults;
+std::string refused_path(const std::string& path, const PluginCatalog& catalog) {
+  for (const auto& [stage, plugin] : catalog.all()) {
+    if (!plugin.published) continue;
+    const auto found = plugin.published->refused.find(path);
+    if (found != plugin.published->refused.end()) return found->second;
+  }
+  return "";
 }
 
-std::string published_stage(const std::string& name) {
-  static const std::map<std::string, std::string> stages = {{"normal", "classifier"},
-                                                            {"evaluation", "evaluate"}};
-  const auto found = stages.find(name);
-  return found == stages.end() ? "" : found->second;
+std::string published_stage(const std::string& name, const PluginCatalog& catalog) {
+  for (const auto& [stage, plugin] : catalog.all()) {
+    const std::vector<std::string>& names = plugin.published_names;
+    if (std::find(names.begin(), names.end(), name) != names.end()) return stage;
+  }
+  return "";
 }
 
 }  // namespace kdgat

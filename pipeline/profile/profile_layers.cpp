@@ -34,8 +34,9 @@ fs::path preset_file(const std::string& name, const std::vector<fs::path>& folde
 /// Adds layers below others, each file once on the way down.
 class Gatherer {
  public:
-  Gatherer(const std::vector<fs::path>& folders, std::vector<Diagnostic>& problems)
-      : folders_(folders), problems_(problems) {}
+  Gatherer(const std::vector<fs::path>& folders, const PluginCatalog& catalog,
+           std::vector<Diagnostic>& problems)
+      : folders_(folders), catalog_(catalog), problems_(problems) {}
 
   void add_preset(const std::string& name, const std::string& origin) {
     const fs::path file = preset_file(name, folders_);
@@ -59,7 +60,7 @@ class Gatherer {
       return;
     }
     open_.push_back(identity);
-    Layer layer = read_layer(file, problems_);
+    Layer layer = read_layer(file, catalog_, problems_);
     for (const std::string& preset : layer.presets) {
       add_preset(beside(file, preset), layer.presets_where);
     }
@@ -79,7 +80,7 @@ class Gatherer {
   /// What the presets of one step say about its stage, as a layer that sets this step alone.
   void add_step_presets(const fs::path& file, const StepDeclaration& step) {
     const std::string stage = plain_name(step.stage.empty() ? step.name : step.stage);
-    Gatherer inner(folders_, problems_);
+    Gatherer inner(folders_, catalog_, problems_);
     inner.open_ = open_;
     for (const std::string& preset : step.presets) {
       inner.add_preset(beside(file, preset), step.presets_where);
@@ -99,6 +100,7 @@ class Gatherer {
   }
 
   const std::vector<fs::path>& folders_;
+  const PluginCatalog& catalog_;
   std::vector<Diagnostic>& problems_;
   std::vector<fs::path> open_;
 };
@@ -165,8 +167,9 @@ std::vector<std::string> preset_names(const std::vector<fs::path>& folders) {
   return {names.begin(), names.end()};
 }
 
-std::vector<Layer> gather_layers(const ProfileRequest& request, std::vector<Diagnostic>& problems) {
-  Gatherer gatherer(request.preset_folders, problems);
+std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCatalog& catalog,
+                                 std::vector<Diagnostic>& problems) {
+  Gatherer gatherer(request.preset_folders, catalog, problems);
   for (const std::string& preset : request.presets) gatherer.add_preset(preset, "command line");
   if (request.config) gatherer.add_file(*request.config, "command line");
   std::vector<Layer> layers = std::move(gatherer.layers);

@@ -52,12 +52,15 @@ Diagnostic located(const std::string& origin, const std::string& message, const 
 /// Throws Error(kUsage) for a list that does not end.
 Value parse_value(const std::string& text);
 
-/// Reads one YAML or JSON file. What is wrong with its form is added to `problems`.
-Layer read_layer(const std::filesystem::path& file, std::vector<Diagnostic>& problems);
+/// Reads one YAML or JSON file; `catalog` knows the profiles of published programs. What is wrong
+/// with its form is added to `problems`.
+Layer read_layer(const std::filesystem::path& file, const PluginCatalog& catalog,
+                 std::vector<Diagnostic>& problems);
 
 /// Every layer in rising precedence: presets (each above those it names), the file, environment,
 /// command line.
-std::vector<Layer> gather_layers(const ProfileRequest& request, std::vector<Diagnostic>& problems);
+std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCatalog& catalog,
+                                 std::vector<Diagnostic>& problems);
 
 /// Names of the presets in `folders`, sorted; slurm/ holds site profiles (site_profile.h), no
 /// presets.

@@ -36,8 +36,8 @@ const json* find_refused(const json& list, const std::string& key) {
 }
 
 /// A published key that is accepted at any value, with a note that it has no effect.
-bool has_only_note(const std::string& key) {
-  const PublishedKey* published = published_key(key);
+bool has_only_note(const std::string& key, const PluginCatalog& catalog) {
+  const PublishedKey* published = published_key(key, catalog);
   return published != nullptr && published->neutral.empty() && !published->reason.empty();
 }
 
@@ -52,10 +52,15 @@ class Resolver {
  public:
   Resolver(const ProfileRequest& request, const PluginCatalog& catalog,
            const SectionSchemas& schemas)
-      : request_(request), catalog_(catalog), schemas_(schemas), problems_(request.problems) {}
+      : request_(request),
+        catalog_(catalog),
+        schemas_(schemas),
+        keys_(run_schema(schemas)),
+        problems_(request.problems) {}
 
   Profile resolve() {
-    layers_ = gather_layers(request_, problems_);
+    layers_ = gather_layers(request_, catalog_, problems_);
+    for (Layer& layer : layers_) adopt_sections(layer);
     for (const Layer& layer : layers_) {
       if (layer.kind == LayerKind::kFile) profile_.name = layer.name;
     }
@@ -101,17 +106,40 @@ class Resolver {
     problem(a, label + ": " + checked.problem, hint);
   }
 
+  /// A key of a section that stands beside the host's own is one of those.
+  void adopt_sections(Layer& layer) const {
+    for (Assignment& a : layer.assignments) {
+      const std::string own =
+          a.scope == Scope::kAll ? own_option_name(schemas_.records.schema, a.key) : "";
+      if (own.empty()) continue;
+      a.scope = Scope::kHost;
+      a.key = own;
+    }
+  }
+
+  /// What is wrong with one value, beyond its schema.
+  Diagnostic check_key(const Assignment& a) const {
+    const json& schema = schemas_.records.schema;
+    if (!schema.at("properties").contains(a.key) || !schemas_.records.check) {
+      return check_host_value(a.key, a.value);
+    }
+    const Checked checked = check_value(option_schema(schema, a.key), a.value);
+    if (!checked.problem.empty()) return {};  // its schema says so
+    const std::vector<Diagnostic> found = schemas_.records.check({{a.key, checked.value}});
+    return found.empty() ? Diagnostic() : found.front();
+  }
+
   void set_host_value(Settings& host, const Assignment& a, const std::string& of_step) {
-    const Diagnostic refused = check_host_value(a.key, a.value);
+    const Diagnostic refused = check_key(a);
     if (refused.message.empty()) {
-      set(host, host_schema(), a.key, a, of_step + a.key, "");
+      set(host, keys_, a.key, a, of_step + a.key, "");
     } else {
       problem(a, of_step + a.key + ": " + refused.message, refused.hint);
     }
   }
 
   void set_host() {
-    Settings host = defaults_of(host_schema());
+    Settings host = defaults_of(keys_);
     for (const Layer& layer : layers_) {
       for (const Assignment& a : layer.assignments) {
         if (a.scope == Scope::kHost) set_host_value(host, a, "");
@@ -123,9 +151,9 @@ class Resolver {
     profile_.nproc = host.values["nproc"];
     profile_.memory_limit = parse_bytes(host.values["memory_limit"]);
     profile_.allocator = host.values["allocator"];
-    profile_.records = host.values["records"].get<std::vector<std::string>>();
-    profile_.mlflow_uri = host.values["mlflow_uri"];
-    profile_.mlflow_experiment = host.values["mlflow_experiment"];
+    for (const auto& [name, schema] : schemas_.records.schema.at("properties").items()) {
+      profile_.records[name] = host.values[name];
+    }
     profile_.seed = host.values["seed"];
     profile_.root = host.values["root"].get<std::string>();
     profile_.origin = std::move(host.origin);
@@ -213,7 +241,7 @@ class Resolver {
   /// The one key of the host that a step may have of its own.
   void set_allocator(StepSpec& step, const Assignment& a) {
     used_.insert(&a);
-    Settings host = defaults_of(host_schema());
+    Settings host = defaults_of(keys_);
     set_host_value(host, a, step.name + ".");
     step.allocator = host.values[kAllocator];
     step.allocator_origin = a.origin;
@@ -242,7 +270,7 @@ class Resolver {
       used_.insert(&a);
       set(settings, plugin.options, own, a, label + "." + a.key,
           "kdgat plugins show " + plugin.name);
-    } else if (a.scope == Scope::kAll && has_only_note(a.key)) {
+    } else if (a.scope == Scope::kAll && has_only_note(a.key, catalog_)) {
       return;  // account_flat says so once
     } else if (find_refused(plugin.refused, a.key) != nullptr) {
       used_.insert(&a);
@@ -283,7 +311,8 @@ class Resolver {
   }
 
   void account_flat(const Layer& layer, const Assignment& a) {
-    if (has_only_note(a.key)) return note(a, a.key + ": " + published_key(a.key)->reason);
+    if (has_only_note(a.key, catalog_))
+      return note(a, a.key + ": " + published_key(a.key, catalog_)->reason);
     std::string others;
     for (const auto& [name, plugin] : catalog_.all()) {
       if (!own_option_name(plugin.options, a.key).empty() ||
@@ -297,7 +326,7 @@ class Resolver {
       }
       return;
     }
-    if (const PublishedKey* published = published_key(a.key)) {
+    if (const PublishedKey* published = published_key(a.key, catalog_)) {
       if (!published->neutral.empty() && !is_neutral(published->neutral, a.value)) {
         problem(a, a.key + ": " + value_text(a.value.value) + " is not supported",
                 published->reason);
@@ -321,7 +350,7 @@ class Resolver {
         for (const std::string& name : option_names(plugin->options)) candidates.push_back(name);
       }
     }
-    for (const std::string& name : option_names(host_schema())) candidates.push_back(name);
+    for (const std::string& name : option_names(keys_)) candidates.push_back(name);
     for (const char* section : {"data", "preset", "options", "stages"}) {
       candidates.push_back(section);
     }
@@ -365,6 +394,7 @@ class Resolver {
   const ProfileRequest& request_;
   const PluginCatalog& catalog_;
   const SectionSchemas& schemas_;
+  const json keys_;
   std::vector<Diagnostic> problems_;
   std::vector<Layer> layers_;
   Profile profile_;
@@ -374,6 +404,12 @@ class Resolver {
 };
 
 }  // namespace
+
+json run_schema(const SectionSchemas& sections) {
+  json out = host_schema();
+  out["properties"].update(sections.records.schema.at("properties"));
+  return out;
+}
 
 Profile resolve_profile(const ProfileRequest& request, const PluginCatalog& catalog,
                         const SectionSchemas& schemas) {

@@ -95,7 +95,7 @@ class Chooser {
     }
     std::vector<std::string> known;
     for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);
-    std::string hint = published_stage(stage);
+    std::string hint = published_stage(stage, catalog_);
     if (!hint.empty()) {
       hint = "the published stage " + stage + " is " + hint + " here";
     } else if (const std::vector<std::string> presets = preset_names(request_.preset_folders);

@@ -2,6 +2,7 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -89,8 +90,8 @@ Diagnostic yaml_problem(const std::string& file, const YAML::Exception& e,
 /// Walks one document and fills a layer. `where` is always the line of the key.
 class Reader {
  public:
-  Reader(std::string file, std::vector<Diagnostic>& problems)
-      : file_(std::move(file)), problems_(problems) {}
+  Reader(std::string file, const PluginCatalog& catalog, std::vector<Diagnostic>& problems)
+      : file_(std::move(file)), catalog_(catalog), problems_(problems) {}
 
   void read(const YAML::Node& document) {
     each(document, "a profile", file_ + ":1", [&](const auto& key, const auto& node, auto& where) {
@@ -107,11 +108,12 @@ class Reader {
         each(node, key, where, [&](const auto& step, const auto& body, auto& place) {
           read_step(step, body, place);
         });
-      } else if (key == "model_config") {
-        read_published_model(node, where);
-      } else if (key == "dataset" && node.IsMap()) {
+      } else if (const PluginDescription* stage = published_section(key, catalog_)) {
+        read_published_model(*stage, node, where);
+      } else if (node.IsMap() && is_published_section(key)) {
         read_published(key, node, where);
-      } else if (key == "experiment_name") {
+      } else if (const std::string own = published_path(key, catalog_);
+                 !own.empty() && own != key) {
         set_published(key, node, where);
       } else if (node.IsMap()) {
         problem(where, "unknown section " + key,
@@ -188,25 +190,32 @@ class Reader {
     });
   }
 
-  // ---- published profiles of texts: sections within sections
+  // ---- profiles of published programs: sections within sections
 
-  void read_published_model(const YAML::Node& node, const std::string& where) {
+  bool is_published_section(const std::string& key) const {
+    const std::vector<std::string> paths = published_paths(catalog_);
+    return std::any_of(paths.begin(), paths.end(),
+                       [&](const std::string& path) { return path.starts_with(key + "."); });
+  }
+
+  void read_published_model(const PluginDescription& stage, const YAML::Node& node,
+                            const std::string& where) {
     std::vector<Assignment> defaults;
-    for (const auto& [key, value] : published_text_defaults()) {
+    for (const auto& [key, value] : stage.published->defaults) {
       defaults.push_back(assignment_of(key, {value, "", {}}, where));
     }
     // Before all the file says.
     layer_.assignments.insert(layer_.assignments.begin(), defaults.begin(), defaults.end());
-    layer_.steps.push_back({"textgcn", "", std::nullopt, where, {}, ""});
-    read_published("model_config", node, where);
+    layer_.steps.push_back({stage.name, "", std::nullopt, where, {}, ""});
+    read_published(stage.published->section, node, where);
   }
 
   void read_published(const std::string& section, const YAML::Node& node,
                       const std::string& where) {
     each(node, section, where, [&](const auto& key, const auto& value, auto& place) {
       const std::string path = section + "." + key;
-      if (path == "dataset.rnn_encoding") {
-        problem(place, path + " is not supported", "there are no recurrent models; gnn_encoding");
+      if (const std::string hint = refused_path(path, catalog_); !hint.empty()) {
+        problem(place, path + " is not supported", hint);
       } else if (value.IsMap()) {
         read_published(path, value, place);
       } else {
@@ -216,14 +225,14 @@ class Reader {
   }
 
   void set_published(const std::string& path, const YAML::Node& node, const std::string& where) {
-    const std::string key = published_path(path);
+    const std::string key = published_path(path, catalog_);
     if (key.empty()) {
-      const std::string near = nearest(path, published_paths());
+      const std::string near = nearest(path, published_paths(catalog_));
       return problem(where, "unknown option " + path,
                      near.empty() ? "" : "did you mean " + near + "?");
     }
     if (node.IsNull()) return;  // as if it were not there
-    if (key.find('.') != std::string::npos && published_key(key) != nullptr) {
+    if (key.find('.') != std::string::npos && published_key(key, catalog_) != nullptr) {
       layer_.assignments.push_back({Scope::kAll, "", key, value_of(node), where});
     } else {
       layer_.assignments.push_back(assignment_of(key, value_of(node), where));
@@ -248,6 +257,7 @@ class Reader {
   }
 
   std::string file_;
+  const PluginCatalog& catalog_;
   std::vector<Diagnostic>& problems_;
   Layer layer_;
 };
@@ -265,7 +275,8 @@ Value parse_value(const std::string& text) {
   }
 }
 
-Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
+Layer read_layer(const fs::path& file, const PluginCatalog& catalog,
+                 std::vector<Diagnostic>& problems) {
   std::ifstream in(file, std::ios::binary);
   std::stringstream content;
   if (!fs::is_regular_file(file) || !in) {
@@ -275,7 +286,7 @@ Layer read_layer(const fs::path& file, std::vector<Diagnostic>& problems) {
   }
   content << in.rdbuf();
   std::string text = content.str();
-  Reader reader(shown_path(file), problems);
+  Reader reader(shown_path(file), catalog, problems);
   try {
     if (file.extension() == ".json") {
       parse_json(text, shown_path(file));  // for its messages; marks come below

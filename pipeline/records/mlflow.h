@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kdgat/error.h"
-#include "pipeline/profile/mlflow_address.h"
 #include "pipeline/records/http.h"
+#include "pipeline/records/mlflow_address.h"
 
 namespace kdgat {
 

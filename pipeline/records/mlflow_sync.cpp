@@ -138,12 +138,12 @@ class Sync {
     constexpr std::size_t kMost = 1000;
     const json& event = line.event;
     state["last"] = unix_of(event);
-    const std::string kind = text_at(event, "/event");
-    if (kind == "start") {
+    const EventKind kind = kind_of(event);
+    if (kind == EventKind::kStart) {
       if (state.contains("open")) store_.set_status(run, "RUNNING", 0);  // once more
-      store_.log(run, {}, {}, {{"start_time", text_at(event, "/time")}, {"status", "running"}});
+      store_.log(run, {}, {}, {{"start_time", time_of(event)}, {"status", "running"}});
       state["open"] = true;
-    } else if (kind == "end") {
+    } else if (kind == EventKind::kEnd) {
       flush(run, begin, state);
       end_step(step, run, event);
       state["open"] = false;
@@ -155,9 +155,9 @@ class Sync {
   }
 
   void end_step(const RecordedStep& step, const MlflowRun& run, const json& event) {
-    const auto code = event.find("code");
-    const int ended = code != event.end() && code->is_number_integer() ? code->get<int>() : 1;
-    MlflowPairs tags = {{"end_time", text_at(event, "/time")}, {"status", status_tag(ended)}};
+    const EndEvent end = event.get<EndEvent>();
+    const int ended = end.code;
+    MlflowPairs tags = {{"end_time", time_of(event)}, {"status", status_tag(ended)}};
     const json facts = step.facts();
     if (const std::string size = text_at(facts, "/size"); !size.empty()) {
       tags.emplace_back("model_size", size);
@@ -165,7 +165,7 @@ class Sync {
     if (const std::string model = text_at(facts, "/model"); !model.empty()) {
       tags.emplace_back("model_arch", model);
     }
-    tags.emplace_back("error_msg", ended == 0 ? "" : text_at(event, "/error"));
+    tags.emplace_back("error_msg", ended == 0 ? "" : end.error);
     if (tags.back().second.empty()) tags.pop_back();
     store_.log(run, {}, {}, tags);
     if (const std::string metrics = content_of(step.folder() / kMetricsFile);

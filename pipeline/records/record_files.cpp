@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -32,11 +33,6 @@ std::string csv_line(const std::string& time, const Point& point) {
          exact_number(point.value) + "\n";
 }
 
-std::string time_of(const json& event) {
-  const auto time = event.find("time");
-  return time != event.end() && time->is_string() ? time->get<std::string>() : std::string();
-}
-
 /// Whether the file is so far what it should be: of no other bytes than `content` begins with.
 bool begins(const fs::path& path, const std::string& content) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
@@ -63,61 +59,90 @@ int64_t append(const fs::path& path, std::string_view text) {
   return ::lseek(fd.get(), 0, SEEK_END);
 }
 
+constexpr RecordFormat kCsv = {[](double) { return std::string("metrics.csv"); },
+                               [](double) { return std::string(kHeader); },
+                               [](const json& event, const std::vector<Point>& points) {
+                                 std::string out;
+                                 for (const Point& point : points)
+                                   out += csv_line(time_of(event), point);
+                                 return out;
+                               }};
+
+constexpr RecordFormat kTensorboard = {
+    [](double unix) {
+      return "tensorboard/events.out.tfevents." + std::to_string(static_cast<int64_t>(unix)) +
+             ".kdgat";
+    },
+    [](double unix) { return event_file_start(unix); },
+    [](const json&, const std::vector<Point>& points) { return scalars_record(points); }};
+
 }  // namespace
 
-RecordFiles::RecordFiles(const fs::path& step_folder, bool csv, bool tensorboard)
-    : step_(step_folder), csv_(csv), tensorboard_(tensorboard), reader_(step_.journal()) {}
+const RecordFormat& csv_format() { return kCsv; }
+const RecordFormat& tensorboard_format() { return kTensorboard; }
 
-void RecordFiles::update() {
-  if (!csv_ && !tensorboard_) return;
+RecordFile::RecordFile(const fs::path& step_folder, const RecordFormat& format)
+    : step_(step_folder), format_(format), reader_(step_.journal()) {}
+
+void RecordFile::update() {
   try {
     for (const JournalReader::Line& line : reader_.read()) {
-      if (!begun_) begin(line.event);
-      add(line.event);
+      if (!has_begun_) begin(line.event);
+      const std::vector<Point> points = step_.points(line.event);
+      if (!points.empty()) fresh_ += format_.add(line.event, points);
     }
-    if (csv_) write(csv_file_);
-    if (tensorboard_) write(event_file_);
+    write();
   } catch (const Error&) {
     reader_ = JournalReader(step_.journal());
-    begun_ = false;
+    has_begun_ = false;
     throw;
   }
 }
 
-void RecordFiles::begin(const json& first_event) {
+void RecordFile::begin(const json& first_event) {
   const double unix = unix_of(first_event);
-  std::string name = "events.out.tfevents." + std::to_string(static_cast<int64_t>(unix)) + ".kdgat";
-  csv_file_ = {step_.folder() / "metrics.csv", kHeader, 0};
-  event_file_ = {step_.folder() / "tensorboard" / name, event_file_start(unix), 0};
-  begun_ = true;
+  path_ = step_.folder() / format_.name(unix);
+  fresh_ = format_.start(unix);
+  written_ = 0;
+  has_begun_ = true;
 }
 
-void RecordFiles::add(const json& event) {
-  const std::vector<Point> points = step_.points(event);
-  if (points.empty()) return;
-  for (const Point& point : points) csv_file_.fresh += csv_line(time_of(event), point);
-  event_file_.fresh += scalars_record(points);
-}
-
-void RecordFiles::write(File& file) const {
-  if (file.fresh.empty()) return;
+void RecordFile::write() {
+  if (fresh_.empty()) return;
   std::error_code none;
-  if (file.written == 0) {
-    fs::create_directories(file.path.parent_path(), none);
-    if (!begins(file.path, file.fresh)) {
-      write_file(file.path, file.fresh);
-    } else if (const auto size = fs::file_size(file.path); size < file.fresh.size()) {
-      append(file.path, std::string_view(file.fresh).substr(size));
+  if (written_ == 0) {
+    fs::create_directories(path_.parent_path(), none);
+    if (!begins(path_, fresh_)) {
+      write_file(path_, fresh_);
+    } else if (const auto size = fs::file_size(path_); size < fresh_.size()) {
+      append(path_, std::string_view(fresh_).substr(size));
     }
-    file.written = static_cast<int64_t>(file.fresh.size());
+    written_ = static_cast<int64_t>(fresh_.size());
   } else {
-    const int64_t size = static_cast<int64_t>(fs::file_size(file.path, none));
-    if (none || size != file.written) {
-      throw Error(ExitCode::kData, file.path.string() + " was changed by another program");
+    const int64_t size = static_cast<int64_t>(fs::file_size(path_, none));
+    if (none || size != written_) {
+      throw Error(ExitCode::kData, path_.string() + " was changed by another program");
     }
-    file.written = append(file.path, file.fresh);
+    written_ = append(path_, fresh_);
   }
-  file.fresh.clear();
+  fresh_.clear();
+}
+
+int64_t FileSink::update() {
+  for (const fs::path& folder : recorded_steps(run_)) {
+    files_.try_emplace(folder.filename().string(), folder, format_).first->second.update();
+  }
+  return 0;
+}
+
+std::vector<fs::path> recorded_steps(const fs::path& run) {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run, ignored)) {
+    if (fs::exists(entry.path() / kJournalFile, ignored)) out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace kdgat

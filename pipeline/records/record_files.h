@@ -1,42 +1,65 @@
-// The two files a step's numbers are written to beside its journal:
+// Files made of the numbers of each step, beside its journal:
 //   metrics.csv                              time,step,name,value: one number a line
 //   tensorboard/events.out.tfevents.T.kdgat  the same for TensorBoard; T = when the step first ran
-// Both are functions of the journal: written again they have the same bytes, so what a killed
-// writer left is completed, and what is not theirs is replaced.
+// A file is a function of the journal: written again it has the same bytes, so what a killed writer
+// left is completed, and what is not its own is replaced.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "pipeline/records/record_sink.h"
 #include "pipeline/records/records.h"
 
 namespace kdgat {
 
-class RecordFiles {
+/// How numbers become the bytes of a file.
+struct RecordFormat {
+  std::string (*name)(double unix);   ///< of the file, below the step's folder
+  std::string (*start)(double unix);  ///< what it begins with; `unix`: of the first event
+  std::string (*add)(const nlohmann::json& event, const std::vector<Point>& points);
+};
+const RecordFormat& csv_format();
+const RecordFormat& tensorboard_format();
+
+/// The file of one step.
+class RecordFile {
  public:
-  RecordFiles(const std::filesystem::path& step_folder, bool csv, bool tensorboard);
+  RecordFile(const std::filesystem::path& step_folder, const RecordFormat& format);
 
   /// Appends what came since the last call; the first call reads the journal from its beginning.
-  /// Throws Error(kData) if a file cannot be written; the next call then begins anew.
+  /// Throws Error(kData) if the file cannot be written; the next call then begins anew.
   void update();
 
  private:
-  struct File {
-    std::filesystem::path path;
-    std::string fresh;    ///< not yet written
-    int64_t written = 0;  ///< bytes
-  };
-
   void begin(const nlohmann::json& first_event);
-  void add(const nlohmann::json& event);
-  void write(File& file) const;
+  void write();
 
   RecordedStep step_;
-  bool csv_, tensorboard_;
+  const RecordFormat& format_;
   JournalReader reader_;
-  bool begun_ = false;
-  File csv_file_, event_file_;
+  bool has_begun_ = false;
+  std::filesystem::path path_;
+  std::string fresh_;    ///< not yet written
+  int64_t written_ = 0;  ///< bytes
 };
+
+/// The file of every step of a run.
+class FileSink : public RecordSink {
+ public:
+  FileSink(std::filesystem::path run, const RecordFormat& format)
+      : run_(std::move(run)), format_(format) {}
+  int64_t update() override;
+
+ private:
+  std::filesystem::path run_;
+  const RecordFormat& format_;
+  std::map<std::string, RecordFile> files_;  ///< by step
+};
+
+/// Folders of the steps of a run that have a journal, in the order of their names.
+std::vector<std::filesystem::path> recorded_steps(const std::filesystem::path& run);
 
 }  // namespace kdgat

@@ -9,11 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <istream>
 #include <ostream>
 
-#include "pipeline/records/mlflow_sync.h"
+#include "pipeline/run/journal.h"
 #include "pipeline/system/json_file.h"
 
 namespace kdgat {
@@ -22,16 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kPublished = "kd-gat-pipeline";
 /// What a run waits at its end for the last numbers to be sent; a request may take half of it.
 constexpr double kEndSeconds = 10;
 /// What is waited for another process that writes the same records.
 constexpr double kLockSeconds = 5;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// Of this process and those it has waited for.
 double cpu_seconds() {
@@ -47,69 +40,16 @@ double cpu_seconds() {
   return sum;
 }
 
-/// As it is kept: a folder by its whole path, whatever form it was given in.
-std::string settled_uri(const std::string& uri) {
-  if (uri.empty() || mlflow_kind(uri) == MlflowKind::kServer) return uri;
-  return fs::absolute(mlflow_folder(uri)).lexically_normal().string();
-}
-
 }  // namespace
 
-json RecordTargets::json() const {
-  return {{"csv", csv},
-          {"tensorboard", tensorboard},
-          {"mlflow_uri", mlflow_uri},
-          {"experiment", experiment}};
-}
-
-json RecordTargets::public_json() const {
-  nlohmann::json out = json();
-  out["mlflow_uri"] = without_password(mlflow_uri);
-  return out;
-}
-
-RecordTargets RecordTargets::from_json(const nlohmann::json& json) {
-  RecordTargets out;
-  out.csv = json.value("csv", out.csv);
-  out.tensorboard = json.value("tensorboard", out.tensorboard);
-  out.mlflow_uri = json.value("mlflow_uri", out.mlflow_uri);
-  out.experiment = json.value("experiment", out.experiment);
-  return out;
-}
-
-RecordTargets make_targets(const std::vector<std::string>& records, const std::string& mlflow_uri,
-                           const std::string& experiment) {
-  const auto has = [&](const char* name) {
-    return std::find(records.begin(), records.end(), name) != records.end();
-  };
-  RecordTargets out{has("csv"), has("tensorboard"), "", experiment};
-  if (mlflow_uri != "none") {
-    out.mlflow_uri = settled_uri(mlflow_uri.empty() ? variable("MLFLOW_TRACKING_URI") : mlflow_uri);
-  }
-  if (const std::string name = variable("MLFLOW_EXPERIMENT_NAME");
-      experiment == kPublished && !name.empty()) {
-    out.experiment = name;
-  }
-  return out;
-}
-
-RecordTargets targets_of_run(const fs::path& run, const std::string& uri) {
-  RecordTargets out =
-      RecordTargets::from_json(read_object(run / "run.json").value("records", json::object()));
-  const std::string set = settled_uri(uri.empty() ? variable("MLFLOW_TRACKING_URI") : uri);
-  // The environment's serves a run that named none, and knows the password of one that did.
-  const bool same = out.mlflow_uri.empty() || without_password(set) == out.mlflow_uri;
-  if (!set.empty() && (!uri.empty() || same)) out.mlflow_uri = set;
-  return out;
-}
-
-RunRecords::RunRecords(const fs::path& run, RecordTargets targets, double seconds)
-    : run_(fs::absolute(run).lexically_normal()), targets_(std::move(targets)) {
+RunRecords::RunRecords(const fs::path& run, const RecordTargets& targets, double seconds)
+    : run_(fs::absolute(run).lexically_normal()) {
   if (!run_.has_filename()) run_ = run_.parent_path();
-  if (targets_.mlflow_uri.empty()) return;
-  store_ = mlflow_kind(targets_.mlflow_uri) == MlflowKind::kServer
-               ? mlflow_server(targets_.mlflow_uri, http_process(seconds))
-               : mlflow_files(mlflow_folder(targets_.mlflow_uri));
+  for (const SinkKind& kind : sink_kinds()) {
+    if (auto sink = kind.make(run_, targets, seconds)) {
+      sinks_.push_back({kind.label, std::move(sink)});
+    }
+  }
 }
 
 RunRecords::Outcome RunRecords::update(bool now) {
@@ -120,8 +60,13 @@ RunRecords::Outcome RunRecords::update(bool now) {
     if (now) outcome.problems.push_back("records: another process is at them");
     return outcome;
   }
-  update_files(outcome);
-  if (store_) update_mlflow(outcome, now);
+  for (const Sink& one : sinks_) {
+    try {
+      outcome.sent += now ? one.sink->finish() : one.sink->update();
+    } catch (const std::exception& e) {
+      outcome.problems.push_back(one.label + ": " + e.what());
+    }
+  }
   lock_.reset();
   if (outcome.problems.empty()) done_ = sizes;
   return outcome;
@@ -143,52 +88,11 @@ bool RunRecords::lock(double seconds) {
   return true;
 }
 
-void RunRecords::update_files(Outcome& outcome) {
-  for (const fs::path& folder : step_folders()) {
-    const auto [at, is_new] =
-        files_.try_emplace(folder.filename().string(), folder, targets_.csv, targets_.tensorboard);
-    try {
-      at->second.update();
-    } catch (const std::exception& e) {
-      outcome.problems.push_back(std::string("records: ") + e.what());
-      return;  // the next one would say the same
-    }
-  }
-}
-
-void RunRecords::update_mlflow(Outcome& outcome, bool now) {
-  constexpr double kFirstPause = 5, kLongest = 300;
-  if (!now && pause_ > 0 && std::chrono::steady_clock::now() < not_before_) {
-    outcome.problems.push_back(refused_);
-    return;
-  }
-  try {
-    outcome.sent =
-        sync_mlflow(run_, without_password(targets_.mlflow_uri), targets_.experiment, *store_);
-    pause_ = 0;
-  } catch (const std::exception& e) {
-    pause_ = std::min(kLongest, std::max(kFirstPause, 2 * pause_));
-    not_before_ = deadline_in(pause_);
-    refused_ = std::string("mlflow: ") + e.what();
-    outcome.problems.push_back(refused_);
-  }
-}
-
-std::vector<fs::path> RunRecords::step_folders() const {
-  std::vector<fs::path> out;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(run_, ignored)) {
-    if (fs::exists(entry.path() / "journal.jsonl", ignored)) out.push_back(entry.path());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 std::string RunRecords::size_of_journals() const {
   std::string out;
   std::error_code ignored;
-  for (const fs::path& folder : step_folders()) {
-    out += std::to_string(fs::file_size(folder / "journal.jsonl", ignored)) + " ";
+  for (const fs::path& folder : recorded_steps(run_)) {
+    out += std::to_string(fs::file_size(folder / kJournalFile, ignored)) + " ";
   }
   const auto changed = fs::last_write_time(run_ / "run.json", ignored);
   return out + std::to_string(changed.time_since_epoch().count());

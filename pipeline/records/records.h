@@ -1,5 +1,5 @@
 // What a run recorded, as numbers over time under their published names. The journal of each step
-// is the one source, and everything here is derived from it: CSV and TensorBoard's event files
+// (run/journal.h) is the one source, at a good end with its figures, and everything is derived from it: CSV and TensorBoard's event files
 // (record_files.h), MLflow (mlflow_sync.h). Writes nothing and knows no server.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/system/machine.h"
+#include "pipeline/run/journal.h"
 
 namespace kdgat {
 
@@ -22,34 +22,13 @@ struct Point {
   double unix = 0;   ///< seconds since 1970
 };
 
-/// The whole lines of a journal, each once. A line that is no JSON object (a killed writer's) is
-/// passed over; one without its end yet waits.
-class JournalReader {
- public:
-  struct Line {
-    nlohmann::json event;
-    int64_t end = 0;  ///< offset behind the line
-  };
-
-  explicit JournalReader(std::filesystem::path file, int64_t offset = 0)
-      : file_(std::move(file)), offset_(offset) {}
-
-  /// What came since the last call; none if the file cannot be read.
-  std::vector<Line> read();
-  int64_t offset() const { return offset_; }
-
- private:
-  std::filesystem::path file_;
-  int64_t offset_;
-};
-
 /// A step's folder, read only.
 class RecordedStep {
  public:
   explicit RecordedStep(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   const std::filesystem::path& folder() const { return folder_; }
-  std::filesystem::path journal() const { return folder_ / "journal.jsonl"; }
+  std::filesystem::path journal() const { return folder_ / kJournalFile; }
   /// As frozen when the step started; an empty object if it is gone.
   nlohmann::json config() const;
   /// What step.json says the step made ("model", "size"); an empty object before its end.
@@ -65,16 +44,9 @@ class RecordedStep {
   mutable std::optional<bool> on_gpu_;  ///< once config.json was read
 };
 
-/// When an event was written, in seconds since 1970; 0 if it does not say.
-double unix_of(const nlohmann::json& event);
-
-/// The numbers of a step's result: `{model}_{metric}` and `test.{model}.{scenario}.{metric}` of
-/// what holds such tables, `result.{metric}` of others. What is no flat number is left out.
+/// The figures of a step's metrics: `{model}_{figure}` of a model on validation,
+/// `test.{model}.{part}.{figure}` on another part, `result.{figure}` of a step itself.
 std::vector<Point> result_points(const nlohmann::json& metrics, double unix);
-
-/// The event that records the machine's memory: cpu_mem_percent, cpu_mem_used_gb,
-/// cpu_mem_available_gb, in GiB. `index`: of the epoch, 0 at the start.
-nlohmann::json memory_event(const Machine& machine, int64_t index);
 
 /// The shortest text that reads back as this number.
 std::string exact_number(double value);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kdgat/measure.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/show/markup.h"
@@ -29,7 +30,7 @@ std::string runs_table(const std::vector<ReportRun>& runs) {
                           element("code", escaped(short_run(r.id)), "class=\"nowrap\""),
                           escaped(r.profile), escaped(r.dataset), badge(r.state),
                           time_text(r.started), r.seconds() < 0 ? "" : format_seconds(r.seconds()),
-                          escaped(r.progress()), escaped(headline(r))});
+                          escaped(r.progress()), escaped(runs[i].headline)});
   }
   return table.html();
 }
@@ -54,17 +55,13 @@ std::string differences_markup(const std::vector<ReportRun>& runs) {
 }
 
 /// 1: more is better, -1: less is better, 0: neither.
-int direction(const std::string& name) {
-  if (name.ends_with("loss") || name.ends_with("mae") || name.ends_with("rmse")) return -1;
-  for (const char* end : {"accuracy", "precision", "recall", "f1", "auc", "per_second"}) {
-    if (name.ends_with(end)) return 1;
-  }
-  return 0;
+int direction(const Figure& figure) {
+  return figure.better == Better::kMore ? 1 : figure.better == Better::kLess ? -1 : 0;
 }
 
 /// The best value in bold where runs differ.
 std::vector<std::string> figure_cells(const FigureRow& row) {
-  const int sign = direction(row.name);
+  const int sign = direction(row.figure);
   double best = -1e300, worst = 1e300;
   for (const auto& value : row.values) {
     if (!value) continue;
@@ -77,7 +74,7 @@ std::vector<std::string> figure_cells(const FigureRow& row) {
       cells.emplace_back();
       continue;
     }
-    const std::string text = figure_text(row.name, *value);
+    const std::string text = figure_text(row.figure, *value);
     const bool is_best = sign != 0 && best > worst && sign * *value == best;
     cells.push_back(is_best ? element("b", text) : text);
   }
@@ -89,11 +86,11 @@ std::string figures_table(const std::vector<FigureRow>& rows, std::size_t runs) 
   table.columns = with_letters({"step", "part", "figure"}, runs);
   std::string before;
   for (const FigureRow& row : rows) {
-    const std::string place = row.step + "/" + row.part;
+    const std::string place = row.figure.model + "/" + row.figure.part;
     std::vector<std::string> cells(2);
-    if (place != before) cells = {breakable(row.step), breakable(row.part)};
+    if (place != before) cells = {breakable(row.figure.model), breakable(row.figure.part)};
     before = place;
-    cells.push_back(figure_name(row.name));
+    cells.push_back(escaped(row.figure.label));
     for (std::string& cell : figure_cells(row)) cells.push_back(std::move(cell));
     table.rows.push_back(std::move(cells));
   }
@@ -119,7 +116,7 @@ std::string figures_markup(const std::vector<ReportRun>& runs) {
 Chart overlay(const std::vector<ReportRun>& runs, const std::string& step,
               const std::string& name) {
   Chart chart;
-  chart.title = step + ": " + figure_name(name);
+  chart.title = step + ": " + label_of(name);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const ReportStep& one : runs[i].steps) {
       const auto series = one.journal.series.find(name);
@@ -128,7 +125,7 @@ Chart overlay(const std::vector<ReportRun>& runs, const std::string& step,
       chart.lines.push_back({letter(i), series->second, static_cast<int>(i)});
     }
   }
-  if (name.ends_with("loss")) {
+  if (curve_of(name) == Curve::kLoss) {
     chart.y.scale = Axis::Scale::kByValues;
   } else {
     chart.y.to = 1;
@@ -148,7 +145,7 @@ std::string overlays(const std::vector<ReportRun>& runs) {
   }
   std::string out;
   for (const std::string& step : steps) {
-    for (const char* name : {"train_loss", "val_loss", "val_auc", "val_f1"}) {
+    for (const std::string& name : compared_series()) {
       const Chart chart = overlay(runs, step, name);
       const bool differ = std::any_of(
           chart.lines.begin(), chart.lines.end(),
@@ -174,7 +171,7 @@ std::string detection_overlays(const std::vector<ReportRun>& runs) {
     std::vector<Detection> shown;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const std::string model = spokesman(runs[i].record, runs[i].figures);
+      const std::string& model = runs[i].spokesman;
       Detection none;  // keeps the colours of the runs
       const auto found = std::find_if(all[i].begin(), all[i].end(), [&](const Detection& d) {
         return d.part == part && d.model == model;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kdgat/kinds.h"
 #include "kdgat/text.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/show/json_lookup.h"
@@ -18,9 +19,23 @@ std::string share_text(double some, double all) {
          (all > 0 ? " (" + format_number("%.1f", 100 * some / all) + " %)" : "");
 }
 
-std::string figure_cell(const json& core, const char* name) {
-  const json value = below(core, name);
-  return value.is_number() ? format_number("%.3f", value.get<double>()) : "";
+std::string figure_cell(const std::vector<Figure>& figures, const std::string& name) {
+  const auto found = std::find_if(figures.begin(), figures.end(),
+                                  [&](const Figure& figure) { return figure.name == name; });
+  return found == figures.end() ? "" : format_number("%.3f", found->value);
+}
+
+/// Those that any of the models has, in the order of the first one.
+std::vector<Figure> columns_of(const std::vector<Detection>& part) {
+  std::vector<Figure> out;
+  for (const Detection& d : part) {
+    for (const Figure& figure : d.figures) {
+      const bool is_known = std::any_of(
+          out.begin(), out.end(), [&](const Figure& column) { return column.name == figure.name; });
+      if (!is_known) out.push_back(figure);
+    }
+  }
+  return out;
 }
 
 /// Where the threshold in use stands on both pictures.
@@ -42,39 +57,24 @@ std::vector<std::string> count_cells(const json& counts) {
           grouped(std::llround(tn))};
 }
 
-/// Precision, recall and F1 of counts.
-std::vector<std::string> rate_cells(const json& counts) {
-  const Working at = working_point(counts);
-  const double sum = at.precision + at.recall;
-  return {format_number("%.3f", at.precision), format_number("%.3f", at.recall),
-          format_number("%.3f", sum > 0 ? 2 * at.precision * at.recall / sum : 0)};
-}
-
 std::string decisions_table(const std::vector<Detection>& part) {
   MarkupTable table;
-  table.columns = {"model",        "threshold",     "from",      "attacks found", "missed",
-                   "false alarms", "benign passed", "precision", "recall",        "F1",
-                   "AUC"};
-  const auto add = [&](std::vector<std::string> cells, const std::vector<std::string>& more) {
-    cells.insert(cells.end(), more.begin(), more.end());
-    return cells;
+  table.columns = {"model",  "threshold",    "from",         "attacks found",
+                   "missed", "false alarms", "benign passed"};
+  const std::vector<Figure> columns = columns_of(part);
+  for (const Figure& column : columns) table.columns.push_back(escaped(column.label));
+  const auto add = [&](std::vector<std::string> cells, const json& counts,
+                       const std::vector<Figure>& figures) {
+    for (std::string& cell : count_cells(counts)) cells.push_back(std::move(cell));
+    for (const Figure& column : columns) cells.push_back(figure_cell(figures, column.name));
+    table.rows.push_back(std::move(cells));
   };
   for (const Detection& d : part) {
-    const json threshold = below(d.core, "threshold");
-    std::vector<std::string> cells{
-        escaped(d.model),
-        threshold.is_number() ? format_number("%.4g", threshold.get<double>()) : "",
-        escaped(word(d.core, "threshold_from"))};
-    cells = add(std::move(cells), count_cells(d.counts));
-    for (const char* name : {"precision", "recall", "f1", "auc"}) {
-      cells.push_back(figure_cell(d.core, name));
-    }
-    table.rows.push_back(std::move(cells));
+    add({escaped(d.model), d.threshold ? format_number("%.4g", *d.threshold) : "", escaped(d.from)},
+        d.counts, d.figures);
     if (!d.calibrated.is_object()) continue;
-    cells = add({escaped(d.model), "", "start of each file"}, count_cells(d.calibrated));
-    cells = add(std::move(cells), rate_cells(d.calibrated));
-    cells.emplace_back();
-    table.rows.push_back(std::move(cells));
+    add({escaped(d.model), "", "start of each file"}, d.calibrated,
+        figures_of_counts(d.calibrated));
   }
   return table.html();
 }
@@ -82,7 +82,7 @@ std::string decisions_table(const std::vector<Detection>& part) {
 /// Names of the classes that a step's labels count; "" where they have none.
 std::vector<std::string> class_names(const ReportStep& step, std::size_t classes) {
   std::vector<std::string> out;
-  const json graphs = below(below(step.files.config, "inputs"), "graphs");
+  const json graphs = below(below(step.files.config, "inputs"), kind::kGraphs);
   if (graphs.is_array() && !graphs.empty()) {
     const json names = below(below(below(graphs.front(), "facts"), "spatial"), "classes");
     for (const json& name : names) {
@@ -119,12 +119,9 @@ std::string confusion_table(const std::string& part, const json& confusion,
 }
 
 std::string confusions(const ReportStep& step) {
-  const json parts = below(step.files.metrics, "parts");
   std::string tables;
-  for (const auto& [part, metrics] : parts.items()) {
-    const json confusion = below(metrics, "confusion");
-    if (!confusion.is_array() || confusion.empty()) continue;
-    tables += confusion_table(part, confusion, class_names(step, confusion.size()));
+  for (const ClassCounts& one : read_class_counts(step.files.metrics)) {
+    tables += confusion_table(one.part, one.counts, class_names(step, one.counts.size()));
   }
   return tables.empty()
              ? ""
@@ -160,7 +157,7 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
     if (!d.counts.is_object()) continue;
     const Working at = working_point(d.counts);
     const std::string words = names.at(i) + " at its threshold " +
-                              format_number("%.4g", number(d.core, "threshold", 0)) + ": recall " +
+                              format_number("%.4g", d.threshold.value_or(0)) + ": recall " +
                               format_number("%.3f", at.recall) + ", precision " +
                               format_number("%.3f", at.precision) + ", false alarms " +
                               format_number("%.4f", at.false_alarms);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kdgat/kinds.h"
 #include "pipeline/data/data.h"
 #include "pipeline/show/json_lookup.h"
 
@@ -12,6 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr const char* kVal = "val";
+
 /// Folders of the graph data that the steps read.
 std::set<std::string> data_folders(const std::vector<ReportStep>& steps) {
   std::set<std::string> out;
@@ -20,7 +23,7 @@ std::set<std::string> data_folders(const std::vector<ReportStep>& steps) {
     for (const auto& [port, items] : inputs.items()) {
       for (const json& item : items) {
         const json path = below(item, "path");
-        if (below(item, "kind") == "graphs" && path.is_string()) out.insert(path);
+        if (below(item, "kind") == kind::kGraphs && path.is_string()) out.insert(path);
       }
     }
   }
@@ -47,10 +50,9 @@ std::vector<double> numbers(const json& from) {
   return out;
 }
 
-Detection detection(const std::string& model, const std::string& part, const json& core,
-                    const json& curves) {
-  const json curve = below(below(curves, model), part);
-  Detection out{model, part, core, below(curve, "counts"), below(curve, "calibrated"), {}, {}};
+Detection detection(const Decision& decision, const json& curves) {
+  const json curve = below(below(curves, decision.model), decision.part);
+  Detection out{decision, below(curve, "counts"), below(curve, "calibrated"), {}, {}};
   out.tp = numbers(below(curve, "tp"));
   out.fp = numbers(below(curve, "fp"));
   if (out.tp.size() != out.fp.size()) out.tp = out.fp = {};
@@ -59,7 +61,7 @@ Detection detection(const std::string& model, const std::string& part, const jso
 
 }  // namespace
 
-ReportRun read_report(const fs::path& run_folder) {
+ReportRun read_report(const fs::path& run_folder, const PluginCatalog& catalog) {
   ReportRun run;
   run.record = read_run(run_folder);
   for (const StepRecord& step : run.record.steps) {
@@ -67,6 +69,8 @@ ReportRun read_report(const fs::path& run_folder) {
   }
   run.memory = read_run_memory(run_folder);
   run.figures = figures(run.record);
+  run.spokesman = spokesman(run.record, run.figures, catalog);
+  run.headline = headline(run.record, catalog);
   read_data(run);
   return run;
 }
@@ -74,24 +78,19 @@ ReportRun read_report(const fs::path& run_folder) {
 std::vector<Detection> detections(const ReportRun& run) {
   std::vector<Detection> out;
   for (const ReportStep& evaluation : run.steps) {
-    const json& metrics = evaluation.files.metrics;
-    const json tests = below(metrics, "test");
+    const std::vector<Decision> all = read_decisions(evaluation.files.metrics);
     std::set<std::string> parts;
-    for (const auto& [model, by_part] : tests.items()) {
-      for (const auto& [part, value] : by_part.items()) parts.insert(part);
-    }
-    const auto add_part = [&](const std::string& part, const auto& metrics_of) {
+    for (const Decision& one : all) parts.insert(one.part);
+    const auto add_part = [&](const std::string& part) {
       for (const ReportStep& step : run.steps) {
-        const std::string& model = step.record.step;
-        const json core = below(metrics_of(model), "core");
-        if (!core.is_object()) continue;
-        out.push_back(detection(model, part, core, evaluation.files.curves));
+        for (const Decision& one : all) {
+          if (one.part != part || one.model != step.record.step) continue;
+          out.push_back(detection(one, evaluation.files.curves));
+        }
       }
     };
-    add_part("val", [&](const std::string& model) { return below(metrics, model); });
-    for (const std::string& part : parts) {
-      add_part(part, [&](const std::string& model) { return below(below(tests, model), part); });
-    }
+    if (parts.erase(kVal) > 0) add_part(kVal);
+    for (const std::string& part : parts) add_part(part);
   }
   return out;
 }

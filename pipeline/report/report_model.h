@@ -9,6 +9,7 @@
 #include "pipeline/memory/memory_report.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/run/run_record.h"
+#include "pipeline/run/step_metrics.h"
 
 namespace kdgat {
 
@@ -23,17 +24,17 @@ struct ReportRun {
   std::vector<ReportStep> steps;
   std::vector<StepMemory> memory;
   std::vector<Figure> figures;
+  std::string spokesman;             ///< the step that speaks for the run
+  std::string headline;              ///< what it says
   std::vector<nlohmann::json> data;  ///< inspect_data() of each data folder that was read
   std::vector<std::string> missing;  ///< data folders that are gone or cannot be read
 };
 
-/// Throws Error(kData) if run.json cannot be read.
-ReportRun read_report(const std::filesystem::path& run_folder);
+/// `catalog`: says which stage speaks for a run. Throws Error(kData) if run.json cannot be read.
+ReportRun read_report(const std::filesystem::path& run_folder, const PluginCatalog& catalog);
 
 /// Counts of a detector's decisions on one part, and the points of its curves.
-struct Detection {
-  std::string model, part;
-  nlohmann::json core;         ///< published metrics of the part: threshold, f1, auc, ...
+struct Detection : Decision {
   nlohmann::json counts;       ///< {"tp","fp","tn","fn"}; null in runs that did not record them
   nlohmann::json calibrated;   ///< the same by the files' own thresholds; null where there are none
   std::vector<double> tp, fp;  ///< at falling thresholds, from (0, 0) on; empty if not recorded

@@ -40,18 +40,12 @@ std::string tiles(const ReportRun& run) {
   constexpr int kMost = 4;
   std::string out;
   int shown = 0;
-  const std::string step = spokesman(run.record, run.figures);
-  const bool has_parts = std::any_of(run.figures.begin(), run.figures.end(), [&](const Figure& f) {
-    return f.step == step && !f.part.empty();
-  });
-  for (const Figure& figure : run.figures) {
-    const std::string& name = figure.name;
-    const bool is_told = has_parts ? name == "f1" || name == "auc" || name == "rmse"
-                                   : name == "val_f1" || name == "val_auc" || name == "val_loss";
-    if (figure.step != step || !is_told || figure.part == "train" || ++shown > kMost) continue;
-    out += tile(
-        figure_text(figure.name, figure.value),
-        figure_name(figure.name) + ", " + step + (figure.part.empty() ? "" : ", " + figure.part));
+  const auto is_tile = [](const Figure& figure) { return figure.is_tile; };
+  for (const Figure& figure : marked_figures(run.figures, run.spokesman, is_tile)) {
+    if (++shown > kMost) break;
+    out +=
+        tile(figure_text(figure, figure.value),
+             figure.label + ", " + run.spokesman + (figure.part.empty() ? "" : ", " + figure.part));
   }
   if (run.record.seconds() >= 0)
     out += tile(format_seconds(run.record.seconds()), "from start to end");
@@ -242,7 +236,7 @@ std::string steps_section(const ReportRun& run, const std::string&) {
       state = element("span", state, "class=\"nowrap\"");
     }
     has_kept = has_kept || r.is_kept();
-    const int more = step.journal.attempts - 1;
+    const int more = static_cast<int>(step.journal.attempts.size()) - 1;
     const std::string why =
         r.reason + (more > 0 ? (r.reason.empty() ? "" : "; ") + std::string("continued ") +
                                    (more == 1 ? "once" : std::to_string(more) + " times")

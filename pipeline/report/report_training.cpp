@@ -1,7 +1,9 @@
 // Curves of the steps that train.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "kdgat/measure.h"
 #include "kdgat/text.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/show/json_lookup.h"
@@ -9,20 +11,6 @@
 
 namespace kdgat {
 namespace {
-
-using Series = std::vector<std::pair<double, double>>;
-
-/// Shares of one, where more is better.
-bool is_share(const std::string& name) {
-  return name == "val_auc" || name == "val_f1" || name == "val_accuracy";
-}
-
-bool is_error(const std::string& name) { return name == "val_mae" || name == "val_rmse"; }
-
-/// Neither a curve to judge by nor a part of the loss.
-bool is_bookkeeping(const std::string& name) {
-  return name == "val_threshold" || name == "val_n_samples";
-}
 
 Chart chart_of(const std::string& title, const StepJournal& journal, double best) {
   Chart chart;
@@ -32,10 +20,8 @@ Chart chart_of(const std::string& title, const StepJournal& journal, double best
   return chart;
 }
 
-void add(Chart& chart, const StepJournal& journal, const std::string& name) {
-  const auto series = journal.series.find(name);
-  if (series == journal.series.end()) return;
-  chart.lines.push_back({figure_name(name), series->second, static_cast<int>(chart.lines.size())});
+void add(Chart& chart, const std::string& name, const Series& series) {
+  chart.lines.push_back({name, series, static_cast<int>(chart.lines.size())});
 }
 
 std::string rate_text(const Series& rates) {
@@ -50,37 +36,32 @@ bool is_constant(const Series& series) {
 std::string step_markup(const ReportStep& step) {
   const StepJournal& journal = step.journal;
   const double best = best_epoch(step.files, journal);
-  Chart loss = chart_of("Loss", journal, best);
-  loss.y.scale = Axis::Scale::kByValues;
-  add(loss, journal, "train_loss");
-  add(loss, journal, "val_loss");
-  Chart shares = chart_of("Validation", journal, best);
-  shares.y.to = 1;
-  Chart errors = chart_of("Error on validation", journal, best);
-  Chart terms = chart_of("Terms of the validation loss", journal, best);
-  terms.y.scale = Axis::Scale::kByValues;
-  for (const auto& [name, series] : journal.series) {
-    if (is_share(name)) {
-      add(shares, journal, name);
-    } else if (is_error(name)) {
-      add(errors, journal, name);
-    } else if (name.rfind("val_", 0) == 0 && name != "val_loss" && !is_bookkeeping(name)) {
-      add(terms, journal, name);
-    }
+  std::map<Curve, Chart> charts = {
+      {Curve::kLoss, chart_of("Loss", journal, best)},
+      {Curve::kShare, chart_of("Validation", journal, best)},
+      {Curve::kError, chart_of("Error on validation", journal, best)},
+      {Curve::kTerm, chart_of("Terms of the validation loss", journal, best)}};
+  for (const Curve scaled : {Curve::kLoss, Curve::kTerm}) {
+    charts.at(scaled).y.scale = Axis::Scale::kByValues;
   }
-  std::string pictures = figure(loss) + figure(shares) + figure(errors) + figure(terms);
-  std::string note;
-  if (const auto rates = journal.series.find("lr"); rates != journal.series.end()) {
-    if (is_constant(rates->second)) {
-      note = rate_text(rates->second);
-    } else {
+  charts.at(Curve::kShare).y.to = 1;
+  std::string rate_picture, note;
+  for (const auto& [name, series] : journal.series) {
+    const Curve curve = curve_of(name);
+    if (const auto chart = charts.find(curve); chart != charts.end()) {
+      add(chart->second, label_of(name), series);
+    } else if (curve == Curve::kLearningRate && is_constant(series)) {
+      note = rate_text(series);
+    } else if (curve == Curve::kLearningRate) {
       Chart rate = chart_of("Learning rate", journal, best);
       rate.y.scale = Axis::Scale::kByValues;
-      add(rate, journal, "lr");
-      rate.lines.front().name = "learning rate";
-      pictures += figure(rate);
+      add(rate, "learning rate", series);
+      rate_picture = figure(rate);
     }
   }
+  std::string pictures;
+  for (const auto& [curve, chart] : charts) pictures += figure(chart);
+  pictures += rate_picture;
   const std::string summary = word(step.files.result, "summary");
   return element("h3", escaped(step.record.step)) +
          (summary.empty() ? "" : element("p", escaped(summary))) +

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/run/journal.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
 
@@ -27,7 +28,6 @@ using nlohmann::json;
 
 constexpr const char* kRunFile = "run.json";
 constexpr const char* kStepFile = "step.json";
-constexpr const char* kJournalFile = "journal.jsonl";
 
 std::string text_of(const json& content) {
   return content.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
@@ -60,9 +60,8 @@ void remove_temporaries(const fs::path& folder) {
 /// Size by name of what a step leaves to others; the host's own bookkeeping, records made of it and
 /// what serves only to continue are left out.
 json list_outputs(const fs::path& folder) {
-  static const std::set<std::string> kOwn{"journal.jsonl", "log.txt",     "request.json",
-                                          "config.json",   "memory.json", "step.json",
-                                          "metrics.csv",   "lock"};
+  static const std::set<std::string> kOwn{kJournalFile,  "log.txt",   "request.json", "config.json",
+                                          "memory.json", "step.json", "metrics.csv",  "lock"};
   json files = json::object();
   for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator();
        ++at) {

@@ -1,6 +1,7 @@
 #include "pipeline/run/find_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -98,7 +99,8 @@ std::string listed(const std::vector<Found>& models) {
   return out;
 }
 
-fs::path choose(const fs::path& run, const std::vector<Found>& models, const std::string& step) {
+fs::path choose(const fs::path& run, const std::vector<Found>& models, const std::string& step,
+                const PluginCatalog& catalog) {
   if (models.empty()) {
     throw Error(ExitCode::kData, run.string() + ": the run has no model",
                 "a step that trains leaves one when it is done");
@@ -110,21 +112,20 @@ fs::path choose(const fs::path& run, const std::vector<Found>& models, const std
     throw Error(ExitCode::kUsage, run.string() + " has no model of a step " + step,
                 "there are: " + listed(models));
   }
-  for (const char* stage : {"fusion", "classifier", ""}) {
-    std::vector<Found> of_stage;
-    for (const Found& model : models) {
-      if (model.stage == stage || *stage == '\0') of_stage.push_back(model);
-    }
-    if (of_stage.size() == 1) return of_stage.front().path;
-    if (of_stage.size() > 1) break;
-  }
+  int most = 0;
+  for (const Found& model : models) most = std::max(most, catalog.speaks(model.stage));
+  std::vector<Found> speaking;
+  std::copy_if(models.begin(), models.end(), std::back_inserter(speaking),
+               [&](const Found& model) { return catalog.speaks(model.stage) == most; });
+  if (speaking.size() == 1) return speaking.front().path;
   throw Error(ExitCode::kUsage, run.string() + " has several models: " + listed(models),
               "--model STEP chooses one");
 }
 
 }  // namespace
 
-fs::path find_model(const std::string& run, const std::string& step, const fs::path& root) {
+fs::path find_model(const std::string& run, const std::string& step, const fs::path& root,
+                    const PluginCatalog& catalog) {
   std::error_code ignored;
   const fs::path path = run;
   const auto chosen_by_path = [&](const fs::path& file) {
@@ -132,13 +133,15 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
     throw Error(ExitCode::kUsage, "--model chooses a step of a run, and " + run + " is one model");
   };
   if (fs::is_regular_file(path, ignored)) return chosen_by_path(path);
-  if (fs::exists(path / "run.json", ignored)) return choose(path, models_of(path), step);
+  if (fs::exists(path / "run.json", ignored)) {
+    return choose(path, models_of(path), step, catalog);
+  }
   if (fs::exists(path / kModelFile, ignored)) return chosen_by_path(path / kModelFile);
   if (fs::is_directory(path, ignored)) {
     throw Error(ExitCode::kData, run + ": neither a run nor the folder of a model");
   }
   const fs::path found = only_run_named(run, root, "run, folder or model file");
-  return choose(found, models_of(found), step);
+  return choose(found, models_of(found), step, catalog);
 }
 
 fs::path find_run(const std::string& name, const fs::path& root) {

@@ -1,17 +1,20 @@
-// Which run, and which model file, a user means. Reads run folders; knows no stage but by name.
+// Which run, and which model file, a user means. Reads run folders; knows no stage:
+// which speaks for a run, its description says.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
+#include "pipeline/plugin/plugin_catalog.h"
+
 namespace kdgat {
 
 /// `run`: a model file, the folder of a step or of a run, or the id of a run below `root` (whole,
 /// its beginning, or as shown: 01M7...TE). Of a run with several models `step` chooses; without it
-/// the fusion, else the only classifier, else the only model. Throws Error(kUsage) with what there
+/// the only one of the stage that speaks most. Throws Error(kUsage) with what there
 /// is to choose from, Error(kData) if there is no model.
 std::filesystem::path find_model(const std::string& run, const std::string& step,
-                                 const std::filesystem::path& root);
+                                 const std::filesystem::path& root, const PluginCatalog& catalog);
 
 /// The folder of a run by that folder or its id below `root`. Throws as find_model().
 std::filesystem::path find_run(const std::string& name, const std::filesystem::path& root);

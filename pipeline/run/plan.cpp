@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kdgat/kinds.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/hash.h"
 
@@ -136,12 +137,12 @@ class Wiring {
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const std::string& name = steps_[k].spec.name;
       const bool eligible =
-          named.empty() ? k < i && port.kind != "graphs" && port.required
+          named.empty() ? k < i && port.kind != kind::kGraphs && port.required
                         : k != i && std::find(named.begin(), named.end(), name) != named.end();
       if (eligible && makes(*plugins_[k], port.kind)) found.push_back(name);
     }
     // There is only one data set, so it need not be named.
-    if (found.empty() && port.kind == "graphs") found.emplace_back(kData);
+    if (found.empty() && port.kind == kind::kGraphs) found.emplace_back(kData);
     return found;
   }
 

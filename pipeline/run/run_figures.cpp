@@ -1,12 +1,13 @@
 #include "pipeline/run/run_figures.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "kdgat/text.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/step_metrics.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
@@ -15,55 +16,6 @@ namespace kdgat {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array<const char*, 5> kJudged = {"accuracy", "precision", "recall", "f1", "auc"};
-
-void add_number(const json& from, const std::string& key, const std::string& step,
-                const std::string& part, std::vector<Figure>& out) {
-  const json value = below(from, key);
-  if (value.is_number()) out.push_back({step, part, key, value.get<double>()});
-}
-
-void add_judged(const json& core, const std::string& step, const std::string& part,
-                std::vector<Figure>& out) {
-  for (const char* name : kJudged) add_number(core, name, step, part, out);
-}
-
-/// {model: {"core"}, "test": {model: {part: {"core"}}}}
-bool is_evaluation(const json& metrics) {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [](const json& value) { return below(value, "core").is_object(); });
-}
-
-void add_evaluation(const json& metrics, std::vector<Figure>& out) {
-  for (const auto& [model, value] : metrics.items()) {
-    if (model != "test") add_judged(below(value, "core"), model, "val", out);
-  }
-  const json tests = below(metrics, "test");
-  for (const auto& [model, parts] : tests.items()) {
-    if (!parts.is_object()) continue;
-    for (const auto& [part, value] : parts.items()) {
-      add_judged(below(value, "core"), model, part, out);
-    }
-  }
-}
-
-/// {"parts": {part: {"f1", ...}}}
-void add_parts(const json& parts, const std::string& step, std::vector<Figure>& out) {
-  if (!parts.is_object()) return;
-  for (const auto& [part, value] : parts.items()) {
-    for (const char* name : {"accuracy", "f1", "auc", "mae", "rmse"}) {
-      add_number(value, name, step, part, out);
-    }
-  }
-}
-
-void add_training(const json& metrics, const std::string& step, std::vector<Figure>& out) {
-  for (const char* name : {"val_loss", "val_auc", "val_f1", "val_accuracy", "val_mae", "val_rmse",
-                           "best_epoch", "epochs", "graphs_per_second"}) {
-    add_number(metrics, name, step, "", out);
-  }
-}
 
 std::string shown_value(const json& value) { return value.is_null() ? "" : value_text(value); }
 
@@ -126,74 +78,77 @@ void add_run_differences(const std::vector<RunRecord>& runs, std::vector<Differe
 std::vector<Figure> figures(const RunRecord& run) {
   std::vector<Figure> out;
   for (const StepRecord& step : run.steps) {
-    const json metrics = read_step_files(step.folder).metrics;
-    if (!metrics.is_object()) continue;
-    if (is_evaluation(metrics)) {
-      add_evaluation(metrics, out);
-    } else {
-      add_training(metrics, step.step, out);
-      add_parts(below(metrics, "parts"), step.step, out);
+    for (Figure& figure : listed_figures(read_step_files(step.folder).metrics)) {
+      if (figure.model.empty()) figure.model = step.step;
+      out.push_back(std::move(figure));
     }
   }
   return out;
 }
 
-std::string figure_name(const std::string& name) {
-  if (name == "f1" || name == "auc" || name == "mae" || name == "rmse") {
-    std::string out = name;
-    std::transform(out.begin(), out.end(), out.begin(), ::toupper);
-    return out;
-  }
-  if (name.rfind("val_", 0) == 0) return "val " + figure_name(name.substr(4));
-  if (name == "graphs_per_second") return "graphs/s";
-  std::string out = name;
-  std::replace(out.begin(), out.end(), '_', ' ');
-  return out;
-}
-
-std::string figure_text(const std::string& name, double value) {
-  if (name == "graphs_per_second" || (value == std::floor(value) && std::abs(value) > 1)) {
+std::string figure_text(const Figure& like, double value) {
+  if (like.decimals == 0 || (value == std::floor(value) && std::abs(value) > 1)) {
     return format_count(value);
   }
-  return format_number(name.ends_with("loss") ? "%.4f" : "%.3f", value);
+  return format_number(("%." + std::to_string(like.decimals) + "f").c_str(), value);
 }
 
-std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures) {
+std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,
+                      const PluginCatalog& catalog) {
   const auto has = [&](const std::string& step) {
     return std::any_of(figures.begin(), figures.end(),
-                       [&](const Figure& figure) { return figure.step == step; });
+                       [&](const Figure& figure) { return figure.model == step; });
   };
   if (std::string best = word(read_json(run.folder / kSweepFile), "best"); has(best)) {
     return best;
   }
-  for (const char* stage : {"fusion", "classifier"}) {
-    for (const StepRecord& step : run.steps) {
-      if (step.stage == stage && has(step.step)) return step.step;
-    }
-  }
-  return figures.empty() ? "" : figures.back().step;
-}
-
-std::string headline(const RunRecord& run) {
-  const std::vector<Figure> all = figures(run);
-  const std::string step = spokesman(run, all);
-  const auto value = [&](const std::string& name, const std::string& part) -> const Figure* {
-    for (const Figure& figure : all) {
-      if (figure.step == step && figure.name == name && figure.part == part) return &figure;
-    }
-    return nullptr;
-  };
-  std::string out;
-  for (const auto& [prefix, part] : {std::pair{"", "val"}, std::pair{"val_", ""}}) {
-    for (const char* name : {"f1", "auc", "rmse", "loss"}) {
-      const Figure* figure = value(prefix + std::string(name), part);
-      if (figure == nullptr) continue;
-      out += (out.empty() ? "" : "  ") + figure_name(name) + " " +
-             figure_text(figure->name, figure->value);
-    }
-    if (!out.empty()) return out.append("  ").append(step).append(", val");
+  std::string out = figures.empty() ? "" : figures.back().model;
+  int most = 0;
+  for (const StepRecord& step : run.steps) {
+    const int speaks = catalog.speaks(step.stage);
+    if (speaks <= most || !has(step.step)) continue;
+    most = speaks;
+    out = step.step;
   }
   return out;
+}
+
+std::vector<Figure> marked_figures(const std::vector<Figure>& figures, const std::string& step,
+                                   const std::function<bool(const Figure&)>& is_marked) {
+  std::vector<Figure> of_step, out;
+  std::copy_if(figures.begin(), figures.end(), std::back_inserter(of_step),
+               [&](const Figure& figure) { return figure.model == step; });
+  const bool has_parts = std::any_of(of_step.begin(), of_step.end(),
+                                     [](const Figure& figure) { return !figure.part.empty(); });
+  std::copy_if(of_step.begin(), of_step.end(), std::back_inserter(out), [&](const Figure& figure) {
+    return is_marked(figure) && figure.part.empty() != has_parts;
+  });
+  return out;
+}
+
+std::string headline(const RunRecord& run, const PluginCatalog& catalog) {
+  const std::vector<Figure> all = figures(run);
+  const std::string step = spokesman(run, all, catalog);
+  const auto told = [&](const std::string& part) {
+    std::vector<Figure> out;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Figure& figure) {
+      return figure.model == step && figure.part == part && figure.headline > 0;
+    });
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Figure& a, const Figure& b) { return a.headline < b.headline; });
+    return out;
+  };
+  std::vector<Figure> list = told("val");
+  if (list.empty()) list = told("");
+  std::string out;
+  for (const Figure& figure : list) {
+    // The line says at its end that it is of validation.
+    const std::string prefix = figure.part.empty() ? "val " : "";
+    const std::string label =
+        figure.label.starts_with(prefix) ? figure.label.substr(prefix.size()) : figure.label;
+    out += (out.empty() ? "" : "  ") + label + " " + figure_text(figure, figure.value);
+  }
+  return out.empty() ? "" : out + "  " + step + ", val";
 }
 
 bool FigureRow::is_equal() const {
@@ -205,11 +160,11 @@ std::vector<FigureRow> side_by_side(const std::vector<std::vector<Figure>>& runs
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const Figure& figure : runs[i]) {
       auto row = std::find_if(rows.begin(), rows.end(), [&](const FigureRow& r) {
-        return r.step == figure.step && r.part == figure.part && r.name == figure.name;
+        return r.figure.model == figure.model && r.figure.part == figure.part &&
+               r.figure.name == figure.name;
       });
       if (row == rows.end()) {
-        rows.push_back({figure.step, figure.part, figure.name, {}});
-        rows.back().values.resize(runs.size());
+        rows.push_back({figure, std::vector<std::optional<double>>(runs.size())});
         row = rows.end() - 1;
       }
       row->values[i] = figure.value;

@@ -1,44 +1,42 @@
-// Numbers by which runs are judged and compared: metrics of their steps by name, and options in
-// which they differ. Knows the forms in which stages write metrics.json, but no stage by name
-// except in choosing the model that speaks for a run.
+// Numbers by which runs are judged and compared: the figures of their steps, and options in which
+// they differ. Knows no metric and no stage: which figure is told where, its stage has marked
+// (kdgat/result.h), and which stage speaks for a run, its description says.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kdgat/result.h"
+#include "pipeline/plugin/plugin_catalog.h"
 #include "pipeline/run/run_record.h"
 
 namespace kdgat {
 
-/// One number of a run.
-struct Figure {
-  std::string step;  ///< that was judged: a model of evaluate, or the step that trained
-  std::string part;  ///< "val", "test_01", ...; "" = the step as a whole
-  std::string name;  ///< "f1", "auc", "val_loss", "best_epoch"
-  double value = 0;
-};
-
-/// What is worth a line, of finished steps: of models that were evaluated accuracy, precision,
-/// recall, f1 and auc of each part, of steps that train the figures of validation and how long it
-/// took.
+/// What is worth a line, of finished steps. `model` of each is a step: the one that was judged, or
+/// the one that trained.
 std::vector<Figure> figures(const RunRecord& run);
 
-/// The name of a figure in words: "f1" is "F1", "val_loss" is "val loss".
-std::string figure_name(const std::string& name);
 /// "0.941", "38,200"
-std::string figure_text(const std::string& name, double value);
+std::string figure_text(const Figure& like, double value);
 
-/// The step whose figures speak for a run: the best of a sweep, an evaluated fusion, else a
-/// classifier, else the last one with figures; "" if there is none.
-std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures);
+/// The step whose figures speak for a run: the best of a sweep, else the first of the stage that
+/// speaks most, else the last one with figures; "" if there is none.
+std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,
+                      const PluginCatalog& catalog);
+
+/// Those of a model that a stage has marked for one place: of validation where it was judged on
+/// parts, else of the step as a whole.
+std::vector<Figure> marked_figures(const std::vector<Figure>& figures, const std::string& step,
+                                   const std::function<bool(const Figure&)>& is_marked);
 
 /// "F1 0.838  AUC 0.955  classifier, val"; "" if the run has no figures.
-std::string headline(const RunRecord& run);
+std::string headline(const RunRecord& run, const PluginCatalog& catalog);
 
 /// A row of numbers that several runs have, in the order of the runs.
 struct FigureRow {
-  std::string step, part, name;
+  Figure figure;  ///< of the first run that has it
   std::vector<std::optional<double>> values;
 
   bool is_equal() const;  ///< the same in all of them

@@ -9,6 +9,7 @@
 
 #include "kdgat/error.h"
 #include "pipeline/run/artifacts.h"
+#include "pipeline/run/step_metrics.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
@@ -78,21 +79,6 @@ void fill_from_steps(RunRecord& run) {
     const json config = read_json(step.folder / "config.json");
     run.device = word(config, "device");
     run.threads = static_cast<int>(number(config, "threads", 0));
-  }
-}
-
-void add_epoch(const json& event, StepJournal& journal) {
-  const std::string unit = word(event, "what");
-  const json values = event.value("values", json());
-  const double index = number(event, "index");
-  if ((unit != "epoch" && unit != "episode") || !values.is_object() || index < 0) return;
-  journal.unit = unit;
-  for (const auto& [name, value] : values.items()) {
-    if (!value.is_number()) continue;
-    auto& series = journal.series[name];
-    // A continued step says again what came after its checkpoint.
-    while (!series.empty() && series.back().first >= index) series.pop_back();
-    series.emplace_back(index, value.get<double>());
   }
 }
 
@@ -179,22 +165,6 @@ uint64_t size_on_disk(const fs::path& folder) {
   return bytes;
 }
 
-StepJournal read_journal(const fs::path& step_folder) {
-  StepJournal journal;
-  std::ifstream in(step_folder / "journal.jsonl");
-  for (std::string line; std::getline(in, line);) {
-    const json event = json::parse(line, nullptr, false);
-    if (!event.is_object()) continue;
-    const std::string kind = word(event, "event"), level = word(event, "level");
-    if (kind == "start") ++journal.attempts;
-    if (kind == "metrics") add_epoch(event, journal);
-    if (kind == "log" && level != "info") {
-      journal.warnings.push_back(level + ": " + word(event, "message"));
-    }
-  }
-  return journal;
-}
-
 StepFiles read_step_files(const fs::path& step_folder) {
   constexpr int kLogLines = 20;
   StepFiles files;
@@ -208,9 +178,7 @@ StepFiles read_step_files(const fs::path& step_folder) {
 }
 
 double best_epoch(const StepFiles& files, const StepJournal& journal) {
-  for (const char* name : {"best_epoch", "best_episode"}) {
-    if (const double best = number(files.metrics, name, 0); best > 0) return best;
-  }
+  if (const double best = best_epoch_of(files.metrics); best > 0) return best;
   const json options = below(files.config, "options");
   const auto series = journal.series.find(word(options, "monitor_metric"));
   if (series == journal.series.end() || series->second.empty()) return 0;

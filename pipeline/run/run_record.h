@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "pipeline/run/journal.h"
 
 namespace kdgat {
 
@@ -59,19 +59,7 @@ std::vector<RunRecord> list_runs(const std::filesystem::path& root,
 /// Bytes of all files below a folder; links count nothing.
 uint64_t size_on_disk(const std::filesystem::path& folder);
 
-/// What a step said while it ran, from its journal. Of a step that was continued, every epoch once,
-/// as it was last.
-struct StepJournal {
-  std::string unit;  ///< "epoch" or "episode"; "" if there are none
-  /// name -> (epoch, value): train_loss, val_loss, lr, ...; numbers alone
-  std::map<std::string, std::vector<std::pair<double, double>>> series;
-  int attempts = 0;
-  std::vector<std::string> warnings;  ///< and errors
-};
-
-StepJournal read_journal(const std::filesystem::path& step_folder);
-
-/// Everything else a step left.
+/// What a step left beside its journal.
 struct StepFiles {
   nlohmann::json config, metrics, curves;  ///< null where there is none
   nlohmann::json result;                   ///< of a finished step: summary, tables, facts

@@ -219,7 +219,7 @@ SiteProfile SiteProfile::read(const std::string& name, const std::vector<fs::pat
   std::vector<Diagnostic> problems;
   SiteProfile site;
   site.name_ = request.config->stem().string();
-  for (Layer& layer : gather_layers(request, problems)) {
+  for (Layer& layer : gather_layers(request, PluginCatalog(), problems)) {
     for (Assignment& a : layer.assignments) {
       check(a, problems);
       site.assignments_.push_back(std::move(a));

@@ -4,10 +4,10 @@
 #include <sys/file.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/run/artifacts.h"
+#include "pipeline/run/journal.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 
@@ -153,19 +153,15 @@ StepTrace read_trace(const fs::path& run_folder, const SubmittedStep& step) {
   }
   trace.was_cancelled = attempt.cancelled;
   trace.is_on_card = attempt.resources.gpus > 0;
-  std::ifstream journal(folder / "journal.jsonl", std::ios::binary);
-  for (std::string line; std::getline(journal, line);) {
-    const json event = json::parse(line, nullptr, false);
-    if (!event.is_object() || event.value("unix", 0.0) < attempt.unix_time) continue;
-    const std::string kind = event.value("event", "");
-    if (kind == "start") {
+  for (const JournalAttempt& one : read_journal(folder).attempts) {
+    if (one.started >= attempt.unix_time) {
       ++trace.starts;
       trace.end_code.reset();
       trace.error.clear();
-    } else if (kind == "end") {
-      trace.end_code = event.value("code", 1);
-      trace.error = event.value("error", "");
     }
+    if (!one.ended || *one.ended < attempt.unix_time) continue;
+    trace.end_code = one.end.code;
+    trace.error = one.end.error;
   }
   const json memory = read_object(folder / "memory.json");
   if (trace.starts > 0) {

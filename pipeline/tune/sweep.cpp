@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/event.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/execute/step_run.h"
 #include "pipeline/run/run_record.h"
@@ -277,13 +278,12 @@ class SweepRun {
     Trial& one = trial(id);
     running_.at(id)->on_event(event, 0);
     if (record_.options.first_rung == 0 || one.stopped_at > 0) return;
-    if (word(event, "event") != "metrics" || word(event, "what") != "epoch") return;
-    const json values = below(event, "values");
-    const json value = below(values, record_.options.metric);
-    const int64_t epoch = whole(event, "index");
-    if (!value.is_number() || rungs_.goes_on(epoch, value)) return;
-    one.stopped_at = epoch;
-    judge(one, values);
+    const MetricsEvent told = event.get<MetricsEvent>();
+    if (kind_of(event) != EventKind::kMetrics || told.what != kEpoch) return;
+    const json value = below(told.values, record_.options.metric);
+    if (!value.is_number() || rungs_.goes_on(told.index, value)) return;
+    one.stopped_at = told.index;
+    judge(one, told.values);
     process().cancel(id, static_cast<int>(ExitCode::kRequeue));
   }
 

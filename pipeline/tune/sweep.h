@@ -50,12 +50,9 @@ struct Trial {
   std::optional<FrozenPacks> packs{};
 };
 
-/// The metric a stage is judged by: `wanted` if given, else its option monitor_metric, else the
-/// first of the usual ones that `metrics` has ("" = none). Never one of test data.
-std::string choose_metric(const std::string& wanted, const nlohmann::json& options,
-                          const nlohmann::json& metrics);
-/// Whether less of it is better, by its name: losses and errors.
-bool is_less_better(const std::string& metric);
+/// The metric a stage is judged by: `wanted` if given, else its option monitor_metric, else what
+/// people look at first, of validation. Never one of test data.
+std::string choose_metric(const std::string& wanted, const nlohmann::json& options);
 
 /// For successive halving: what trials came to at each rung.
 class Rungs {

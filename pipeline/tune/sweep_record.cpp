@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kdgat/measure.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/tune/sweep.h"
 
@@ -16,22 +17,12 @@ int64_t whole_number(const json& from, const std::string& key) {
 
 }  // namespace
 
-std::string choose_metric(const std::string& wanted, const json& options, const json& metrics) {
+std::string choose_metric(const std::string& wanted, const json& options) {
   if (!wanted.empty()) return wanted;
   if (std::string monitored = word(options, "monitor_metric"); !monitored.empty()) {
     return monitored;
   }
-  for (const char* usual : {"val_rmse", "val_loss", "val_accuracy", "val_f1", "train_loss"}) {
-    if (below(metrics, usual).is_number()) return usual;
-  }
-  return "";
-}
-
-bool is_less_better(const std::string& metric) {
-  for (const char* part : {"loss", "rmse", "mae", "error", "mse"}) {
-    if (metric.find(part) != std::string::npos) return true;
-  }
-  return false;
+  return std::string(kOfValidation) + std::string(kMeasures[0].name);
 }
 
 bool Rungs::is_rung(int64_t epoch) const {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kdgat/measure.h"
 #include "kdgat/text.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/table.h"
@@ -19,17 +20,13 @@ std::string bytes_text(double bytes) {
   return bytes > 0 ? format_bytes(static_cast<uint64_t>(bytes)) : "-";
 }
 
-/// What people look at first.
-constexpr const char* kUsual[] = {"rmse",     "mae",  "ndcg",     "precision", "recall",
-                                  "hit_rate", "loss", "accuracy", "auc",       "f1"};
-
 /// Names of numbers of validation that trials have: the metric, then the usual ones, as many as
 /// fit.
 std::vector<std::string> shown_metrics(const json& trials, const std::string& metric) {
   constexpr std::size_t kMost = 5;
   std::vector<std::string> out = {metric};
-  for (const char* usual : kUsual) {
-    const std::string name = std::string("val_") + usual;
+  for (const Measure& usual : kMeasures) {
+    const std::string name = std::string(kOfValidation) + std::string(usual.name);
     const bool is_there = std::any_of(trials.begin(), trials.end(), [&](const json& trial) {
       return below(below(trial, "metrics"), name).is_number();
     });
@@ -45,7 +42,8 @@ std::string best_by(const json& trials, const std::string& metric) {
   for (const json& trial : trials) {
     const json value = below(below(trial, "metrics"), metric);
     if (!value.is_number() || trial.contains("stopped_at")) continue;
-    const double cost = is_less_better(metric) ? value.get<double>() : -value.get<double>();
+    const double cost =
+        better_of(metric) == Better::kLess ? value.get<double>() : -value.get<double>();
     if (!out.empty() && cost >= best) continue;
     best = cost;
     out = word(trial, "name");

@@ -3,8 +3,9 @@
 #include <ostream>
 #include <set>
 
+#include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
-#include "pipeline/data/data.h"
+#include "pipeline/execute/run_options.h"
 #include "pipeline/memory/cards.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
@@ -45,8 +46,8 @@ CompletionWords collect(const PluginCatalog& catalog) {
   for (const Verb& verb : verbs()) {
     if (!verb.hidden) visible.insert(verb.name);
   }
-  const SectionSchemas sections = data_schemas();
-  add(host_schema(), "");
+  const SectionSchemas sections = profile_sections();
+  add(run_schema(sections), "");
   add(sections.import, "data.");
   add(sections.synth, "data.synth.");
   for (const auto& [name, plugin] : catalog.all()) {
@@ -55,7 +56,7 @@ CompletionWords collect(const PluginCatalog& catalog) {
   }
   std::set<std::string> score_flags = {"--run",    "--model",   "--output", "--root",
                                        "--device", "--threads", "--json",   "--help"};
-  if (const PluginDescription* score = catalog.find("score")) {
+  if (const PluginDescription* score = catalog.find_taking(kind::kLog)) {
     for (const std::string& name : option_names(score->options)) score_flags.insert(flag_of(name));
   }
   const std::vector<std::string> presets = preset_names(default_preset_folders());

@@ -7,7 +7,8 @@
 #include "pipeline/execute/run_options.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
-#include "pipeline/records/mlflow.h"
+#include "pipeline/records/mlflow_address.h"
+#include "pipeline/records/record_options.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -44,18 +45,19 @@ class YamlWriter {
     const auto host = [&](const char* key, const json& value) {
       line(0, key, yaml_text(value), origin_of(profile.origin, key));
     };
+    const auto targets = load_options<RecordOptions>(profile.records);
     host("dataset", profile.dataset);
     host("device", profile.device);
     host("threads", profile.threads);
     host("nproc", profile.nproc);
     host("memory_limit", exact_bytes(profile.memory_limit));
     host("allocator", profile.allocator);
-    host("records", profile.records);
-    host("mlflow_uri", without_password(profile.mlflow_uri));
-    host("mlflow_experiment", profile.mlflow_experiment);
-    host("records", profile.records);
-    host("mlflow_uri", without_password(profile.mlflow_uri));
-    host("mlflow_experiment", profile.mlflow_experiment);
+    host("records", targets.records);
+    host("mlflow_uri", without_password(targets.mlflow_uri));
+    host("mlflow_experiment", targets.mlflow_experiment);
+    host("records", targets.records);
+    host("mlflow_uri", without_password(targets.mlflow_uri));
+    host("mlflow_experiment", targets.mlflow_experiment);
     host("seed", profile.seed);
     host("root", profile.root.string());
     out_ << "data:\n";
@@ -146,7 +148,7 @@ int show_config(Context& context, const std::vector<std::string>& arguments) {
   const RunFlags extras{"kdgat config show",
                         [&](CommandLine& line, RunOptions&) { line.flag("--origin", origin); }};
   const RunOptions options = parse_run_options(context, arguments, extras);
-  const Profile profile = resolve_profile(options.profile, context.catalog, data_schemas());
+  const Profile profile = resolve_profile(options.profile, context.catalog, profile_sections());
   if (context.verbosity >= 0) {
     for (const Diagnostic& note : profile.notes) context.err << "note: " << note.text() << '\n';
   }
@@ -170,7 +172,7 @@ json with_aliases(const json& schema) {
 }
 
 json profile_schema(const PluginCatalog& catalog) {
-  const SectionSchemas sections = data_schemas();
+  const SectionSchemas sections = profile_sections();
   const json names = {{"type", {"string", "array"}}, {"items", {{"type", "string"}}}};
   json data = with_aliases(sections.import);
   data["properties"]["path"] = {{"type", "string"},
@@ -178,7 +180,7 @@ json profile_schema(const PluginCatalog& catalog) {
   data["properties"]["synth"] = with_aliases(sections.synth);
   data["type"] = {"object", "string"};
 
-  json schema = with_aliases(host_schema());
+  json schema = with_aliases(run_schema(sections));
   schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   schema["title"] = "kdgat profile";
   schema["properties"]["preset"] = names;
@@ -216,7 +218,7 @@ int schema(Context& context, const std::vector<std::string>& arguments) {
       return 0;
     }
     context.out << "Keys of a profile that are not options of a stage:\n\n"
-                << options_text(host_schema())
+                << options_text(run_schema(profile_sections()))
                 << "\nand preset, data, options, stages. See also:\n\n"
                    "  kdgat config schema data\n  kdgat config schema synth\n";
     for (const auto& [name, plugin] : context.catalog.all()) {

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/kinds.h"
 #include "kdgat/text.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/memory/legacy_table.h"
@@ -60,7 +61,7 @@ PlannedStep lone_step(const StepSpec& spec, const PluginDescription& plugin) {
   PlannedStep step;
   step.spec = spec;
   for (const PortDescription& port : plugin.inputs) {
-    if (port.kind == "graphs") step.inputs[port.name] = {"data"};
+    if (port.kind == kind::kGraphs) step.inputs[port.name] = {"data"};
   }
   return step;
 }
@@ -87,7 +88,11 @@ struct RatingSizes {
   }
 };
 
-constexpr const char* kRecommender = "graphsage";
+/// The stage that the published estimate is of; "" if there is none.
+std::string recommender(const Context& context) {
+  const PluginDescription* plugin = context.catalog.find_making(kind::kRecommender);
+  return plugin == nullptr ? "" : plugin->name;
+}
 
 /// The published names of sizes, which are options of no stage, as flags.
 std::vector<std::string> sizes_as_flags(const std::vector<std::string>& words) {
@@ -141,15 +146,15 @@ struct Estimate {
 
 /// Plans the memory of the profile's one step on data of these facts.
 json planned_memory(Context& context, const Estimate& asked, const RunOptions& options,
-                    const std::string& name, json& facts) {
-  const Profile profile = resolve_profile(options.profile, context.catalog, data_schemas());
+                    json& facts) {
+  const Profile profile = resolve_profile(options.profile, context.catalog, profile_sections());
   const auto spec = std::find_if(profile.steps.begin(), profile.steps.end(),
                                  [&](const StepSpec& s) { return s.name == profile.only; });
   const PluginDescription& plugin = *context.catalog.find(spec->stage);
   const PlannedStep step = lone_step(*spec, plugin);
 
   PreparedData data;
-  data.facts = name == kRecommender ? asked.ratings.facts() : asked.graphs.facts();
+  data.facts = plugin.makes(kind::kRecommender) ? asked.ratings.facts() : asked.graphs.facts();
   const Plan plan;
   RunnerInput input{plan, context.catalog, "cpu", 1, profile.seed, data};
   input.memory.limit = static_cast<int64_t>(profile.memory_limit);
@@ -200,7 +205,7 @@ RunOptions read_words(Context& context, const std::vector<std::string>& words, E
   asked.stage.clear();
   RunOptions options = parse_run_options(context, words, extras);
   if (asked.stage.empty() && options.profile.stage.empty() && asked.is_published()) {
-    asked.stage = kRecommender;
+    asked.stage = recommender(context);
   }
   if (!asked.stage.empty()) options.profile.stage = asked.stage;
   if (options.profile.stage.empty() && options.profile.problems.empty()) {
@@ -242,7 +247,7 @@ int estimate_published(Context& context, const std::vector<std::string>& words, 
     const RunOptions options =
         read_more_words(context, with, asked, row.hidden_dim, row.num_layers);
     json facts;
-    const json planned = planned_memory(context, asked, options, kRecommender, facts);
+    const json planned = planned_memory(context, asked, options, facts);
     rows.push_back(published_comparison(
         legacy_comparison(planned, asked.net(row.hidden_dim, row.num_layers)), row));
   }
@@ -258,10 +263,10 @@ int estimate(Context& context, const std::vector<std::string>& said) {
   Estimate asked;
   std::vector<std::string> words = sizes_as_flags(said);
   RunOptions options = read_words(context, words, asked);
-  const std::string stage = options.profile.stage;
-  if (asked.is_published() && stage != kRecommender) {
-    throw Error(ExitCode::kUsage, "the published estimate is one of the stage graphsage",
-                "kdgat memory estimate --stage graphsage --legacy");
+  if (const std::string only = recommender(context);
+      asked.is_published() && options.profile.stage != only) {
+    throw Error(ExitCode::kUsage, "the published estimate is one of the stage " + only,
+                "kdgat memory estimate --stage " + only + " --legacy");
   }
   if (asked.interactive) options = ask_sizes(context, words, asked);
   const bool names_form = std::any_of(words.begin(), words.end(), [](const std::string& word) {
@@ -269,7 +274,7 @@ int estimate(Context& context, const std::vector<std::string>& said) {
   });
   if (asked.legacy && !names_form) return estimate_published(context, words, asked);
   json facts;
-  json planned = planned_memory(context, asked, options, stage, facts);
+  json planned = planned_memory(context, asked, options, facts);
   const std::string step = planned.at("step");
   const json widths = planned.at("widths");
   planned.erase("step");

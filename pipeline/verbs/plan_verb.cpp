@@ -83,7 +83,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
   });
   if (context.json) {
     context.out << json{{"device", session.device},
-                        {"memory", memory_json(input.memory)},
+                        {"memory", input.memory},
                         {"data", data ? json(data->summary) : json()},
                         {"steps", std::move(steps)},
                         {"exit_code", code}}

@@ -52,7 +52,8 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   }
   std::vector<ReportRun> runs;
   runs.reserve(names.size());
-  for (const std::string& name : names) runs.push_back(read_report(find_run(name, root)));
+  for (const std::string& name : names)
+    runs.push_back(read_report(find_run(name, root), context.catalog));
   const std::string page = report_html(runs, time_text(iso_now()));
   if (output == "-") {
     context.out << page;
@@ -77,7 +78,7 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
 
 Verb make_report_verb() {
   return {"report", "one HTML file of what runs did: curves, tables, memory, differences",
-          Needs::kNothing, report_verb, help_text(kReportHelp)};
+          Needs::kCatalog, report_verb, help_text(kReportHelp)};
 }
 
 }  // namespace kdgat

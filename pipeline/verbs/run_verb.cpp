@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/ranks.h"
 #include "pipeline/execute/run_session.h"
@@ -124,9 +125,7 @@ class RunCommand {
 
     ProcessSettings process = session_.process();
     process.lock_fd = run->lock_fd();
-    const Profile& profile = session_.profile;
-    const RecordTargets targets =
-        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment);
+    const RecordTargets targets = make_targets(session_.profile.records);
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code =
@@ -222,7 +221,7 @@ class RunCommand {
     return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& step) {
       const auto& outputs = context_.catalog.find(step.spec.stage)->outputs;
       return std::any_of(outputs.begin(), outputs.end(),
-                         [](const PortDescription& port) { return port.kind == "model"; }) &&
+                         [](const PortDescription& port) { return port.kind == kind::kModel; }) &&
              fs::exists(result_folder(step, run_folder) / "model.safetensors");
     });
   }

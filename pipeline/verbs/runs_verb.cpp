@@ -25,7 +25,7 @@ void print(Context& context, const json& what) {
 json figures_json(const std::vector<Figure>& figures) {
   json out = json::array();
   for (const Figure& figure : figures) {
-    out.push_back({{"step", figure.step},
+    out.push_back({{"step", figure.model},
                    {"part", figure.part},
                    {"name", figure.name},
                    {"value", figure.value}});
@@ -98,7 +98,8 @@ int print_runs(Context& context, const std::vector<std::string>& words) {
   table.add({"run", "profile", "data set", "when", "state", "steps", "figures", "size"});
   for (const RunRecord& run : runs) {
     table.add({short_run(run.id), run.profile, run.dataset, format_when(run.started), run.state,
-               done_text(run), headline(run), format_bytes(size_on_disk(run.folder))});
+               done_text(run), headline(run, context.catalog),
+               format_bytes(size_on_disk(run.folder))});
   }
   context.out << table.text();
   return 0;
@@ -242,9 +243,9 @@ int compare(Context& context, const std::vector<std::string>& words) {
     for (const FigureRow& row : rows) {
       json values = json::array();
       for (const auto& value : row.values) values.push_back(value ? json(*value) : json());
-      out["figures"].push_back({{"step", row.step},
-                                {"part", row.part},
-                                {"name", row.name},
+      out["figures"].push_back({{"step", row.figure.model},
+                                {"part", row.figure.part},
+                                {"name", row.figure.name},
                                 {"values", std::move(values)}});
     }
     print(context, out);
@@ -274,9 +275,9 @@ int compare(Context& context, const std::vector<std::string>& words) {
       ++equal;
       continue;
     }
-    std::vector<std::string> cells{figure_name(row.name), row.step, row.part};
+    std::vector<std::string> cells{row.figure.label, row.figure.model, row.figure.part};
     for (const auto& value : row.values)
-      cells.push_back(value ? figure_text(row.name, *value) : "");
+      cells.push_back(value ? figure_text(row.figure, *value) : "");
     table.add(std::move(cells));
   }
   if (equal < rows.size()) context.out << '\n' << table.text();
@@ -392,7 +393,7 @@ int runs_verb(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb make_runs_verb() {
-  return {"runs", "list, show, compare and remove runs", Needs::kNothing, runs_verb,
+  return {"runs", "list, show, compare and remove runs", Needs::kCatalog, runs_verb,
           help_text(kRunsHelp)};
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/event.h"
+#include "kdgat/kinds.h"
 #include "kdgat/text.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/schema.h"
@@ -98,7 +100,7 @@ class Lines {
   void add(const json& event) {
     if (is_stopped()) return;
     try {
-      write(is_json_ ? json_line(event) : csv_line(event));
+      write(is_json_ ? json_line(event) : csv_line(event.get<WindowEvent>()));
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -118,22 +120,21 @@ class Lines {
   bool is_stopped() const { return is_closed_ || failure_; }
 
  private:
-  static std::string json_line(json event) {
-    event.erase("event");
-    return event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  static std::string json_line(const json& event) {
+    return body_of(event).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   }
 
-  std::string csv_line(const json& event) {
+  std::string csv_line(const WindowEvent& window) {
     std::string line;
     if (!std::exchange(has_header_, true)) {
       line = std::string("time,window,row,ids,score,decision") + (names_files_ ? ",file\n" : "\n");
     }
-    const json& time = event.at("time");
-    line += time.is_null() ? "" : format_number("%.6f", time.get<double>());
-    for (const char* key : {"window", "row", "ids"}) line += "," + event.at(key).dump();
-    line += format_number(",%.9g,", event.at("score").get<double>());
-    line += event.at("decision").get<std::string>();
-    if (names_files_) line += "," + csv_field(event.at("file"));
+    line += window.time.is_null() ? "" : format_number("%.6f", window.time.get<double>());
+    for (const int64_t number : {window.window, window.row, window.ids}) {
+      line += "," + std::to_string(number);
+    }
+    line += format_number(",%.9g,", static_cast<double>(window.score)) + window.decision;
+    if (names_files_) line += "," + csv_field(window.file);
     return line + "\n";
   }
 
@@ -203,28 +204,29 @@ read, or fills no window; 130 and 143 stopped by a signal, after the lines writt
 )";
 
 std::string score_help(const std::vector<std::string>&, const PluginCatalog& catalog) {
-  const PluginDescription* plugin = catalog.find("score");
+  const PluginDescription* plugin = catalog.find_taking(kind::kLog);
   return kScoreHelp + (plugin == nullptr ? "" : options_text(plugin->options)) + kScoreEnd;
 }
 
 int score_verb(Context& context, const std::vector<std::string>& arguments) {
-  const PluginDescription* plugin = context.catalog.find("score");
+  const PluginDescription* plugin = context.catalog.find_taking(kind::kLog);
   if (plugin == nullptr) {
     throw Error(ExitCode::kPlugin, "the score plugin is not there", "see kdgat plugins list");
   }
   ScoreRequest request = read_request(context, plugin->options, arguments);
-  const fs::path model = find_model(request.run, request.model, request.root);
+  const fs::path model = find_model(request.run, request.model, request.root, context.catalog);
   if (is_live(request.log)) request.options["batch"] = 1;
   const StageCall call{
       "run",
       *plugin,
-      {{"step", "score"},
+      {{"step", plugin->name},
        {"options", request.options},
        {"device", request.device},
        {"threads", plain_scalar(request.threads).value},
        {"inputs",
-        {{"model", json::array({{{"name", "model"}, {"kind", "model"}, {"path", model.string()}}})},
-         {"log", json::array({{{"name", "log"}, {"kind", "log"}, {"path", request.log}}})}}}}};
+        {{"model",
+          json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
+         {"log", json::array({{{"name", "log"}, {"kind", kind::kLog}, {"path", request.log}}})}}}}};
 
   install_signal_flags();
   Lines lines(context, request);
@@ -233,10 +235,10 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   const StageAnswer answer = call_stage(
       call,
       [&](const json& event) {
-        if (event.at("event") == "window") return lines.add(event);
-        if (event.at("event") == "log") {
-          status->message(event.value("level", "info"), event.value("message", ""));
-        }
+        if (kind_of(event) == EventKind::kWindow) return lines.add(event);
+        if (kind_of(event) != EventKind::kLog) return;
+        const LogEvent log = event.get<LogEvent>();
+        status->message(log.level, log.message);
       },
       [&] {
         return lines.is_stopped() ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();

@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/records/recorder.h"
+#include "pipeline/run/journal.h"
+#include "pipeline/run/step_metrics.h"
 #include "pipeline/show/text.h"
 #include "pipeline/slurm/site_profile.h"
 #include "pipeline/slurm/submission.h"
@@ -33,26 +34,10 @@ struct PreparedStep {
   std::vector<std::string> needs;  ///< of the steps that are submitted
 };
 
-/// How long the newest finished step of this name took, from its journal; 0 = unknown.
-double seconds_of(const PastStep& past) {
-  std::ifstream journal(past.folder / "journal.jsonl", std::ios::binary);
-  double seconds = 0, started = 0;
-  for (std::string line; std::getline(journal, line);) {
-    const json event = json::parse(line, nullptr, false);
-    if (!event.is_object()) continue;
-    if (event.value("event", "") == "start") started = event.value("unix", 0.0);
-    if (event.value("event", "") == "end" && started > 0) {
-      seconds += event.value("unix", started) - started;
-    }
-  }
-  return seconds;
-}
-
 /// Epochs a step may take now for one it took then; 1 where it counts none.
 double epochs_ratio(const PlannedStep& step, const PastStep& past) {
   const double most = step.spec.options.values.value("max_epochs", 0.0);
-  const json metrics = read_result(past.folder).value("metrics", json::object());
-  const double took = metrics.value("epochs", 0.0);
+  const double took = epochs_of(read_result(past.folder).value("metrics", json::object()));
   return most > 0 && took > 0 ? most / took : 1;
 }
 
@@ -189,7 +174,7 @@ class SubmitCommand {
         return p.step == name && p.stage == step.spec.stage;
       });
       if (before != past.end()) {
-        needs.seconds = seconds_of(*before);
+        needs.seconds = read_journal(before->folder).seconds();
         needs.epochs_ratio = epochs_ratio(step, *before);
         needs.run = short_run(before->run);
       }
@@ -299,9 +284,7 @@ class SubmitCommand {
     Run run = Run::create(fs::absolute(session_.dataset_root), session_.profile.name, plans_[i]);
     fs::create_directories(run.folder() / "slurm");
     write_file(frozen_file(run.folder()), frozen(i).to_json().dump(1) + "\n");
-    const Profile& profile = session_.profile;
-    run.set_records(
-        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment).public_json());
+    run.set_records(make_targets(session_.profile.records).public_json());
     run.describe({{"command", command_}});
     run.mark_submitted();
     return {seeds()[i], run.folder()};

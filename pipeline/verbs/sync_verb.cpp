@@ -4,6 +4,7 @@
 
 #include "pipeline/cli/cli.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/system/json_file.h"

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/measure.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
@@ -182,9 +183,7 @@ class TuneCommand {
                    {"device", session_->device},
                    {"threads", record_.threads},
                    {"tune", words_.mode}});
-    const Profile& profile = session_->profile;
-    const RecordTargets targets =
-        make_targets(profile.records, profile.mlflow_uri, profile.mlflow_experiment);
+    const RecordTargets targets = make_targets(session_->profile.records);
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code = carry_out(plan, data, *run);
@@ -251,7 +250,7 @@ class TuneCommand {
         const std::string last = key.substr(key.rfind('.') + 1);
         request.overrides.push_back({tuned_ + "." + last, value, "trial " + spec.name});
       }
-      Profile of_trial = resolve_profile(request, context_.catalog, data_schemas());
+      Profile of_trial = resolve_profile(request, context_.catalog, profile_sections());
       resolve_path_options(of_trial);
       const auto found = std::find_if(of_trial.steps.begin(), of_trial.steps.end(),
                                       [&](const StepSpec& step) { return step.name == tuned_; });
@@ -280,8 +279,7 @@ class TuneCommand {
     const bool is_cpu = session.device == "cpu";
     const json& options = session.profile.steps.back().options.values;
     o.mode = words_.mode;
-    o.metric = choose_metric(words_.metric, options, json::object());
-    if (o.metric.empty()) o.metric = "val_rmse";
+    o.metric = choose_metric(words_.metric, options);
     if (o.metric.rfind("test", 0) == 0) {
       throw Error(ExitCode::kUsage, "--metric " + o.metric + ": trials are chosen by validation",
                   "test data speak once, for the trial that was chosen");
@@ -289,7 +287,8 @@ class TuneCommand {
     if (!words_.goal.empty() && words_.goal != "min" && words_.goal != "max") {
       throw Error(ExitCode::kUsage, "--goal " + words_.goal + " is neither min nor max");
     }
-    o.is_less_better = words_.goal.empty() ? is_less_better(o.metric) : words_.goal == "min";
+    o.is_less_better =
+        words_.goal.empty() ? better_of(o.metric) == Better::kLess : words_.goal == "min";
     o.devices = {session.device};
     if (!words_.devices.empty()) {
       o.devices.clear();

@@ -78,6 +78,8 @@ StageInfo Classifier::info() {
       "classifier", "Train a graph-attention classifier of benign against attack windows.");
   out.inputs = {graphs_of("can"), train::difficulty_port(), {"teacher", "classifier", false}};
   out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
+  out.speaks = 1;
+  out.published_names = {"normal"};
   return out;
 }
 

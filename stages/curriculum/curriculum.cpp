@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "objective/autoencoder_objective.h"
@@ -161,7 +162,12 @@ json Curriculum::run(const Options& options, const Request& request, Host& host)
   const std::string summary = grouped(total) + " benign windows  difficulty mean " + text("mean") +
                               "  p75 " + text("p75") + "  p95 " + text("p95") + "  " +
                               grouped(std::llrint(rate.of(total))) + " graphs/s";
-  return {{"metrics", metrics}, {"summary", summary}, {"facts", {{"graphs", total}}}};
+  StageResult result;
+  result.metrics = metrics;
+  result.figures = step_figures(metrics);
+  result.summary = summary;
+  result.facts = {{"graphs", total}};
+  return result;
 }
 
 }  // namespace kdgat::curriculum

@@ -226,6 +226,7 @@ StageInfo Evaluate::info() {
   out.summary = "Score trained models on validation and test data, the threshold from validation.";
   out.inputs = {graphs_of("can"), {"models", "model", true, true}};
   out.outputs = {{"metrics", "metrics"}};
+  out.published_names = {"evaluation"};
   return out;
 }
 

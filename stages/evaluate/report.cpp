@@ -1,8 +1,10 @@
 #include "evaluate/report.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "train/metrics/curve.h"
 #include "train/metrics/metrics.h"
@@ -11,6 +13,13 @@ namespace kdgat::evaluate {
 namespace {
 
 using nlohmann::json;
+
+/// What tables, lists and reports show of a model on a part, of the names of metrics_of()["core"].
+constexpr std::array<Judged, 5> kJudged = {{{"accuracy", "accuracy", 0, false},
+                                            {"precision", "precision"},
+                                            {"recall", "recall"},
+                                            {"f1", "F1", 1},
+                                            {"auc", "AUC", 2}}};
 
 /// The values at some positions.
 template <class T>
@@ -136,9 +145,7 @@ void Report::add(const Predictions& p) {
     core["threshold_from_val"] = model_.val_threshold;
   }
   json cells = {p.name(), model_.step};
-  for (const char* name : {"accuracy", "precision", "recall", "f1", "auc"}) {
-    cells.push_back(format_number("%.3f", core.at(name)));
-  }
+  for (const Judged& one : kJudged) cells.push_back(format_number("%.3f", core.at(one.name)));
   rows_.push_back({p.name(), std::move(cells)});
   if (!p.files.empty()) add_calibrated(p, place["calibrated"]);
 }
@@ -182,12 +189,12 @@ void Report::add_calibrated(const Predictions& p, json& place) {
 }
 
 /// Rows of the same part together, parts and models in the order they came; each name is said once.
-json Report::grouped(const std::vector<Row>& rows) {
+std::vector<json> Report::grouped(const std::vector<Row>& rows) {
   std::vector<std::string> parts;
   for (const Row& row : rows) {
     if (std::find(parts.begin(), parts.end(), row.part) == parts.end()) parts.push_back(row.part);
   }
-  json out = json::array();
+  std::vector<json> out;
   for (const std::string& part : parts) {
     bool is_first = true;
     for (const Row& row : rows) {
@@ -199,21 +206,22 @@ json Report::grouped(const std::vector<Row>& rows) {
   return out;
 }
 
-json Report::result() const {
-  json tables = json::array();
+StageResult Report::result() const {
+  std::vector<ResultTable> tables;
   if (!calibrated_rows_.empty()) {
-    tables.push_back({{"columns",
-                       {"calibrated on its first windows", "model", "windows", "AUC", "F1 fixed",
-                        "calibrated", "all attack"}},
-                      {"rows", grouped(calibrated_rows_)}});
+    tables.push_back({{"calibrated on its first windows", "model", "windows", "AUC", "F1 fixed",
+                       "calibrated", "all attack"},
+                      grouped(calibrated_rows_)});
   }
-  tables.push_back({{"columns", {"model", "parameters", "threshold", "from"}}, {"rows", models_}});
-  return {{"metrics", metrics_},
-          {"table",
-           {{"columns", {"part", "model", "accuracy", "precision", "recall", "F1", "AUC"}},
-            {"rows", grouped(rows_)}}},
-          {"tables", tables},
-          {"summary", ""}};
+  tables.push_back({{"model", "parameters", "threshold", "from"}, models_});
+  StageResult out;
+  out.metrics = metrics_;
+  out.figures = evaluation_figures(metrics_, kJudged);
+  out.table = ResultTable{{"part", "model"}, grouped(rows_)};
+  for (const Judged& one : kJudged) out.table->columns.emplace_back(one.label);
+  out.tables = std::move(tables);
+  out.summary = "";
+  return out;
 }
 
 }  // namespace kdgat::evaluate

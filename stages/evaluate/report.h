@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kdgat/result.h"
 #include "train/calibration.h"
 
 namespace kdgat::evaluate {
@@ -51,8 +52,7 @@ class Report {
   void add(const ModelFacts& model);
   /// Of the model added last.
   void add(const Predictions& p);
-  /// {"metrics","table","tables","summary"}
-  nlohmann::json result() const;
+  StageResult result() const;
   /// What pictures and tables of errors are made of: model -> part -> {"tp","fp": counts at falling
   /// thresholds, at most 200 of them, the last of all graphs; "counts": {"tp","fp","tn","fn"} at
   /// the model's threshold; "calibrated": the same by the thresholds of the files, where there
@@ -65,14 +65,14 @@ class Report {
     nlohmann::json cells;
   };
   void add_calibrated(const Predictions& p, nlohmann::json& place);
-  static nlohmann::json grouped(const std::vector<Row>& rows);
+  static std::vector<nlohmann::json> grouped(const std::vector<Row>& rows);
 
   std::vector<std::string> sources_;  ///< names of the store's source files
   ModelFacts model_;
   nlohmann::json metrics_ = nlohmann::json::object();
   nlohmann::json curves_ = nlohmann::json::object();
   std::vector<Row> rows_, calibrated_rows_;
-  nlohmann::json models_ = nlohmann::json::array();
+  std::vector<nlohmann::json> models_;
 };
 
 }  // namespace kdgat::evaluate

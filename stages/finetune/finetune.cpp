@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/random.h"
+#include "kdgat/figures.h"
 #include "model/layers/generator_lock.h"
 #include "model/model_file.h"
 #include "model/space/graph_head.h"
@@ -268,6 +269,7 @@ void report(const FinetuneOptions& options, const Setup& setup, const Host& host
     for (const std::string& name : names) row.push_back(metrics.at(name));
     rows.push_back(std::move(row));
   }
+  result["figures"] = step_figures(result.at("metrics"));
   result["table"] = {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 

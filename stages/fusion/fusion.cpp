@@ -9,6 +9,7 @@
 #include "fusion/learners.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "model/layers/generator_lock.h"
 #include "model/model_file.h"
@@ -221,6 +222,7 @@ StageInfo Fusion::info() {
   out.summary = "Join an autoencoder and a classifier into one detector.";
   out.inputs = {graphs_of("can"), {"autoencoder", "autoencoder"}, {"classifier", "classifier"}};
   out.outputs = {{"model", "model"}};
+  out.speaks = 2;
   return out;
 }
 
@@ -276,9 +278,12 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
                      config,
                      train::layout_of(data.store),
                      {{"threshold", kThreshold}, {"from", "fixed"}}});
-  return {{"metrics", metrics},
-          {"summary", summary(config, options.fusion_episodes, best)},
-          {"facts", facts_of(config, *net)}};
+  StageResult result;
+  result.metrics = metrics;
+  result.figures = step_figures(metrics);
+  result.summary = summary(config, options.fusion_episodes, best);
+  result.facts = facts_of(config, *net);
+  return result;
 }
 
 }  // namespace kdgat::fusion

@@ -10,6 +10,7 @@
 #include "graphsage/rating_fit.h"
 #include "graphsage/rating_metrics.h"
 #include "kdgat/atomic_file.h"
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
@@ -321,10 +322,13 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
                        {"held_bytes", net.bytes() + static_cast<int64_t>(net.weights().nbytes())},
                        {"context_bytes", memory::anonymous_memory() -
                                              memory::meter(torch::kCPU).counters().reserved}};
-  return {{"metrics", metrics},
-          {"summary", summary(options, fitted, metrics)},
-          {"facts", facts_of(config)},
-          {"memory", {{"planned", std::move(planned)}, {"actual", actual}}}};
+  StageResult result;
+  result.metrics = metrics;
+  result.figures = step_figures(metrics);
+  result.summary = summary(options, fitted, metrics);
+  result.facts = facts_of(config);
+  result.memory = {{"planned", std::move(planned)}, {"actual", actual}};
+  return result;
 }
 
 }  // namespace kdgat::graphsage

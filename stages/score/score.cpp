@@ -102,11 +102,9 @@ class Scoring {
         const auto s = static_cast<float>(model_.scorer->score_of(r));
         const std::string decision = judge.decide(r, s);
         attacks_ += decision == "attack" ? 1 : 0;
-        json event = {{"event", "window"},     {"file", file.name},     {"window", window++},
-                      {"row", windows.row(g)}, {"ids", windows.ids(g)}, {"score", s},
-                      {"decision", decision}};
-        event["time"] = std::isnan(windows.time(g)) ? json() : json(windows.time(g));
-        host_.emit(event);
+        const json time = std::isnan(windows.time(g)) ? json() : json(windows.time(g));
+        host_.emit(
+            WindowEvent{file.name, window++, time, windows.row(g), windows.ids(g), s, decision});
       }
     }
     windows_ += window;
@@ -121,10 +119,12 @@ class Scoring {
     }
   }
 
-  json result() const {
-    return {{"metrics", {{"windows", windows_}, {"attacks", attacks_}}},
-            {"summary", std::to_string(windows_) + " windows, " + std::to_string(attacks_) +
-                            " taken for attacks"}};
+  StageResult result() const {
+    StageResult out;
+    out.metrics = {{"windows", windows_}, {"attacks", attacks_}};
+    out.summary =
+        std::to_string(windows_) + " windows, " + std::to_string(attacks_) + " taken for attacks";
+    return out;
   }
   int64_t windows() const { return windows_; }
 

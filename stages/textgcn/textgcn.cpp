@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "file/tensor_hash.h"
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
 #include "model/texts/text_gcn.h"
 #include "setup/finish.h"
+#include "textgcn/published_profile.h"
 #include "textgcn/text_memory.h"
 #include "textgcn/text_splits.h"
 #include "textgcn/text_trainer.h"
@@ -163,6 +165,7 @@ StageInfo TextGcn::info() {
   out.summary = "Classify the documents of one graph of words and documents, on the CPU.";
   out.inputs = {graphs_of("texts")};
   out.outputs = {{"model", "text_model"}};
+  out.published = published_profile(out.name);
   return out;
 }
 
@@ -241,6 +244,7 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
                        {"peak_tensor_bytes", counters.peak_allocated},
                        {"planned", facts.at("bytes")}};
   setup::finish(request, *model, {"text_gcn", config, layout_of(store), {}});
+  result["figures"] = step_figures(metrics);
   result["summary"] = summary(options, outcome, metrics.at("parts"));
   result["memory"] = {{"planned", std::move(planned)},
                       {"actual",

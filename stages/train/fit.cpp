@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "file/safetensors.h"
+#include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
@@ -99,7 +100,7 @@ memory::Size largest_part(const graph::PackLimits& settled, const memory::Memory
     return {};
   }
   host.metrics("memory", 0,
-               {{"event", "settled_packs"},
+               {{"event", kMemorySettled},
                 {"settled", {{"graphs", settled.graphs}, {"nodes", settled.nodes}}},
                 {"fits", {{"graphs", part.graphs}, {"nodes", part.nodes}}}});
   host.log("warning", "the packs were settled for more memory than " + plan.device.name +
@@ -218,6 +219,7 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
   actual["context_bytes"] =
       memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
   return {{"metrics", metrics},
+          {"figures", step_figures(metrics)},
           {"summary", summary(options, task, objective.threshold().has_value(), outcome)},
           {"memory", {{"planned", std::move(planned)}, {"actual", std::move(actual)}}}};
 }

@@ -24,7 +24,7 @@ struct Fit {
 };
 
 /// Trains from scratch or from run_dir/checkpoint, and leaves the best weights in the module.
-/// Returns {"metrics": {...}, "summary": "...", "memory": {"planned", "actual"}}. The checkpoint
+/// Returns {"metrics", "figures", "summary", "memory": {"planned", "actual"}} (kdgat/result.h). The checkpoint
 /// stays until clear_checkpoint().
 nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit& task,
                    const Data& data, const Parts& parts, const Request& request, const Host& host);

@@ -8,6 +8,7 @@
 
 #include "file/safetensors.h"
 #include "graph/random.h"
+#include "kdgat/kinds.h"
 #include "support/cli.h"
 #include "support/python.h"
 #include "support/soak.h"
@@ -59,6 +60,13 @@ TEST_CASE("every stage describes itself, its options and its ports", "[contract]
       INFO(name);
       CHECK(option.contains("default"));
       CHECK_FALSE(option.at("description").get<std::string>().empty());
+    }
+    for (const char* side : {"inputs", "outputs"}) {
+      for (const json& port : text.at(side)) {
+        INFO(port);
+        const auto& all = kdgat::kind::kAll;
+        CHECK(std::count(all.begin(), all.end(), port.at("kind").get<std::string>()) == 1);
+      }
     }
   }
 }

@@ -71,7 +71,9 @@ inline PluginCatalog stages() {
       {{"name", "precision"}, {"neutral", {"32"}}, {"reason", "use 32"}}};
   PluginCatalog catalog;
   catalog.add(stage("autoencoder", options_schema<EncoderOptions>(), refused));
-  catalog.add(stage("classifier", options_schema<HeadOptions>(), refused));
+  PluginDescription classifier = stage("classifier", options_schema<HeadOptions>(), refused);
+  classifier.published_names = {"normal"};
+  catalog.add(std::move(classifier));
   catalog.add(stage("evaluate", {{"type", "object"}, {"properties", nlohmann::json::object()}}));
   return catalog;
 }

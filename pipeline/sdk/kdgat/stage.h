@@ -4,7 +4,7 @@
 //     struct Options { ...; static auto table(); };
 //     static kdgat::StageInfo info();
 //     static nlohmann::json plan(const Options&, const kdgat::Request&);  // facts of outputs
-//     static nlohmann::json run(const Options&, const kdgat::Request&, kdgat::Host&);  // metrics
+//     static kdgat::StageResult run(const Options&, const kdgat::Request&, kdgat::Host&);
 //   };
 //   KDGAT_STAGE(Example)
 //
@@ -24,7 +24,11 @@
 #include <vector>
 
 #include "kdgat/error.h"
+#include "kdgat/event.h"
+#include "kdgat/kinds.h"
 #include "kdgat/options.h"
+#include "kdgat/published.h"
+#include "kdgat/result.h"
 #include "kdgat/stage_abi.h"
 
 #ifndef KDGAT_RUNTIME
@@ -33,8 +37,8 @@
 
 namespace kdgat {
 
-/// A named input or output of a stage. Kinds: "graphs" (folder of a data set), "model", "metrics",
-/// "data" (anything else). `many`: every step in `needs` with this kind is given.
+/// A named input or output of a stage, of a kind (kinds.h). `many`: every step in `needs` with this
+/// kind is given.
 struct Port {
   std::string name;
   std::string kind;
@@ -64,6 +68,11 @@ struct StageInfo {
   std::vector<Port> outputs;
   std::vector<RefusedOption> refused;
   bool trains_in_ranks = false;  ///< run() may be one of several processes that train together
+  /// Of a run with several models, that of the stage with the most stands for it where none is
+  /// named; 0 = only if there is no other.
+  int speaks = 0;
+  std::vector<std::string> published_names{};  ///< what published programs call the stage
+  std::optional<PublishedProfile> published{};
 };
 
 struct Input {
@@ -92,6 +101,32 @@ struct MemoryRequest {
   /// it counts is its own.
   bool own = false;
 };
+
+inline void to_json(nlohmann::json& out, const FrozenPacks& packs) {
+  out = {{"graphs", packs.graphs},
+         {"nodes", packs.nodes},
+         {"edges", packs.edges},
+         {"min_packs", packs.min_packs}};
+}
+inline void from_json(const nlohmann::json& in, FrozenPacks& packs) {
+  packs = {in.value("graphs", int64_t{0}), in.value("nodes", int64_t{0}),
+           in.value("edges", int64_t{0}), in.value("min_packs", int64_t{0})};
+}
+
+inline void to_json(nlohmann::json& out, const MemoryRequest& memory) {
+  out = {{"limit", memory.limit},     {"device", memory.device},   {"total", memory.total},
+         {"context", memory.context}, {"measure", memory.measure}, {"own", memory.own}};
+  if (memory.packs) out["packs"] = *memory.packs;
+}
+inline void from_json(const nlohmann::json& in, MemoryRequest& memory) {
+  memory = {in.value("limit", int64_t{0}), in.value("device", ""),
+            in.value("total", int64_t{0}), in.value("context", int64_t{0}),
+            in.value("measure", false),    std::nullopt,
+            in.value("own", false)};
+  if (const auto packs = in.find("packs"); packs != in.end() && packs->is_object()) {
+    memory.packs = packs->get<FrozenPacks>();
+  }
+}
 
 /// Which of several processes that train one model this is.
 struct Ranks {
@@ -128,15 +163,7 @@ struct Request {
     r.threads = j.value("threads", 1);
     r.seed = j.value("seed", int64_t{42});
     r.run_dir = j.value("run_dir", "");
-    const nlohmann::json memory = j.value("memory", nlohmann::json::object());
-    r.memory = {memory.value("limit", int64_t{0}), memory.value("device", ""),
-                memory.value("total", int64_t{0}), memory.value("context", int64_t{0}),
-                memory.value("measure", false),    std::nullopt,
-                memory.value("own", false)};
-    if (const auto packs = memory.find("packs"); packs != memory.end() && packs->is_object()) {
-      r.memory.packs = {packs->value("graphs", int64_t{0}), packs->value("nodes", int64_t{0}),
-                        packs->value("edges", int64_t{0}), packs->value("min_packs", int64_t{0})};
-    }
+    r.memory = j.value("memory", nlohmann::json::object()).get<MemoryRequest>();
     const nlohmann::json ranks = j.value("ranks", nlohmann::json::object());
     r.ranks = {ranks.value("rank", 0), ranks.value("world", 1), ranks.value("store", "")};
     r.options = j.value("options", nlohmann::json::object());
@@ -158,24 +185,18 @@ class Host {
  public:
   explicit Host(const kdgat_host* host) : host_(host) {}
 
-  /// Where the work is. `unit`: "epoch", "step", "chunk". `metrics`: numbers worth showing now;
-  /// "rate" with "rate_unit" is shown as such.
+  /// Where the work is (see ProgressEvent).
   void progress(const std::string& phase, const std::string& unit, int64_t done, int64_t total,
                 nlohmann::json metrics = nlohmann::json::object()) const {
-    emit({{"event", "progress"},
-          {"phase", phase},
-          {"unit", unit},
-          {"done", done},
-          {"total", total},
-          {"metrics", std::move(metrics)}});
+    emit(ProgressEvent{phase, unit, done, total, std::move(metrics)});
   }
-  /// Numbers that belong in the journal for ever, e.g. those of an epoch.
+  /// Numbers that belong in the journal for ever, e.g. those of an epoch (see MetricsEvent).
   void metrics(const std::string& what, int64_t index, nlohmann::json values) const {
-    emit({{"event", "metrics"}, {"what", what}, {"index", index}, {"values", std::move(values)}});
+    emit(MetricsEvent{what, index, std::move(values)});
   }
   /// `level`: "info" or "warning".
   void log(const std::string& level, const std::string& message) const {
-    emit({{"event", "log"}, {"level", level}, {"message", message}});
+    emit(LogEvent{level, message});
   }
   /// kOk = go on; else checkpoint now and throw Error(code).
   ExitCode cancelled() const { return static_cast<ExitCode>(host_->cancelled(host_->context)); }
@@ -194,11 +215,7 @@ namespace detail {
 
 inline kdgat_status fail(const kdgat_host* host, ExitCode code,
                          const std::vector<Diagnostic>& list) {
-  nlohmann::json out = nlohmann::json::array();
-  for (const Diagnostic& d : list) {
-    out.push_back({{"where", d.where}, {"message", d.message}, {"hint", d.hint}});
-  }
-  host->fail(host->context, Host::dump({{"diagnostics", std::move(out)}}).c_str());
+  host->fail(host->context, Host::dump({{"diagnostics", list}}).c_str());
   return static_cast<kdgat_status>(code);
 }
 
@@ -238,15 +255,19 @@ std::string describe() {
   for (const RefusedOption& r : info.refused) {
     refused.push_back({{"name", r.name}, {"neutral", r.neutral}, {"reason", r.reason}});
   }
-  return Host::dump({{"name", info.name},
-                     {"version", info.version},
-                     {"summary", info.summary},
-                     {"runtime", KDGAT_RUNTIME},
-                     {"inputs", ports(info.inputs)},
-                     {"outputs", ports(info.outputs)},
-                     {"options", options_schema<typename Stage::Options>()},
-                     {"refused", std::move(refused)},
-                     {"trains_in_ranks", info.trains_in_ranks}});
+  nlohmann::json out = {{"name", info.name},
+                        {"version", info.version},
+                        {"summary", info.summary},
+                        {"runtime", KDGAT_RUNTIME},
+                        {"inputs", ports(info.inputs)},
+                        {"outputs", ports(info.outputs)},
+                        {"options", options_schema<typename Stage::Options>()},
+                        {"refused", std::move(refused)},
+                        {"trains_in_ranks", info.trains_in_ranks}};
+  if (info.speaks != 0) out["speaks"] = info.speaks;
+  if (!info.published_names.empty()) out["published_names"] = info.published_names;
+  if (info.published) out["published"] = *info.published;
+  return Host::dump(out);
 }
 
 template <class Stage>

@@ -26,17 +26,21 @@ typedef struct kdgat_host {
   uint32_t abi_major, abi_minor; /* first for ever: read before anything else */
   uint32_t size;
   void* context; /* first argument of every function below */
-  /* One event as a JSON object: progress, metrics, log (see stage.h for their forms). */
+  /* One event as a JSON object: progress, metrics, log, window (event.h has their forms). */
   void (*emit)(void* context, const char* event_json);
   /* 0 = go on; else the exit code to leave with after a checkpoint: 85, 130 or 143. */
   int32_t (*cancelled)(void* context);
-  /* The answer of plan or run, a JSON object; at most once, before returning 0. */
+  /* The answer, a JSON object; at most once, before returning 0. Of plan: facts of the outputs, and
+   * "memory" with the plan of it. Of run (result.h has the form):
+   *   {"metrics":{...},"figures":[...],"table":{"columns","rows"},"tables":[...],"summary":"...",
+   *    "facts":{...},"memory":{"planned","actual"}}, each where there is one. */
   void (*result)(void* context, const char* result_json);
   /* Why the call fails: {"diagnostics":[{"where","message","hint"}]}; before returning non-zero. */
   void (*fail)(void* context, const char* error_json);
 } kdgat_host;
 
-/* One stage. Owned by the plugin, valid for ever. Requests are JSON objects:
+/* One stage. Owned by the plugin, valid for ever. Kinds of inputs are those of kinds.h, or the
+ * plugin's own. Requests are JSON objects:
  *   {"step","options":{...},"device":"cpu"|"cuda","threads":2,"seed":42,"run_dir":"...",
  *    "memory":{"limit","device","total","context","measure","own",
  *              "packs":null|{"graphs","nodes","edges","min_packs"}},
@@ -46,7 +50,9 @@ typedef struct kdgat_stage {
   uint32_t abi_major, abi_minor; /* first for ever: read before anything else */
   uint32_t size;
   const char* name;          /* "distill", as in kdgat_distill.so */
-  const char* describe_json; /* version, summary, runtime, inputs, outputs, options schema */
+  const char* describe_json; /* {"name","version","summary","runtime","inputs","outputs","options",
+                                "refused","trains_in_ranks"}; where they say something also
+                                "speaks","published_names","published" (stage.h: StageInfo) */
   kdgat_status (*validate)(const kdgat_host*, const char* request_json); /* rules across options */
   kdgat_status (*plan)(const kdgat_host*,
                        const char* request_json); /* facts of outputs; no training */

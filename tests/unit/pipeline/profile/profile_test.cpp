@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/log_text.h"
 #include "support/profile_case.h"
 
 using namespace kdgat;
@@ -282,4 +283,27 @@ TEST_CASE("a stage or a step may have allocator settings of its own", "[profile]
       "classifier.allocator: \"expandable_segment\" is no setting of the allocator (command line, "
       "argument 2)\n"
       "  hint: did you mean expandable_segments?");
+}
+
+TEST_CASE("keys of a section beside the host's own are set, checked and told as those are",
+          "[profile]") {
+  ProfileCase c;
+  SectionSchemas sections{options_schema<ImportLike>(), options_schema<SynthLike>()};
+  sections.records.schema = options_schema<SynthLike>();
+  sections.records.check = [](const json& values) {
+    std::vector<Diagnostic> out;
+    if (values.at("seconds") > 100) out.push_back({"", "too long", "say less"});
+    return out;
+  };
+  c.request.stage = "classifier";
+  const auto resolve = [&] { return resolve_profile(c.request, c.catalog, sections); };
+  CHECK(resolve().records == json{{"seconds", 60.0}});
+  CHECK(resolve().origin.at("seconds") == "default");
+  c.set("seconds", "7");
+  CHECK(resolve().records == json{{"seconds", 7.0}});
+  CHECK(resolve().origin.at("seconds") == "command line, argument 2");
+  c.set("seconds", "700");
+  CHECK_THAT(error_of(resolve, ExitCode::kUsage), Contains("seconds: too long"));
+  CHECK(run_schema(sections).at("properties").contains("seconds"));
+  CHECK(run_schema(sections).at("properties").contains("threads"));
 }

@@ -6,6 +6,7 @@
 
 #include "pipeline/records/event_file.h"
 #include "pipeline/records/record_files.h"
+#include "pipeline/records/record_sink.h"
 #include "support/command.h"
 #include "support/recorded_run.h"
 
@@ -22,6 +23,17 @@ std::map<std::string, double> by_key(const std::vector<Point>& points) {
   for (const Point& point : points) out[point.key] = point.value;
   return out;
 }
+
+/// Both files of a step.
+struct RecordFiles {
+  explicit RecordFiles(const fs::path& step)
+      : csv(step, csv_format()), tensorboard(step, tensorboard_format()) {}
+  void update() {
+    csv.update();
+    tensorboard.update();
+  }
+  RecordFile csv, tensorboard;
+};
 
 constexpr const char* kEvents = "tensorboard/events.out.tfevents.1700000000.kdgat";
 
@@ -102,24 +114,6 @@ TEST_CASE("events of any form give no point rather than an error", "[records]") 
   }
 }
 
-TEST_CASE("a journal is read line by line, whole lines only, each once", "[records]") {
-  const ScratchFolder scratch;
-  const fs::path file = scratch / "journal.jsonl";
-  JournalReader reader(file);
-  CHECK(reader.read().empty());
-  append_text(file, "{\"a\":1}\n{\"a\":2");
-  REQUIRE(reader.read().size() == 1);
-  CHECK(reader.offset() == 8);
-  CHECK(reader.read().empty());
-  append_text(file, "}\n{torn\n{\"a\":3}\n");
-  const auto lines = reader.read();
-  REQUIRE(lines.size() == 2);
-  CHECK(lines[0].event == json{{"a", 2}});
-  CHECK(lines[1].event == json{{"a", 3}});
-  CHECK(static_cast<uint64_t>(lines[1].end) == fs::file_size(file));
-  CHECK(JournalReader(file, lines[0].end).read().size() == 1);
-}
-
 TEST_CASE("CRC-32C gives the values of RFC 3720", "[records]") {
   CHECK(crc32c("123456789") == 0xe3069283U);
   CHECK(crc32c(std::string(32, '\0')) == 0x8a9136aaU);
@@ -146,7 +140,7 @@ TEST_CASE("an event file is TensorFlow's, byte by byte", "[records]") {
 TEST_CASE("metrics.csv has a line for each number", "[records]") {
   const ScratchFolder scratch;
   const fs::path folder = begin_run(scratch.path()) / "classifier";
-  RecordFiles(folder, true, false).update();
+  RecordFile(folder, csv_format()).update();
   CHECK(read_text(folder / "metrics.csv") ==
         "time,step,name,value\n"
         "2023-11-14T22:13:21Z,1,process_mem_gb,0.5\n"
@@ -165,7 +159,7 @@ TEST_CASE("a name with a comma is quoted in metrics.csv", "[records]") {
   append_text(scratch / "journal.jsonl",
               R"({"event":"metrics","index":1,"values":{"a,\"b\"":1e-300},"time":"t"})"
               "\n");
-  RecordFiles(scratch.path(), true, false).update();
+  RecordFile(scratch.path(), csv_format()).update();
   CHECK_THAT(read_text(scratch / "metrics.csv"), Contains("t,1,\"a,\"\"b\"\"\",1e-300\n"));
 }
 
@@ -173,7 +167,7 @@ TEST_CASE("files written in parts, anew or after a kill have the same bytes", "[
   const ScratchFolder scratch;
   const fs::path run = begin_run(scratch.path());
   const fs::path folder = run / "classifier";
-  RecordFiles files(folder, true, true);
+  RecordFiles files(folder);
   files.update();
   const std::string begun = read_text(folder / kEvents);
   files.update();
@@ -192,7 +186,7 @@ TEST_CASE("files written in parts, anew or after a kill have the same bytes", "[
       append_text(folder / "metrics.csv", "what is not its own");
       fs::remove(folder / kEvents);
     }
-    RecordFiles(folder, true, true).update();
+    RecordFiles(folder).update();
     CHECK(read_text(folder / "metrics.csv") == csv);
     CHECK(read_text(folder / kEvents) == events);
   }
@@ -202,7 +196,7 @@ TEST_CASE("what another program wrote into a file is replaced, at the second try
   const ScratchFolder scratch;
   const fs::path run = begin_run(scratch.path());
   const fs::path csv = run / "classifier" / "metrics.csv";
-  RecordFiles files(run / "classifier", true, false);
+  RecordFile files(run / "classifier", csv_format());
   files.update();
   append_text(csv, "x");
   end_run(run);
@@ -210,7 +204,7 @@ TEST_CASE("what another program wrote into a file is replaced, at the second try
   files.update();
   const std::string repaired = read_text(csv);
   fs::remove(csv);
-  RecordFiles(run / "classifier", true, false).update();
+  RecordFile(run / "classifier", csv_format()).update();
   CHECK(read_text(csv) == repaired);
 }
 
@@ -218,9 +212,34 @@ TEST_CASE("a file that cannot be written is an error that names it", "[records]"
   const ScratchFolder scratch;
   const fs::path folder = begin_run(scratch.path()) / "classifier";
   append_text(folder / "tensorboard", "a file where a folder is to be");
-  RecordFiles files(folder, true, true);
+  RecordFiles files(folder);
   CHECK_THROWS_WITH(files.update(), Contains("tensorboard"));
   fs::remove(folder / "tensorboard");
   files.update();
   CHECK(fs::exists(folder / kEvents));
+}
+
+TEST_CASE("a run has the sinks that its targets name, and no other", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path run = begin_run(scratch.path());
+  const std::string folder = (scratch / "mlruns").string();
+  const auto made = [&](const RecordTargets& targets) {
+    std::string out;
+    for (const SinkKind& kind : sink_kinds()) {
+      const auto sink = kind.make(run, targets, 1);
+      if (sink == nullptr) continue;
+      sink->update();
+      out += std::string(kind.name) + " ";
+    }
+    return out;
+  };
+  CHECK(made({false, false, "", "e"}).empty());
+  CHECK(made({true, false, "", "e"}) == "csv ");
+  CHECK_FALSE(fs::exists(run / "classifier" / "tensorboard"));
+  CHECK(made({false, true, "", "e"}) == "tensorboard ");
+  CHECK(made({false, false, folder, "e"}) == "mlflow ");
+  CHECK(made({true, true, folder, "e"}) == "csv tensorboard mlflow ");
+  CHECK(fs::exists(run / "classifier" / "metrics.csv"));
+  CHECK(fs::exists(run / "classifier" / kEvents));
+  CHECK(fs::exists(folder));
 }

@@ -37,7 +37,7 @@ fs::path good_run(const fs::path& root, const std::string& id = kId, double lr =
 /// The report of some runs, which is well-formed and whole.
 std::string page_of(const std::vector<fs::path>& folders) {
   std::vector<ReportRun> runs;
-  for (const fs::path& folder : folders) runs.push_back(read_report(folder));
+  for (const fs::path& folder : folders) runs.push_back(read_report(folder, PluginCatalog()));
   std::string page = report_html(runs, "2026-03-02 09:00 UTC");
   CHECK(markup_problem(page) == "");
   return page;
@@ -143,7 +143,8 @@ TEST_CASE("a run without any result is shown as far as it came", "[report]") {
              R"({"id":3,"steps":[1,{"step":null,"seconds":"x"}],"data":5,"threads":"2"})");
   page_of({run});
   write_text(run / "run.json", "{");
-  CHECK_THAT(data_error([&] { read_report(run); }), Contains("run.json:1: not valid JSON"));
+  CHECK_THAT(data_error([&] { read_report(run, PluginCatalog()); }),
+             Contains("run.json:1: not valid JSON"));
 }
 
 TEST_CASE("an older run says that it recorded no curves", "[report]") {

@@ -6,7 +6,6 @@
 #include "support/command.h"
 #include "support/log_text.h"
 
-using kdgat::find_model;
 using kdgat::test::ScratchFolder;
 using kdgat::test::write_text;
 using nlohmann::json;
@@ -31,6 +30,23 @@ fs::path make_run(const fs::path& root, const std::string& id,
   return run;
 }
 
+/// Three stages of which one speaks for a run before the others.
+kdgat::PluginCatalog stages() {
+  kdgat::PluginCatalog out;
+  for (const auto& [name, speaks] :
+       {std::pair{"autoencoder", 0}, {"classifier", 1}, {"fusion", 2}}) {
+    kdgat::PluginDescription plugin;
+    plugin.name = name;
+    plugin.speaks = speaks;
+    out.add(std::move(plugin));
+  }
+  return out;
+}
+
+fs::path find_model(const std::string& run, const std::string& step, const fs::path& root) {
+  return kdgat::find_model(run, step, root, stages());
+}
+
 template <class F>
 std::string refusal(F act, kdgat::ExitCode code) {
   return kdgat::test::error_of(act, code);
@@ -52,7 +68,7 @@ TEST_CASE("a model is found by file, step, run and id", "[find_model]") {
   CHECK(find_model(kId, "autoencoder", root.path()) == run / "autoencoder" / "model.safetensors");
 }
 
-TEST_CASE("a fusion is preferred to a classifier, and several classifiers are a choice",
+TEST_CASE("the stage that speaks most is preferred, and several of it are a choice",
           "[find_model]") {
   const ScratchFolder root;
   make_run(root.path(), "01AA", {{"a", "classifier"}, {"b", "classifier"}});

@@ -65,47 +65,23 @@ TEST_CASE("runs are listed newest first, of one data set if asked", "[runs]") {
   CHECK(list_runs(root / "none").empty());
 }
 
-TEST_CASE("an epoch said again after a checkpoint counts once, as it was last", "[runs]") {
-  const ScratchFolder root;
-  std::string text;
-  const auto epoch = [&](int index, double loss) {
-    text += json{{"event", "metrics"},
-                 {"what", "epoch"},
-                 {"index", index},
-                 {"values", {{"train_loss", loss}, {"sample", {{"pool", 3}}}}}}
-                .dump() +
-            "\n";
-  };
-  text += "{\"event\":\"start\"}\n";
-  epoch(1, 5);
-  epoch(2, 4);
-  epoch(3, 3);
-  text += "{\"event\":\"start\"}\n{\"event\":\"log\",\"level\":\"warning\",\"message\":\"slow\"}\n";
-  epoch(2, 7);
-  write_text(root / "journal.jsonl", text + "{\"event\":\"met");
-  const StepJournal journal = read_journal(root.path());
-  CHECK(journal.attempts == 2);
-  CHECK(journal.series.at("train_loss") == std::vector<std::pair<double, double>>{{1, 5}, {2, 7}});
-  CHECK(journal.series.size() == 1);
-  CHECK(journal.warnings == std::vector<std::string>{"warning: slow"});
-}
-
 TEST_CASE("a run's figures are those of its best judge", "[runs]") {
   const ScratchFolder root;
+  const PluginCatalog catalog;
   const fs::path run =
       write_run(root.path(), "set", kFirst,
                 {step_state("vgae", "autoencoder"), step_state("gat", "classifier"),
                  step_state("evaluate", "evaluate")});
   write_training(run / "vgae", 3);
-  CHECK(headline(read_run(run)) == "F1 0.838  AUC 0.955  loss 0.0425  vgae, val");
+  CHECK(headline(read_run(run), catalog) == "F1 0.838  AUC 0.955  loss 0.0425  vgae, val");
   write_evaluation(run / "evaluate", "gat");
-  CHECK(headline(read_run(run)) == "F1 0.838  AUC 0.991  gat, val");
+  CHECK(headline(read_run(run), catalog) == "F1 0.838  AUC 0.991  gat, val");
   const std::vector<Figure> all = figures(read_run(run));
   CHECK(all.size() == 6 + 5 + 5);
-  CHECK(all.front().step == "vgae");
+  CHECK(all.front().model == "vgae");
   CHECK(all.back().part == "test_01");
-  CHECK(figure_text("graphs_per_second", 12469.4) == "12,470");
-  CHECK(headline(read_run(write_run(root.path(), "set", kSecond, {}))) == "");
+  CHECK(figure_text(Figure("graphs_per_second", 0), 12469.4) == "12,470");
+  CHECK(headline(read_run(write_run(root.path(), "set", kSecond, {})), catalog) == "");
 }
 
 TEST_CASE("runs differ in options, data, steps and threads", "[runs]") {

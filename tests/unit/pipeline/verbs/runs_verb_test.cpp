@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
+#include "pipeline/records/records.h"
 #include "pipeline/run/artifacts.h"
+#include "pipeline/run/step_metrics.h"
 #include "pipeline/verbs/verbs.h"
 #include "support/command.h"
 #include "support/fake_run.h"
@@ -111,6 +113,43 @@ TEST_CASE("kdgat runs compare shows options and figures side by side", "[runs]")
   CHECK(out.at("differences").size() == 2);  // evaluate is missing there
   CHECK(out.at("figures").at(0).at("values").size() == 2);
   CHECK(runs.say({"runs", "compare", kFirst}).code == 2);
+}
+
+TEST_CASE("a figure that only its stage knows comes to records, list, compare and report",
+          "[runs]") {
+  const Runs runs;
+  const auto judged = [](double value) {
+    Figure figure("gain_of_it", value);
+    figure.model = "gat";
+    figure.part = "val";
+    figure.label = "gain <of> it";
+    figure.better = Better::kLess;
+    figure.place = figure.headline = 1;
+    figure.is_tile = figure.is_decision = true;
+    StageResult result;
+    result.metrics = {{"gat", {{"core", {{"threshold", 0.5}}}}}};
+    result.figures = {figure};
+    return metrics_document(result);
+  };
+  const fs::path other =
+      write_run(runs.root.path(), "set", "01JDCCCCCCCCCCCCCCCCCCCCP3",
+                {step_state("gat", "classifier"), step_state("evaluate", "evaluate")});
+  write_text(runs.first / "evaluate/metrics.json", judged(0.625).dump());
+  write_text(other / "evaluate/metrics.json", judged(0.375).dump());
+
+  const std::vector<Point> points = result_points(judged(0.625), 1);
+  REQUIRE(points.size() == 1);
+  CHECK(points.front().key == "gat_gain_of_it");
+  CHECK(points.front().value == 0.625);
+  CHECK_THAT(runs.say({"runs", "list"}).out, Contains("gain <of> it 0.625  gat, val"));
+  CHECK_THAT(runs.say({"runs", "compare", kFirst, other.string()}).out,
+             Contains("gain <of> it  gat   val     0.625    0.375"));
+  const std::string one = runs.say({"report", kFirst, "-o", "-"}).out;
+  CHECK_THAT(one, Contains("<b>0.625</b><span>gain &lt;of&gt; it, gat, val</span>") &&
+                      Contains("gain &lt;of&gt; it</th>"));
+  // Less of it is better.
+  CHECK_THAT(runs.say({"report", kFirst, other.string(), "-o", "-"}).out,
+             Contains(">0.625</td><td class=\"n\"><b>0.375</b></td>"));
 }
 
 TEST_CASE("kdgat runs rm removes what nobody needs, all or nothing", "[runs]") {

@@ -1,4 +1,4 @@
-#include "pipeline/profile/mlflow_address.h"
+#include "pipeline/records/mlflow_address.h"
 
 #include "kdgat/error.h"
 

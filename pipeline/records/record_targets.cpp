@@ -1,0 +1,79 @@
+#include "pipeline/records/record_targets.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "pipeline/records/mlflow_address.h"
+#include "pipeline/records/record_options.h"
+#include "pipeline/system/json_file.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNowhere = "none";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// As it is kept: a folder by its whole path, whatever form it was given in.
+std::string settled_uri(const std::string& uri) {
+  if (uri.empty() || mlflow_kind(uri) == MlflowKind::kServer) return uri;
+  return fs::absolute(mlflow_folder(uri)).lexically_normal().string();
+}
+
+}  // namespace
+
+nlohmann::json RecordTargets::json() const {
+  return {{"csv", csv},
+          {"tensorboard", tensorboard},
+          {"mlflow_uri", mlflow_uri},
+          {"experiment", experiment}};
+}
+
+nlohmann::json RecordTargets::public_json() const {
+  nlohmann::json out = json();
+  out["mlflow_uri"] = without_password(mlflow_uri);
+  return out;
+}
+
+RecordTargets RecordTargets::from_json(const nlohmann::json& json) {
+  RecordTargets out;
+  out.csv = json.value("csv", out.csv);
+  out.tensorboard = json.value("tensorboard", out.tensorboard);
+  out.mlflow_uri = json.value("mlflow_uri", out.mlflow_uri);
+  out.experiment = json.value("experiment", out.experiment);
+  return out;
+}
+
+RecordTargets make_targets(const nlohmann::json& options) {
+  const auto asked = load_options<RecordOptions>(options);
+  const auto has = [&](const char* name) {
+    return std::find(asked.records.begin(), asked.records.end(), name) != asked.records.end();
+  };
+  RecordTargets out{has("csv"), has("tensorboard"), "", asked.mlflow_experiment};
+  if (asked.mlflow_uri != kNowhere) {
+    out.mlflow_uri =
+        settled_uri(asked.mlflow_uri.empty() ? variable("MLFLOW_TRACKING_URI") : asked.mlflow_uri);
+  }
+  if (const std::string name = variable("MLFLOW_EXPERIMENT_NAME");
+      asked.mlflow_experiment == RecordOptions().mlflow_experiment && !name.empty()) {
+    out.experiment = name;
+  }
+  return out;
+}
+
+RecordTargets targets_of_run(const fs::path& run, const std::string& uri) {
+  RecordTargets out = RecordTargets::from_json(
+      read_object(run / "run.json").value("records", nlohmann::json::object()));
+  const std::string set = settled_uri(uri.empty() ? variable("MLFLOW_TRACKING_URI") : uri);
+  // The environment's serves a run that named none, and knows the password of one that did.
+  const bool same = out.mlflow_uri.empty() || without_password(set) == out.mlflow_uri;
+  if (!set.empty() && (!uri.empty() || same)) out.mlflow_uri = set;
+  return out;
+}
+
+}  // namespace kdgat

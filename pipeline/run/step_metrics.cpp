@@ -1,0 +1,122 @@
+#include "pipeline/run/step_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <tuple>
+
+#include "kdgat/figures.h"
+#include "pipeline/show/json_lookup.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFigures = "figures";
+constexpr const char* kVal = "val";
+
+bool has_core(const json& tables) { return below(tables, "core").is_object(); }
+
+/// {model: {"core", "additional"}, "test": {model: {part: {"core", "additional"}}}}
+bool is_evaluation(const json& metrics) {
+  return metrics.is_object() && std::any_of(metrics.begin(), metrics.end(), has_core);
+}
+
+/// What evaluations showed that say no figures.
+constexpr std::array<Judged, 5> kJudged = {{{"accuracy", "accuracy", 0, false},
+                                            {"precision", "precision"},
+                                            {"recall", "recall"},
+                                            {"f1", "F1", 1},
+                                            {"auc", "AUC", 2}}};
+
+/// Validation of all models first; then a model and a part after another.
+bool is_listed_before(const Figure& a, const Figure& b) {
+  const auto rank = [](const Figure& f) { return f.model.empty() || f.part == kVal ? 0 : 1; };
+  const int of_a = rank(a), of_b = rank(b);
+  return std::tie(of_a, a.model, a.part, a.place) < std::tie(of_b, b.model, b.part, b.place);
+}
+
+}  // namespace
+
+json metrics_document(const StageResult& result) {
+  json out = result.metrics;
+  if (result.figures.empty() || !(out.is_object() || out.is_null())) return out;
+  // A model of that name keeps its place: its figures are then read by the form of the metrics.
+  if (!out.contains(kFigures)) out[kFigures] = result.figures;
+  return out;
+}
+
+std::vector<Figure> read_figures(const json& metrics) {
+  const json told = below(metrics, kFigures);
+  std::vector<Figure> out;
+  if (told.is_array()) {
+    told.get_to(out);
+    std::erase_if(out, [](const Figure& figure) { return !std::isfinite(figure.value); });
+  } else if (is_evaluation(metrics)) {
+    out = evaluation_figures(metrics, kJudged);
+  } else if (metrics.is_object()) {
+    out = step_figures(metrics);
+  }
+  return out;
+}
+
+std::vector<Figure> listed_figures(const json& metrics) {
+  std::vector<Figure> out = read_figures(metrics);
+  std::erase_if(out, [](const Figure& figure) { return figure.place == 0; });
+  std::stable_sort(out.begin(), out.end(), is_listed_before);
+  return out;
+}
+
+double best_epoch_of(const json& metrics) {
+  for (const char* name : {"best_epoch", "best_episode"}) {
+    if (const double best = number(metrics, name, 0); best > 0) return best;
+  }
+  return 0;
+}
+
+double epochs_of(const json& metrics) { return number(metrics, "epochs", 0); }
+
+std::vector<Decision> read_decisions(const json& metrics) {
+  std::vector<Decision> out;
+  if (!metrics.is_object()) return out;
+  std::vector<Figure> figures = listed_figures(metrics);
+  detail::each_part(metrics, [&](const std::string& model, const std::string& part,
+                                 const json& tables) {
+    if (!has_core(tables)) return;
+    const json core = tables.at("core");
+    Decision& one = out.emplace_back(Decision{model, part, {}, word(core, "threshold_from"), {}});
+    if (const json threshold = below(core, "threshold"); threshold.is_number()) {
+      one.threshold = threshold.get<double>();
+    }
+    std::copy_if(figures.begin(), figures.end(), std::back_inserter(one.figures),
+                 [&](const Figure& figure) {
+                   return figure.is_decision && figure.model == model && figure.part == part;
+                 });
+  });
+  return out;
+}
+
+std::vector<Figure> figures_of_counts(const json& counts) {
+  const double tp = number(counts, "tp", 0), fp = number(counts, "fp", 0);
+  const double precision = tp / std::max(1.0, tp + fp);
+  const double recall = tp / std::max(1.0, tp + number(counts, "fn", 0));
+  const double sum = precision + recall;
+  return {{"precision", precision},
+          {"recall", recall},
+          {"f1", sum > 0 ? 2 * precision * recall / sum : 0}};
+}
+
+std::vector<ClassCounts> read_class_counts(const json& metrics) {
+  std::vector<ClassCounts> out;
+  const json parts = below(metrics, "parts");
+  if (!parts.is_object()) return out;
+  for (const auto& [part, of] : parts.items()) {
+    const json counts = below(of, "confusion");
+    if (counts.is_array() && !counts.empty()) out.push_back({part, counts});
+  }
+  return out;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,47 @@
+// What a step's metrics.json says. Only here is it read: whatever its form, it comes to figures
+// (kdgat/result.h), and what is listed, compared, recorded or drawn of a run is made of those.
+// Results of stages that say no figures, and of versions that knew none, are read by their form.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kdgat/result.h"
+
+namespace kdgat {
+
+/// metrics.json of a step: its metrics, with its figures below "figures". Null if it has neither.
+nlohmann::json metrics_document(const StageResult& result);
+
+/// Every figure, in the order in which they are recorded.
+std::vector<Figure> read_figures(const nlohmann::json& metrics);
+/// Those that lists have, in the order in which they have them.
+std::vector<Figure> listed_figures(const nlohmann::json& metrics);
+
+/// The epoch or episode whose weights were kept; 0 if it does not say.
+double best_epoch_of(const nlohmann::json& metrics);
+/// Epochs that were trained; 0 if it does not say.
+double epochs_of(const nlohmann::json& metrics);
+
+/// How a model decided on a part.
+struct Decision {
+  std::string model, part;
+  std::optional<double> threshold;
+  std::string from;             ///< what chose the threshold
+  std::vector<Figure> figures;  ///< those that stand beside counted decisions
+};
+/// Of a step that evaluated models; empty for any other.
+std::vector<Decision> read_decisions(const nlohmann::json& metrics);
+/// Figures of other decisions on the part, of {"tp","fp","tn","fn"}.
+std::vector<Figure> figures_of_counts(const nlohmann::json& counts);
+
+/// counts[true class][predicted class] of a part.
+struct ClassCounts {
+  std::string part;
+  nlohmann::json counts;
+};
+std::vector<ClassCounts> read_class_counts(const nlohmann::json& metrics);
+
+}  // namespace kdgat

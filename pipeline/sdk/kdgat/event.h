@@ -1,0 +1,183 @@
+// What is said of a step while it runs: by its stage over the seam, by the host of its start and
+// end. One JSON object each, a line of the step's journal but for progress. Both sides read and
+// write them here and nowhere else.
+//
+//   {"event":"start","run","reason"}                      host: an attempt begins
+//   {"event":"progress","phase","unit","done","total","metrics"}
+//   {"event":"metrics","what","index","values"}           what: kEpoch, kEpisode, kMemory, kMachine,
+//                                                         or a word of the stage's own
+//   {"event":"log","level","message"}                     level: "info" or "warning"
+//   {"event":"window","file","window","time","row","ids","score","decision"}
+//   {"event":"end","code","error"}                        host: it has ended; "error" unless 0
+//
+// The journal adds "time" (ISO) and "unix" (seconds). A stage may send others: they are kept there.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+
+namespace kdgat {
+
+enum class EventKind { kOther, kStart, kProgress, kMetrics, kLog, kWindow, kEnd };
+
+/// Series of MetricsEvent::what that the host knows: numbers of an epoch or of an episode, what
+/// happened to memory, memory of the whole machine.
+inline constexpr const char* kEpoch = "epoch";
+inline constexpr const char* kEpisode = "episode";
+inline constexpr const char* kMemory = "memory";
+inline constexpr const char* kMachine = "machine";
+
+/// What happened, of MetricsEvent::values["event"] where `what` is kMemory. A plan stands below
+/// "plan" of the values.
+inline constexpr const char* kMemoryPlan = "plan";
+inline constexpr const char* kMemorySplit = "split";
+inline constexpr const char* kMemoryRelease = "release";
+inline constexpr const char* kMemorySettled = "settled_packs";
+
+namespace detail {
+
+/// What stands below a key if it is of the type of `otherwise`, else that.
+template <class T>
+T value_or(const nlohmann::json& from, const char* key, T otherwise) {
+  const auto found = from.is_object() ? from.find(key) : from.end();
+  if (!from.is_object() || found == from.end()) return otherwise;
+  if constexpr (std::is_same_v<T, std::string>) {
+    return found->is_string() ? found->template get<T>() : otherwise;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return found->is_boolean() ? found->template get<T>() : otherwise;
+  } else if constexpr (std::is_integral_v<T>) {
+    return found->is_number_integer() ? found->template get<T>() : otherwise;
+  } else {
+    return found->is_number() ? found->template get<T>() : otherwise;
+  }
+}
+
+/// The same of an object or a list.
+inline nlohmann::json below(const nlohmann::json& from, const char* key) {
+  return from.is_object() ? from.value(key, nlohmann::json()) : nlohmann::json();
+}
+
+}  // namespace detail
+
+struct StartEvent {
+  std::string run;     ///< the run's id
+  std::string reason;  ///< why the step runs
+};
+
+/// Where the work is. Shown, and of no use later.
+struct ProgressEvent {
+  std::string phase;  ///< "train"; may be empty
+  std::string unit;   ///< "epoch", "step", "chunk"
+  int64_t done = 0, total = 0;
+  /// Numbers worth showing now; "rate" with "rate_unit" is shown as such.
+  nlohmann::json metrics = nlohmann::json::object();
+};
+
+/// Numbers that belong in the journal for ever, e.g. those of an epoch.
+struct MetricsEvent {
+  std::string what;
+  int64_t index = 0;  ///< -1: what was sent is no whole number
+  nlohmann::json values = nlohmann::json::object();
+};
+
+struct LogEvent {
+  std::string level, message;
+};
+
+/// One window of a log that was scored.
+struct WindowEvent {
+  std::string file;
+  int64_t window = 0;   ///< its number in the log, from 0
+  nlohmann::json time;  ///< of its first row; null where the log has none
+  int64_t row = 0;      ///< its first row, from 0
+  int64_t ids = 0;      ///< distinct ids
+  float score = 0;
+  std::string decision;  ///< "attack", "benign" or "calibration"
+};
+
+struct EndEvent {
+  int code = 0;       ///< 0 or an exit code
+  std::string error;  ///< what went wrong
+};
+
+// ---- as JSON; what is absent or of another type has its default
+
+inline EventKind kind_of(const nlohmann::json& event) {
+  const std::string name = detail::value_or(event, "event", std::string());
+  return name == "start"      ? EventKind::kStart
+         : name == "progress" ? EventKind::kProgress
+         : name == "metrics"  ? EventKind::kMetrics
+         : name == "log"      ? EventKind::kLog
+         : name == "window"   ? EventKind::kWindow
+         : name == "end"      ? EventKind::kEnd
+                              : EventKind::kOther;
+}
+
+/// Whether it can be an event at all: an object that says of what kind.
+inline bool is_event(const nlohmann::json& json) {
+  return json.is_object() && json.contains("event") && json.at("event").is_string();
+}
+
+/// What an event says, without of what kind it is.
+inline nlohmann::json body_of(nlohmann::json event) {
+  event.erase("event");
+  return event;
+}
+
+inline void to_json(nlohmann::json& out, const StartEvent& e) {
+  out = {{"event", "start"}, {"run", e.run}, {"reason", e.reason}};
+}
+
+inline void to_json(nlohmann::json& out, const ProgressEvent& e) {
+  out = {{"event", "progress"}, {"phase", e.phase}, {"unit", e.unit},
+         {"done", e.done},      {"total", e.total}, {"metrics", e.metrics}};
+}
+inline void from_json(const nlohmann::json& in, ProgressEvent& e) {
+  e = {detail::value_or(in, "phase", std::string()), detail::value_or(in, "unit", std::string()),
+       detail::value_or(in, "done", int64_t{0}), detail::value_or(in, "total", int64_t{0}),
+       detail::below(in, "metrics")};
+  if (!e.metrics.is_object()) e.metrics = nlohmann::json::object();
+}
+
+inline void to_json(nlohmann::json& out, const MetricsEvent& e) {
+  out = {{"event", "metrics"}, {"what", e.what}, {"index", e.index}, {"values", e.values}};
+}
+inline void from_json(const nlohmann::json& in, MetricsEvent& e) {
+  const int64_t otherwise = in.is_object() && in.contains("index") ? -1 : 0;
+  e = {detail::value_or(in, "what", std::string()), detail::value_or(in, "index", otherwise),
+       detail::below(in, "values")};
+}
+
+inline void to_json(nlohmann::json& out, const LogEvent& e) {
+  out = {{"event", "log"}, {"level", e.level}, {"message", e.message}};
+}
+inline void from_json(const nlohmann::json& in, LogEvent& e) {
+  e = {detail::value_or(in, "level", std::string()),
+       detail::value_or(in, "message", std::string())};
+}
+
+inline void to_json(nlohmann::json& out, const WindowEvent& e) {
+  out = {{"event", "window"}, {"file", e.file}, {"window", e.window}, {"time", e.time},
+         {"row", e.row},      {"ids", e.ids},   {"score", e.score},   {"decision", e.decision}};
+}
+inline void from_json(const nlohmann::json& in, WindowEvent& e) {
+  e = {detail::value_or(in, "file", std::string()),
+       detail::value_or(in, "window", int64_t{0}),
+       detail::below(in, "time"),
+       detail::value_or(in, "row", int64_t{0}),
+       detail::value_or(in, "ids", int64_t{0}),
+       detail::value_or(in, "score", 0.0F),
+       detail::value_or(in, "decision", std::string())};
+}
+
+inline void to_json(nlohmann::json& out, const EndEvent& e) {
+  out = {{"event", "end"}, {"code", e.code}};
+  if (e.code != 0) out["error"] = e.error;
+}
+inline void from_json(const nlohmann::json& in, EndEvent& e) {
+  e = {detail::value_or(in, "code", 1), detail::value_or(in, "error", std::string())};
+}
+
+}  // namespace kdgat

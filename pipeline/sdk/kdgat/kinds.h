@@ -1,0 +1,27 @@
+// The kinds of what steps hand to one another: an output of a kind is what an input of that kind
+// takes. A stage from outside may have kinds of its own, for its own steps.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace kdgat::kind {
+
+inline constexpr const char* kGraphs = "graphs";    ///< the folder of a data set
+inline constexpr const char* kModel = "model";      ///< a detector that scores windows of logs
+inline constexpr const char* kMetrics = "metrics";  ///< what came of an evaluation
+inline constexpr const char* kData = "data";        ///< anything else
+inline constexpr const char* kLog = "log";          ///< a log, or a folder of logs
+inline constexpr const char* kAutoencoder = "autoencoder";
+inline constexpr const char* kClassifier = "classifier";
+inline constexpr const char* kEncoder = "encoder";          ///< of graphs in space
+inline constexpr const char* kGraphModel = "graph_model";   ///< an encoder with a head
+inline constexpr const char* kTextModel = "text_model";     ///< of one corpus
+inline constexpr const char* kRecommender = "recommender";  ///< of one set of ratings
+inline constexpr const char* kDifficulty = "difficulty";    ///< of training windows
+
+inline constexpr std::array<std::string_view, 12> kAll = {
+    kGraphs,     kModel,   kMetrics,    kData,      kLog,         kAutoencoder,
+    kClassifier, kEncoder, kGraphModel, kTextModel, kRecommender, kDifficulty};
+
+}  // namespace kdgat::kind

@@ -1,0 +1,109 @@
+// What metrics.json of a step comes to: with figures, and in the forms of versions that knew none.
+#include "pipeline/run/step_metrics.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace kdgat;
+using nlohmann::json;
+
+namespace {
+
+std::string names_of(const std::vector<Figure>& figures) {
+  std::string out;
+  for (const Figure& f : figures) {
+    out += (out.empty() ? "" : " ") + (f.model.empty() ? "" : f.model + "/") +
+           (f.part.empty() ? "" : f.part + "/") + f.name;
+  }
+  return out;
+}
+
+json tables(double f1) {
+  return {{"core", {{"auc", 0.75}, {"f1", f1}, {"threshold", 0.5}, {"threshold_from", "val"}}},
+          {"additional", {{"kappa", 0.25}}}};
+}
+
+}  // namespace
+
+TEST_CASE("an evaluation that says no figures is read by its form", "[figures]") {
+  const json metrics = {{"vgae", tables(0.5)},
+                        {"gat", tables(0.625)},
+                        {"test", {{"gat", {{"test_01", tables(0.25)}}}}}};
+  CHECK(names_of(read_figures(metrics)) ==
+        "gat/val/auc gat/val/f1 gat/val/threshold gat/val/kappa "
+        "gat/test_01/auc gat/test_01/f1 gat/test_01/threshold gat/test_01/kappa "
+        "vgae/val/auc vgae/val/f1 vgae/val/threshold vgae/val/kappa");
+  CHECK(names_of(listed_figures(metrics)) ==
+        "gat/val/f1 gat/val/auc vgae/val/f1 vgae/val/auc gat/test_01/f1 gat/test_01/auc");
+  const std::vector<Decision> all = read_decisions(metrics);
+  REQUIRE(all.size() == 3);
+  CHECK(all[1].part == "test_01");
+  CHECK(all[1].threshold == 0.5);
+  CHECK(all[1].from == "val");
+  CHECK(names_of(all[1].figures) == "gat/test_01/f1 gat/test_01/auc");
+}
+
+TEST_CASE("a step that trains without figures is read by its form", "[figures]") {
+  const json metrics = {{"val_loss", 0.5},
+                        {"best_epoch", 3},
+                        {"steps", 40},
+                        {"batch", {{"graphs", 7}}},
+                        {"parts", {{"train", {{"f1", 1.0}}}, {"test", {{"f1", 0.5}, {"x", 1}}}}}};
+  CHECK(names_of(listed_figures(metrics)) == "val_loss best_epoch test/f1 train/f1");
+  std::vector<Figure> recorded = read_figures(metrics);
+  std::erase_if(recorded, [](const Figure& figure) { return !figure.is_recorded; });
+  CHECK(names_of(recorded) == "best_epoch steps val_loss");
+  CHECK(best_epoch_of(metrics) == 3);
+  CHECK(best_epoch_of({{"best_episode", 9}}) == 9);
+  CHECK(epochs_of({{"epochs", 12}}) == 12);
+}
+
+TEST_CASE("figures that a stage gives are the only ones", "[figures]") {
+  StageResult result;
+  result.metrics = {{"val_f1", 0.5}, {"gain", 2.5}};
+  Figure gain("gain", 2.5);
+  gain.place = 1;
+  result.figures = {gain, Figure("cost", 1), Figure("lost", std::nan(""))};
+  const json written = json::parse(metrics_document(result).dump());
+  CHECK(written.at("val_f1") == 0.5);
+  CHECK(names_of(read_figures(written)) == "gain cost");
+  CHECK(names_of(listed_figures(written)) == "gain");
+}
+
+TEST_CASE("a judged model may be called figures", "[figures]") {
+  StageResult result;
+  result.metrics = {{"figures", tables(0.5)}};
+  result.figures = {Figure("f1", 0.5)};
+  const json written = metrics_document(result);
+  CHECK(names_of(listed_figures(written)) == "figures/val/f1 figures/val/auc");
+}
+
+TEST_CASE("metrics that are no object are written as they are", "[figures]") {
+  StageResult result;
+  CHECK(metrics_document(result).is_null());
+  result.figures = {Figure("f1", 0.5)};
+  CHECK(names_of(read_figures(metrics_document(result))) == "f1");
+  result.metrics = "none";
+  CHECK(metrics_document(result) == "none");
+}
+
+TEST_CASE("metrics of any form give no figure rather than an error", "[figures]") {
+  for (const json& metrics :
+       {json(), json(3), json::array({1}), json{{"parts", "x"}, {"test", {1}}, {"best_epoch", "x"}},
+        json{{"figures", {1, "f1"}}}, json{{"test", {{"gat", 3}}}, {"gat", {{"core", 2}}}},
+        json{{"parts", {{"test", 5}}}}}) {
+    INFO(metrics);
+    CHECK(read_figures(metrics).empty());
+    CHECK(read_decisions(metrics).empty());
+    CHECK(read_class_counts(metrics).empty());
+    CHECK(best_epoch_of(metrics) == 0);
+  }
+}
+
+TEST_CASE("counted decisions come to rates", "[figures]") {
+  const std::vector<Figure> rates = figures_of_counts({{"tp", 9}, {"fp", 1}, {"fn", 9}, {"tn", 1}});
+  CHECK(names_of(rates) == "precision recall f1");
+  CHECK(rates[0].value == 0.9);
+  CHECK(rates[1].value == 0.5);
+  CHECK(figures_of_counts(json()).back().value == 0);
+}
