@@ -142,7 +142,7 @@ PreparedData open_prepared(const fs::path& folder) {
   out.fingerprint = std::move(made.fingerprint);
   out.facts = std::move(made.store.facts);
   out.summary = std::to_string(files) + (files == 1 ? " file, " : " files, ") +
-                made.domain->headline(out.facts);
+                made.domain->wording().headline(out.facts);
   out.domain = made.domain->name();
   return out;
 }
@@ -303,7 +303,7 @@ std::vector<Diagnostic> verify_data(const fs::path& path) {
   }
 }
 
-std::string data_headline(const json& facts) { return domain_of(facts).headline(facts); }
+std::string data_headline(const json& facts) { return domain_of(facts).wording().headline(facts); }
 
 std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
                                          const std::function<bool()>& cancelled) {

@@ -47,12 +47,12 @@ void print(std::ostream& out, const graph::Description& description, const json&
 
 void print_import(std::ostream& out, const json& result) {
   const auto& domain = *graph::domain_of_facts(graph::all_domains(), result);
-  print(out, domain.describe_import(result), result);
+  print(out, domain.wording().of_import(result), result);
 }
 
 void print_inspect(std::ostream& out, const json& result) {
   const auto& domain = *graph::domain_of_facts(graph::all_domains(), result.at("facts"));
-  print(out, domain.describe_inspect(result), result);
+  print(out, domain.wording().of_store(result), result);
 }
 
 }  // namespace kdgat

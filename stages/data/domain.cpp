@@ -4,7 +4,7 @@ namespace kdgat::graph {
 
 std::string Domain::synth_headline(const nlohmann::json& values,
                                    const nlohmann::json& facts) const {
-  return "synthetic " + headline(facts) + ", seed " + values.at("seed").dump();
+  return "synthetic " + wording().headline(facts) + ", seed " + values.at("seed").dump();
 }
 
 void require_hashes(const std::filesystem::path& store) {

@@ -85,6 +85,15 @@ struct SynthKind {
 
 // ---- a domain
 
+/// How a domain words what it holds.
+struct Wording {
+  /// By the facts of a data set: "1,000 windows (12 attack)".
+  std::string (*headline)(const nlohmann::json& facts);
+  /// Of what `kdgat data import` and `inspect` give.
+  Description (*of_import)(const nlohmann::json& result);
+  Description (*of_store)(const nlohmann::json& result);
+};
+
 /// An option of another domain that people take for one of this.
 struct MistakenOption {
   const char* name;
@@ -132,11 +141,7 @@ class Domain {
   /// The key of `facts` that holds what this domain adds to them; "" = nothing: where no other
   /// domain's key stands, facts are of this one.
   virtual const char* facts_key() const = 0;
-  /// What a data set holds, by its facts: "1,000 windows (12 attack)".
-  virtual std::string headline(const nlohmann::json& facts) const = 0;
-  /// Of what `kdgat data import` and `inspect` give.
-  virtual Description describe_import(const nlohmann::json& result) const = 0;
-  virtual Description describe_inspect(const nlohmann::json& result) const = 0;
+  virtual const Wording& wording() const = 0;
 
   /// The words of `kind` that are of this domain.
   virtual std::vector<SynthKind> synth_kinds() const = 0;

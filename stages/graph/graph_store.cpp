@@ -23,7 +23,6 @@ using nlohmann::json;
 
 namespace {
 
-
 Error cannot_write(const std::filesystem::path& path, const std::string& reason) {
   return Error(ExitCode::kData, path.string() + ": cannot be written: " + reason);
 }

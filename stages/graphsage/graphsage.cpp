@@ -247,11 +247,11 @@ std::string identity_of(const GraphsageOptions& options, const Request& request,
 }  // namespace
 
 StageInfo Graphsage::info() {
-  StageInfo out;
-  out.name = "graphsage";
-  out.summary = "Train a recommender on ratings: GraphSAGE on the graph of users and items.";
-  out.inputs = {graphs_of("ratings")};
-  out.outputs = {{"model", "recommender"}};
+  StageInfo out{
+      .name = "graphsage",
+      .summary = "Train a recommender on ratings: GraphSAGE on the graph of users and items.",
+      .inputs = {graphs_of("ratings")},
+      .outputs = {{"model", "recommender"}}};
   out.refused = {{"num_negatives", {1}, "one item that was not rated is drawn for each pair"}};
   return out;
 }

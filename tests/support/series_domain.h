@@ -69,6 +69,16 @@ class SeriesInput : public graph::DomainInput {
   SeriesOptions options_;
 };
 
+inline std::string series_headline(const nlohmann::json& facts) {
+  return facts.at("series").at("length").dump() + " numbers";
+}
+inline graph::Description describe_series_import(const nlohmann::json& result) {
+  return graph::Description().text(series_headline(result) + graph::place_text(result));
+}
+inline graph::Description describe_series_store(const nlohmann::json& result) {
+  return graph::Description().text(series_headline(result.at("facts")) + "\n").options();
+}
+
 class SeriesDomain : public graph::WithOptions<graph::Domain, SeriesOptions, SeriesSynth> {
  public:
   const char* name() const override { return "series"; }
@@ -121,14 +131,10 @@ class SeriesDomain : public graph::WithOptions<graph::Domain, SeriesOptions, Ser
   }
 
   const char* facts_key() const override { return "series"; }
-  std::string headline(const nlohmann::json& facts) const override {
-    return facts.at("series").at("length").dump() + " numbers";
-  }
-  graph::Description describe_import(const nlohmann::json& result) const override {
-    return graph::Description().text(headline(result) + graph::place_text(result));
-  }
-  graph::Description describe_inspect(const nlohmann::json& result) const override {
-    return graph::Description().text(headline(result.at("facts")) + "\n").options();
+  const graph::Wording& wording() const override {
+    static constexpr graph::Wording words = {series_headline, describe_series_import,
+                                             describe_series_store};
+    return words;
   }
 
   std::vector<graph::SynthKind> synth_kinds() const override {

@@ -23,8 +23,6 @@ std::vector<std::string> with_counts(std::vector<std::string> cells, const json&
   return cells;
 }
 
-}  // namespace
-
 std::string can_headline(const json& facts) {
   const int64_t graphs = facts.at("graphs");
   const bool is_labelled = facts.at("unlabelled") != facts.at("graphs");
@@ -79,6 +77,13 @@ Description describe_can_store(const json& result) {
     parts.add(with_counts({folders_of_parts.name(parts, name)}, part));
   }
   return out.text("\n").table(std::move(parts));
+}
+
+}  // namespace
+
+const Wording& can_wording() {
+  static constexpr Wording wording = {can_headline, describe_can_import, describe_can_store};
+  return wording;
 }
 
 }  // namespace kdgat::graph

@@ -65,13 +65,7 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
   }
 
   const char* facts_key() const override { return ""; }
-  std::string headline(const json& facts) const override { return can_headline(facts); }
-  Description describe_import(const json& result) const override {
-    return describe_can_import(result);
-  }
-  Description describe_inspect(const json& result) const override {
-    return describe_can_store(result);
-  }
+  const Wording& wording() const override { return can_wording(); }
 
   std::vector<SynthKind> synth_kinds() const override { return {{"can", "logs of traffic"}}; }
 
@@ -93,7 +87,7 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
     const auto synth = own_options<CanSynthOptions>(values);
     return "synthetic CAN traffic, " + format_number("%g", synth.seconds) + " s, " +
            std::to_string(synth.vehicles) + (synth.vehicles == 1 ? " vehicle" : " vehicles") +
-           ", seed " + std::to_string(synth.seed) + ": " + headline(facts);
+           ", seed " + std::to_string(synth.seed) + ": " + can_wording().headline(facts);
   }
 
  protected:

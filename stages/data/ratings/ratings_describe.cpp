@@ -8,6 +8,8 @@ namespace kdgat::graph {
 
 using nlohmann::json;
 
+namespace {
+
 std::string ratings_headline(const json& facts) {
   const json& ratings = facts.at("ratings");
   return grouped(ratings.at("ratings")) + " ratings of " + grouped(ratings.at("items")) +
@@ -62,6 +64,14 @@ Description describe_ratings_store(const json& result) {
       .text("\n\n")
       .table(std::move(table));
   return out;
+}
+
+}  // namespace
+
+const Wording& ratings_wording() {
+  static constexpr Wording wording = {ratings_headline, describe_ratings_import,
+                                      describe_ratings_store};
+  return wording;
 }
 
 }  // namespace kdgat::graph

@@ -6,6 +6,7 @@
 #include "data/ratings/ratings_import.h"
 #include "data/ratings/ratings_store.h"
 #include "data/ratings/synth_ratings.h"
+#include "data/store_domain.h"
 
 namespace kdgat::graph {
 
@@ -57,7 +58,8 @@ json counts_of(const RatingStore& store, std::span<const int32_t> part) {
           {"cold_items", cold(items, store.users(), kColdItem)}};
 }
 
-class RatingsDomain : public WithOptions<Domain, RatingsImportOptions, RatingsSynthOptions> {
+class RatingsDomain
+    : public WithOptions<StoreDomain<RatingStore>, RatingsImportOptions, RatingsSynthOptions> {
  public:
   const char* name() const override { return "ratings"; }
   std::vector<std::string> formats() const override { return {"ratings", "u-data", "ratings-csv"}; }
@@ -71,46 +73,7 @@ class RatingsDomain : public WithOptions<Domain, RatingsImportOptions, RatingsSy
             }};
   }
 
-  bool is_store(const SafetensorsFile& file) const override { return RatingStore::is_store(file); }
   const char* source_word() const override { return "ratings"; }
-
-  StoreView open(const fs::path& store, bool check_data) const override {
-    const RatingStore graph = RatingStore::open(store);
-    if (check_data) require_hashes(store);
-    StoreView out{graph.content_hash(), graph.facts(), graph.options(), graph.sources(), 1, 0};
-    for (const Source& source : out.sources) {
-      if (source.role == "ratings") out.rows += source.rows;
-    }
-    return out;
-  }
-  std::vector<Diagnostic> verify(const fs::path& store) const override {
-    return RatingStore::open(store).verify();
-  }
-
-  /// "parts": {name: {"ratings","users","items","mean","cold_users","cold_items": those of the part
-  /// with less than 17, or 10, ratings in train, but not those with none}}, "memory":
-  /// {"mapped_bytes"}.
-  json inspect(const fs::path& store) const override {
-    const RatingStore graph = RatingStore::open(store);
-    return {
-        {"path", store.string()},
-        {"content_hash", graph.content_hash()},
-        {"facts", graph.facts()},
-        {"options", graph.options()},
-        {"files", graph.sources()},
-        {"parts",
-         {{"train", counts_of(graph, graph.train())}, {"test", counts_of(graph, graph.test())}}},
-        {"memory", {{"mapped_bytes", graph.mapped_bytes()}}}};
-  }
-
-  const char* facts_key() const override { return "ratings"; }
-  std::string headline(const json& facts) const override { return ratings_headline(facts); }
-  Description describe_import(const json& result) const override {
-    return describe_ratings_import(result);
-  }
-  Description describe_inspect(const json& result) const override {
-    return describe_ratings_store(result);
-  }
 
   std::vector<SynthKind> synth_kinds() const override {
     return {{"ratings", "users rate items (u.data)"}};
@@ -119,6 +82,21 @@ class RatingsDomain : public WithOptions<Domain, RatingsImportOptions, RatingsSy
                   const std::function<bool()>& cancelled) const override {
     const auto options = own_options<RatingsSynthOptions>(values);
     write_synthetic_ratings(folder, options, options.items, cancelled);
+  }
+
+  const char* facts_key() const override { return "ratings"; }
+  const Wording& wording() const override { return ratings_wording(); }
+
+ protected:
+  bool is_counted(const Source& source) const override { return source.role == "ratings"; }
+
+  /// "parts": {name: {"ratings","users","items","mean","cold_users","cold_items": those of the part
+  /// with less than 17, or 10, ratings in train, but not those with none}}, "memory":
+  /// {"mapped_bytes"}.
+  void add_counts(const RatingStore& store, json& seen) const override {
+    seen["parts"] = {{"train", counts_of(store, store.train())},
+                     {"test", counts_of(store, store.test())}};
+    seen["memory"] = {{"mapped_bytes", store.mapped_bytes()}};
   }
 };
 

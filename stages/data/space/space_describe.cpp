@@ -34,8 +34,6 @@ DescribedTable classes_table(const json& result) {
   return table;
 }
 
-}  // namespace
-
 std::string space_headline(const json& facts) {
   const json& spatial = facts.at("spatial");
   const int64_t graphs = facts.at("graphs");
@@ -99,6 +97,13 @@ Description describe_space_store(const json& result) {
                sizes_text(file.at("nodes")), sizes_text(file.at("edges"))});
   }
   return out.text("\n").table(std::move(files));
+}
+
+}  // namespace
+
+const Wording& space_wording() {
+  static constexpr Wording wording = {space_headline, describe_space_import, describe_space_store};
+  return wording;
 }
 
 }  // namespace kdgat::graph

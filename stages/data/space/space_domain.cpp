@@ -53,13 +53,7 @@ class SpaceDomain : public WithOptions<GraphDomain, SpatialImportOptions, SynthS
   bool is_input(const SafetensorsFile& file) const override { return is_spatial_graphs(file); }
 
   const char* facts_key() const override { return "spatial"; }
-  std::string headline(const json& facts) const override { return space_headline(facts); }
-  Description describe_import(const json& result) const override {
-    return describe_space_import(result);
-  }
-  Description describe_inspect(const json& result) const override {
-    return describe_space_store(result);
-  }
+  const Wording& wording() const override { return space_wording(); }
 
   std::vector<SynthKind> synth_kinds() const override {
     return {{kTree, "random trees (SWC)"}, {"superpixel", "points of images (CSV)"}};

@@ -71,8 +71,6 @@ void describe_memory(const json& result, Description& out) {
   out.table(std::move(table)).text(std::move(lines));
 }
 
-}  // namespace
-
 std::string texts_headline(const json& facts) {
   const json& text = facts.at("text");
   return grouped(text.at("documents")) + " documents, " +
@@ -127,6 +125,13 @@ Description describe_texts_store(const json& result) {
       .text("\n");
   describe_memory(result, out);
   return out;
+}
+
+}  // namespace
+
+const Wording& texts_wording() {
+  static constexpr Wording wording = {texts_headline, describe_texts_import, describe_texts_store};
+  return wording;
 }
 
 }  // namespace kdgat::graph

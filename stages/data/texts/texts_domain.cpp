@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "data/store_domain.h"
 #include "data/texts/synth_text.h"
 #include "data/texts/text_import.h"
 #include "data/texts/text_store.h"
@@ -59,7 +60,7 @@ json memory_of(const TextStore& store, const json& parts) {
           {"identity_bytes", int64_t{sizeof(float)} * store.nodes() * store.nodes()}};
 }
 
-class TextsDomain : public WithOptions<Domain, TextImportOptions, SynthSize> {
+class TextsDomain : public WithOptions<StoreDomain<TextStore>, TextImportOptions, SynthSize> {
  public:
   const char* name() const override { return "texts"; }
   std::vector<std::string> formats() const override { return text_formats(); }
@@ -80,40 +81,10 @@ class TextsDomain : public WithOptions<Domain, TextImportOptions, SynthSize> {
             }};
   }
 
-  bool is_store(const SafetensorsFile& file) const override { return TextStore::is_store(file); }
   const char* source_word() const override { return "texts"; }
 
-  StoreView open(const fs::path& store, bool check_data) const override {
-    const TextStore graph = TextStore::open(store);
-    if (check_data) require_hashes(store);
-    StoreView out{graph.content_hash(), graph.facts(), graph.options(), graph.sources(), 1, 0};
-    for (const Source& source : out.sources) out.rows += source.rows;
-    return out;
-  }
-  std::vector<Diagnostic> verify(const fs::path& store) const override {
-    return TextStore::open(store).verify();
-  }
-
-  /// "parts": {name: {"documents","classes"}}, "memory": {"cached_bytes": of the mapping, "splits":
-  /// parts that are not empty, "saved_bytes", "saved_share": by sharing it, "coo_bytes": as pairs of
-  /// int64 and float32, "identity_bytes": of N x N features, which are never allocated}.
-  json inspect(const fs::path& store) const override {
-    const TextStore graph = TextStore::open(store);
-    const json parts = parts_of(graph);
-    return {{"path", store.string()},           {"content_hash", graph.content_hash()},
-            {"facts", graph.facts()},           {"options", graph.options()},
-            {"files", graph.sources()},         {"parts", parts},
-            {"memory", memory_of(graph, parts)}};
-  }
-
   const char* facts_key() const override { return "text"; }
-  std::string headline(const json& facts) const override { return texts_headline(facts); }
-  Description describe_import(const json& result) const override {
-    return describe_texts_import(result);
-  }
-  Description describe_inspect(const json& result) const override {
-    return describe_texts_store(result);
-  }
+  const Wording& wording() const override { return texts_wording(); }
 
   std::vector<SynthKind> synth_kinds() const override {
     return {{"text", "documents on topics (label<TAB>text)"}};
@@ -121,6 +92,15 @@ class TextsDomain : public WithOptions<Domain, TextImportOptions, SynthSize> {
   void synthesize(const fs::path& folder, const json& values, const json&,
                   const std::function<bool()>& cancelled) const override {
     write_synthetic_texts(folder, own_options<SynthSize>(values), cancelled);
+  }
+
+ protected:
+  /// "parts": {name: {"documents","classes"}}, "memory": {"cached_bytes": of the mapping, "splits":
+  /// parts that are not empty, "saved_bytes", "saved_share": by sharing it, "coo_bytes": as pairs of
+  /// int64 and float32, "identity_bytes": of N x N features, which are never allocated}.
+  void add_counts(const TextStore& store, json& seen) const override {
+    seen["parts"] = parts_of(store);
+    seen["memory"] = memory_of(store, seen.at("parts"));
   }
 };
 

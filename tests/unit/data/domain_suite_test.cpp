@@ -180,12 +180,12 @@ TEST_CASE("a domain says what it holds", "[domain]") {
     INFO(domain->name());
     const Imported data(*domain);
     const json result = import_result(data);
-    const std::string headline = domain->headline(result);
+    const std::string headline = domain->wording().headline(result);
     CHECK_FALSE(headline.empty());
-    CHECK_THAT(text_of(domain->describe_import(result)), Catch::Contains(headline));
+    CHECK_THAT(text_of(domain->wording().of_import(result)), Catch::Contains(headline));
     const json seen = domain->inspect(data.store());
     CHECK(seen.at("content_hash") == domain->open(data.store(), false).content_hash);
-    CHECK_FALSE(text_of(domain->describe_inspect(seen)).empty());
+    CHECK_FALSE(text_of(domain->wording().of_store(seen)).empty());
     CHECK_THAT(domain->synth_headline(small_synth(*domain, 7), result), Catch::Contains("seed 7"));
   }
 }
