@@ -357,7 +357,8 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   add("target_order", {edges}, target_order);
   add("edge_attr", {edges, data.edge_features}, data.edge_attr);
   sections.views().write(writer);
-  writer.metadata(store_metadata(kKind, data.sources, data.options, make_facts(data, sections)));
+  writer.metadata(
+      store_metadata(GraphStore::kKind, data.sources, data.options, make_facts(data, sections)));
   writer.metadata("node_feature_names", json_text(data.node_feature_names));
   writer.metadata("edge_feature_names", json_text(data.edge_feature_names));
   writer.write(path, true);

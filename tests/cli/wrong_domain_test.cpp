@@ -1,6 +1,7 @@
 // Data of a domain that a stage does not read: refused before anything runs.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,16 +19,26 @@ TEST_CASE("data of a wrong domain is refused by the plan, before there is a run 
   for (const auto& [domain, options] : data) {
     must_kdgat("data synth -o " + domain + " " + options, scratch.path());
   }
-  const std::vector<std::pair<std::string, std::string>> stages = {
-      {"autoencoder", "can"}, {"gtssl", "space"}, {"textgcn", "texts"}, {"graphsage", "ratings"}};
-  for (const auto& [stage, own] : stages) {
+  // Each stage that reads a data set, by the domain it reads.
+  const std::map<std::string, std::vector<std::string>> stages = {
+      {"can", {"autoencoder", "classifier", "curriculum", "distill", "fusion", "evaluate"}},
+      {"space", {"gtssl", "finetune"}},
+      {"texts", {"textgcn"}},
+      {"ratings", {"graphsage"}}};
+  for (const auto& [own, names] : stages) {
+    std::string profile = "stages:\n";
+    for (const std::string& stage : names) profile += "  " + stage + ": {}\n";
+    write_text(scratch / (own + ".yaml"), profile);
     for (const auto& [domain, options] : data) {
       if (domain == own) continue;
-      INFO(stage << " on " << domain);
-      const CommandResult run = run_kdgat("run " + stage + " --data " + domain, scratch.path());
+      const CommandResult run =
+          run_kdgat("run --config " + own + ".yaml --data " + domain, scratch.path());
       CHECK(run.exit_code == 3);
-      CHECK_THAT(run.err, Catch::Contains("the stage " + stage + " reads data of the domain " +
-                                          own + ", this is " + domain));
+      for (const std::string& stage : names) {
+        INFO(stage << " on " << domain);
+        CHECK_THAT(run.err, Catch::Contains("the stage " + stage + " reads data of the domain " +
+                                            own + ", this is " + domain));
+      }
       CHECK_THAT(run.err, Catch::Contains("stages for such data: "));
       CHECK_FALSE(std::filesystem::exists(scratch / "runs"));
     }
