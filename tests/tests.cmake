@@ -46,6 +46,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/file/safetensors_test.cpp
     tests/unit/graph/shape_test.cpp
     tests/unit/data/space/spatial_import_test.cpp
+    tests/unit/graph/section_faults_test.cpp
     tests/unit/graph/sections_test.cpp
     tests/unit/graph/spatial_test.cpp
     tests/unit/graph/split_test.cpp

@@ -4,92 +4,20 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <functional>
-#include <limits>
 #include <span>
 
 #include "graph/pack.h"
 #include "graph/random.h"
-#include "graph/spatial.h"
 #include "support/command.h"
 #include "support/log_text.h"
 #include "support/random_graphs.h"
+#include "support/section_graphs.h"
 #include "support/span_copy.h"
 
 namespace kdgat::graph {
 namespace {
 
-using test::copy;
-
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
-/// Which sections a store is made with; all subsets are 0 .. kAll.
-enum Wanted : uint64_t {
-  kPositions = 1,
-  kTrees = 2,
-  kPaths = 4,
-  kTargets = 8,
-  kIds = 16,
-  kAll = 31
-};
-
-/// Random graphs with edges in both directions, and what `wanted` names of places, spanning trees,
-/// counts of paths, five classes with `targets` numbers, and four ids.
-GraphStoreData graphs_with(uint64_t wanted, uint64_t seed, std::size_t targets = 1,
-                           int64_t graphs = 30) {
-  Random random(seed);
-  GraphStoreData data;
-  data.node_features = 2;
-  data.node_feature_names = {"a", "b"};
-  data.sources = {{"n.swc", "", "train", "swc", 1000, 0, 0, graphs, true}};
-  Positions::Data places;
-  Trees::Data trees;
-  Targets::Data labels{{"p", "q", "r", "s", "t"}, {}, {}};
-  for (std::size_t t = 0; targets > 1 && t < targets; ++t) {
-    labels.names.push_back("target_" + std::to_string(t));
-  }
-  for (int64_t g = 0; g < graphs; ++g) {
-    const uint64_t nodes = 1 + random.below(9);
-    std::vector<int32_t> source, target;
-    for (uint64_t e = random.below(3 * nodes); e > 0; --e) {
-      const auto a = static_cast<int32_t>(random.below(nodes));
-      const auto b = static_cast<int32_t>(random.below(nodes));
-      source.insert(source.end(), {a, b});
-      target.insert(target.end(), {b, a});
-    }
-    std::vector<float> pos;
-    for (uint64_t n = 0; n < nodes; ++n) {
-      for (int d = 0; d < 3; ++d) pos.push_back(static_cast<float>(random.uniform()));
-      const auto id = static_cast<float>(random.below(5));
-      data.x.insert(data.x.end(), {id, static_cast<float>(random.uniform())});
-    }
-    const EdgeList edges = coalesce(source, target);
-    const std::vector<int32_t> parent = spanning_forest(pos, edges.source, edges.target);
-    const auto append = [](auto& to, const auto& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
-    append(data.edge_source, edges.source);
-    append(data.edge_target, edges.target);
-    append(places.pos, pos);
-    append(trees.parent, parent);
-    for (std::size_t t = 0; t < targets; ++t) {
-      labels.values.push_back(random.below(4) == 0 ? kNone : static_cast<float>(random.uniform()));
-    }
-    data.node_ptr.push_back(data.node_ptr.back() + static_cast<int64_t>(nodes));
-    data.edge_ptr.push_back(static_cast<int64_t>(data.edge_source.size()));
-    data.y.push_back(static_cast<int32_t>(random.below((wanted & kTargets) != 0 ? 6 : 3)) - 1);
-    data.source_of.push_back(0);
-    data.row_begin.push_back(g);
-    data.row_end.push_back(g + 1);
-  }
-  if ((wanted & kPositions) != 0) data.sections.positions = std::move(places);
-  if ((wanted & kTrees) != 0) data.sections.trees = std::move(trees);
-  data.sections.count_paths = (wanted & kPaths) != 0;
-  if ((wanted & kTargets) != 0) data.sections.targets = std::move(labels);
-  if ((wanted & kIds) != 0) data.sections.ids = {{3, 5, 8, 13}};
-  return data;
-}
+using namespace test;
 
 /// NaN is one value here.
 std::vector<int32_t> bits(std::span<const float> values) {
@@ -204,43 +132,6 @@ void check_batch(const GraphStore& store, const std::vector<int64_t>& ids,
   CHECK(all(batch.out_ptr) == out_ptr);
   CHECK(all(batch.out_target) == out_target);
   CHECK(bits(all(batch.target)) == bits(target));
-}
-
-struct Tensor {
-  DType dtype;
-  std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;
-  template <class T>
-  T& value(std::size_t i) {
-    return reinterpret_cast<T*>(bytes.data())[i];
-  }
-};
-using Tensors = std::map<std::string, Tensor>;
-using Metadata = std::map<std::string, std::string>;
-
-/// A copy of the store `from` with sound hashes, after `change` of its tensors and metadata.
-void rewrite(const std::filesystem::path& from, const std::filesystem::path& to,
-             const std::function<void(Tensors&, Metadata&)>& change) {
-  const SafetensorsFile file = SafetensorsFile::open(from);
-  Tensors tensors;
-  for (const auto& [name, view] : file.tensors()) {
-    tensors[name] = {view.dtype, view.shape, {view.data, view.data + view.bytes}};
-  }
-  Metadata metadata = file.metadata();
-  std::erase_if(metadata, [](const auto& entry) { return entry.first.starts_with("hash."); });
-  change(tensors, metadata);
-  SafetensorsWriter writer;
-  for (const auto& [name, tensor] : tensors) {
-    writer.add(name, tensor.dtype, tensor.shape, tensor.bytes.data());
-  }
-  writer.metadata(metadata);
-  writer.write(to, true);
-}
-
-std::string faults(const std::filesystem::path& path) {
-  std::string out;
-  for (const Diagnostic& d : GraphStore::open(path).verify()) out += d.message + "; ";
-  return out;
 }
 
 TEST_CASE("a store of any of the sections holds what it was made from", "[sections][store]") {
@@ -371,118 +262,6 @@ TEST_CASE("who needs a section that a store lacks is told which", "[sections][st
   write_graph_store(folder / "all", graphs_with(kAll, 1));
   const GraphStore all = GraphStore::open(folder / "all");
   CHECK(&all.need<Trees>() == all.trees());
-}
-
-TEST_CASE("sections that do not agree with the graphs are not written", "[sections][store]") {
-  const test::ScratchFolder folder;
-  const auto refused = [&](auto change, std::size_t targets = 1) {
-    GraphStoreData data = graphs_with(kAll, 3, targets);
-    change(data.sections);
-    return test::data_error([&] { write_graph_store(folder / "g", data); });
-  };
-  CHECK_THAT(refused([](SectionData& s) { s.targets->classes = {"p"}; }),
-             Catch::Contains(" has the label "));
-  CHECK_THAT(refused([](SectionData& s) { s.positions->pos.pop_back(); }),
-             Catch::Contains("pos does not match node_ptr"));
-  CHECK_THAT(refused([](SectionData& s) { s.positions->pos[2] = INFINITY; }),
-             Catch::Contains("a position is not finite"));
-  CHECK_THAT(refused([](SectionData& s) { s.trees->parent[0] = 0; }),
-             Catch::Contains("the parents of graph 0 are no forest"));
-  CHECK_THAT(refused([](SectionData& s) { s.trees->parent.push_back(-1); }),
-             Catch::Contains("parent does not match"));
-  CHECK_THAT(refused([](SectionData& s) { s.targets->values = {1}; }),
-             Catch::Contains("target is not one number a graph"));
-  CHECK_THAT(refused([](SectionData& s) { s.targets->values.resize(30); }, 2),
-             Catch::Contains("target is not one number a graph and name"));
-  CHECK_THAT(refused([](SectionData& s) {
-               s.ids->vocabulary = {5, 5};
-             }),
-             Catch::Contains("the vocabulary is not strictly ascending"));
-  CHECK_THAT(refused([](SectionData& s) { s.ids->vocabulary.clear(); }),
-             Catch::Contains("ids of graphs in space need a vocabulary"));
-}
-
-TEST_CASE("verify finds a changed bit of any section", "[sections][store]") {
-  const test::ScratchFolder folder;
-  write_graph_store(folder / "g", graphs_with(kAll, 4, 3));
-  const std::string sound = test::read_text(folder / "g");
-  const SafetensorsFile file = SafetensorsFile::parse(std::as_bytes(std::span(sound)), "g");
-  Random random(4);
-  for (const char* name : {"pos", "parent", "tour", "relations", "paths", "target", "vocabulary"}) {
-    for (int round = 0; round < 5; ++round) {
-      const TensorView& view = file.tensor(name);
-      const auto at = static_cast<std::size_t>(view.data - std::as_bytes(std::span(sound)).data()) +
-                      random.below(view.bytes);
-      std::string bytes = sound;
-      bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.below(8)));
-      std::ofstream(folder / "bad", std::ios::binary) << bytes;
-      CHECK_THAT(faults(folder / "bad"),
-                 Catch::Contains("tensor '" + std::string(name) + "' differs from its hash"));
-    }
-  }
-}
-
-TEST_CASE("verify finds sections that are not those of the graphs, even with sound hashes",
-          "[sections][store]") {
-  const test::ScratchFolder folder;
-  write_graph_store(folder / "g", graphs_with(kAll, 5, 2));
-  const auto faults_after = [&](auto change) {
-    rewrite(folder / "g", folder / "bad", [&](Tensors& t, Metadata&) { change(t); });
-    return faults(folder / "bad");
-  };
-  CHECK(faults_after([](Tensors&) {}).empty());
-  CHECK(faults_after([](Tensors& t) { t["pos"].value<float>(4) = INFINITY; }) ==
-        "graph 0 has a position that is not finite; ");
-  CHECK(faults_after([](Tensors& t) { t["parent"].value<int32_t>(0) = 0; }) ==
-        "graph 0 has parents that are no forest; ");
-  CHECK(faults_after([](Tensors& t) { ++t["tour"].value<int32_t>(0); }) ==
-        "graph 0 has a tour that is not that of its parents; ");
-  CHECK(faults_after([](Tensors& t) { ++t["relations"].value<int64_t>(2); }) ==
-        "graph 0 has relations that are not those of its parents; ");
-  CHECK(faults_after([](Tensors& t) { ++t["paths"].value<int64_t>(0); }) ==
-        "graph 0 has numbers of paths that are not those of its edges; ");
-  CHECK(faults_after([](Tensors& t) { t["target"].value<float>(5) = INFINITY; }) ==
-        "graph 2 has a target that is not finite; ");
-  CHECK(faults_after([](Tensors& t) { t["y"].value<int32_t>(1) = 5; }) ==
-        "graph 1 has a label that is none of the classes; ");
-  CHECK(faults_after([](Tensors& t) { t["x"].value<float>(0) = 5; }) ==
-        "graph 0 has a node whose id is not in [0, num_ids); ");
-  CHECK(faults_after([](Tensors& t) { t["vocabulary"].value<int64_t>(0) = 6; }) ==
-        "the vocabulary is not strictly ascending; ");
-}
-
-TEST_CASE("a section of which only a part is there is refused", "[sections][store]") {
-  const test::ScratchFolder folder;
-  write_graph_store(folder / "g", graphs_with(kAll, 6, 2));
-  const auto refused = [&](const std::function<void(Tensors&, Metadata&)>& change) {
-    rewrite(folder / "g", folder / "half", change);
-    return test::data_error([&] { GraphStore::open(folder / "half"); });
-  };
-  for (const std::string name : {"parent", "tour", "relations", "target"}) {
-    CHECK_THAT(refused([&](Tensors& t, Metadata&) { t.erase(name); }),
-               Catch::Contains("no tensor '" + name + "'"));
-  }
-  CHECK_THAT(refused([](Tensors&, Metadata& m) { m.erase("classes"); }),
-             Catch::Contains("no metadata 'classes'"));
-  CHECK_THAT(refused([](Tensors&, Metadata& m) { m["classes"] = "{"; }),
-             Catch::Contains("malformed metadata"));
-  CHECK_THAT(refused([](Tensors&, Metadata& m) { m.erase("target_names"); }),
-             Catch::Contains("tensor 'target' has shape [30,2] instead of [30]"));
-  for (const std::string name : {"pos", "paths", "parent"}) {
-    CHECK_THAT(refused([&](Tensors& t, Metadata&) {
-                 t[name].shape = {
-                     static_cast<int64_t>(t[name].bytes.size() / dtype_size(t[name].dtype)), 1};
-               }),
-               Catch::Contains("tensor '" + name + "' has shape"));
-  }
-  // As a whole it may be left out.
-  rewrite(folder / "g", folder / "less", [](Tensors& t, Metadata& m) {
-    for (const char* name : {"parent", "tour", "relations", "target", "paths"}) t.erase(name);
-    m.erase("classes");
-    m.erase("target_names");
-    std::memset(t["y"].bytes.data(), 0, t["y"].bytes.size());
-  });
-  CHECK(faults(folder / "less").empty());
 }
 
 }  // namespace
