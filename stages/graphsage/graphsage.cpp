@@ -247,12 +247,12 @@ std::string identity_of(const GraphsageOptions& options, const Request& request,
 }  // namespace
 
 StageInfo Graphsage::info() {
-  StageInfo out{
-      .name = "graphsage",
-      .summary = "Train a recommender on ratings: GraphSAGE on the graph of users and items.",
-      .inputs = {graphs_of("ratings")},
-      .outputs = {{"model", "recommender"}}};
+  StageInfo out;
+  out.name = "graphsage";
+  out.summary = "Train a recommender on ratings: GraphSAGE on the graph of users and items.";
   out.refused = {{"num_negatives", {1}, "one item that was not rated is drawn for each pair"}};
+  out.inputs = {graphs_of("ratings")};
+  out.outputs = {{"model", "recommender"}};
   return out;
 }
 
