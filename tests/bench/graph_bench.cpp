@@ -16,10 +16,11 @@
 #include <vector>
 
 #include "bench.h"
+#include "data/domains.h"
+#include "data/import.h"
 #include "data/texts/text_store.h"
 #include "graph/graph_store.h"
 #include "graph/pack.h"
-#include "support/import_options.h"
 
 namespace {
 
@@ -94,8 +95,8 @@ nlohmann::json text(const std::vector<std::string>& words) {
   std::filesystem::remove(store);
   const double before = cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
-  const kdgat::graph::ImportReport report = kdgat::graph::import_logs(
-      words[1], words[2], kdgat::load_options<kdgat::graph::ImportOptions>(options));
+  const kdgat::graph::ImportReport report =
+      kdgat::graph::import_source(kdgat::graph::all_domains(), words[1], words[2], options);
   nlohmann::json out = report.build;
   out["seconds"] = seconds_since(start);
   out["cpu_seconds"] = cpu_seconds() - before;

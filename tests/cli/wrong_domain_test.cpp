@@ -1,6 +1,7 @@
 // Data of a domain that a stage does not read: refused before anything runs.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -28,7 +29,7 @@ TEST_CASE("data of a wrong domain is refused by the plan, before there is a run 
   for (const auto& [own, names] : stages) {
     std::string profile = "stages:\n";
     for (const std::string& stage : names) profile += "  " + stage + ": {}\n";
-    write_text(scratch / (own + ".yaml"), profile);
+    std::ofstream(scratch / (own + ".yaml")) << profile;
     for (const auto& [domain, options] : data) {
       if (domain == own) continue;
       const CommandResult run =
