@@ -56,3 +56,7 @@ struct ClassifierOptions : train::TrainOptions,
 };
 
 }  // namespace kdgat::classifier
+
+namespace kdgat {
+extern template nlohmann::json train::result_options(const classifier::ClassifierOptions& options);
+}  // namespace kdgat
