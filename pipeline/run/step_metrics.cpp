@@ -85,7 +85,7 @@ std::vector<Decision> read_decisions(const json& metrics) {
   detail::each_part(metrics, [&](const std::string& model, const std::string& part,
                                  const json& tables) {
     if (!has_core(tables)) return;
-    const json core = tables.at("core");
+    const json& core = tables.at("core");
     Decision& one = out.emplace_back(Decision{model, part, {}, word(core, "threshold_from"), {}});
     if (const json threshold = below(core, "threshold"); threshold.is_number()) {
       one.threshold = threshold.get<double>();
