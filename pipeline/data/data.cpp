@@ -165,7 +165,9 @@ std::string identity_of_given(const DataSpec& data, const fs::path& path) {
 }  // namespace
 
 SectionSchemas data_schemas() {
-  return {graph::import_schema(graph::all_domains()), graph::synth_schema(graph::all_domains())};
+  static const SectionSchemas schemas{
+      graph::import_schema(graph::all_domains()), graph::synth_schema(graph::all_domains()), {}};
+  return schemas;
 }
 
 fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "data/dataset_files.h"
@@ -111,6 +112,8 @@ class Domain {
   virtual std::vector<std::string> formats() const = 0;
   /// JSON Schema of all options that matter to it, those shared with others too.
   virtual nlohmann::json import_schema() const = 0;
+  /// The names of these, without the rest of the schema.
+  virtual std::vector<std::string> import_options() const = 0;
   /// Of `values`, which may hold options of other domains too, here and below.
   virtual std::vector<Diagnostic> import_problems(const nlohmann::json& values) const = 0;
   /// All options that decide what an import gives.
@@ -166,6 +169,11 @@ template <class Base, class Import, class Synth>
 class WithOptions : public Base {
  public:
   nlohmann::json import_schema() const override { return options_schema<Import>(); }
+  std::vector<std::string> import_options() const override {
+    std::vector<std::string> out;
+    std::apply([&](const auto&... f) { (out.push_back(f.name), ...); }, Import::table());
+    return out;
+  }
   std::vector<Diagnostic> import_problems(const nlohmann::json& values) const override {
     try {
       own_options<Import>(values);
