@@ -18,7 +18,12 @@ std::optional<std::string> content_of(const fs::path& file) {
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;  // reading a folder throws
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  std::string out;
+  char block[1 << 14];
+  while (in.read(block, sizeof block), in.gcount() > 0) {
+    out.append(block, static_cast<std::size_t>(in.gcount()));
+  }
+  return out;
 }
 
 /// What nlohmann says without its "[json.exception...] parse error at line 3, column 5:".
