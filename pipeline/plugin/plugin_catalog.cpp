@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "kdgat/stage_abi.h"
 #include "pipeline/system/json_file.h"
@@ -22,7 +23,7 @@ std::vector<PortDescription> read_ports(const nlohmann::json& list) {
 }
 
 PluginDescription read_description(const fs::path& path) {
-  const nlohmann::json json = load_object(path);
+  nlohmann::json json = load_object(path);
   PluginDescription plugin;
   plugin.name = json.at("name");
   plugin.library = path.parent_path() / json.at("library").get<std::string>();
@@ -35,10 +36,12 @@ PluginDescription read_description(const fs::path& path) {
   plugin.library_hash = json.at("library_hash");
   plugin.inputs = read_ports(json.at("inputs"));
   plugin.outputs = read_ports(json.at("outputs"));
-  plugin.options = json.at("options");
-  for (const nlohmann::json& option :
-       plugin.options.value("properties", nlohmann::json::object())) {
-    if (!option.is_object()) throw std::runtime_error("an option is no object");
+  plugin.options = std::move(json.at("options"));  // most of what is read
+  if (!plugin.options.is_object()) throw std::runtime_error("its options are no object");
+  if (const auto options = plugin.options.find("properties"); options != plugin.options.end()) {
+    for (const nlohmann::json& option : *options) {
+      if (!option.is_object()) throw std::runtime_error("an option is no object");
+    }
   }
   plugin.refused = json.value("refused", nlohmann::json::array());
   plugin.trains_in_ranks = json.value("trains_in_ranks", false);
