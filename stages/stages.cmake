@@ -33,13 +33,16 @@ kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
-kdgat_add_room(kdgat_engine stages/model/kernels isa parallel)
+kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
+kdgat_add_room(kdgat_engine stages/model/kernels/cpu
+  by_graph gat graph_norm heads norm parallel path_geometry paths)
+kdgat_add_room(kdgat_engine stages/model/kernels/cpu/isa level)
+kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths)
 kdgat_add_room(kdgat_engine stages/model/layers
-  batch_tensors blocked_heads gat_conv gat_reference gatv2_conv graph_norm input jumping layers
-  noise norm recompute)
+  blocked_heads gat_conv gatv2_conv graph_norm input jumping layers noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
 kdgat_add_room(kdgat_engine stages/model/space
-  graph_head growth path_features path_messages path_ops products sgmp sgmp_config sgmp_footprint
+  chunk_index graph_head growth path_features path_messages products sgmp sgmp_config sgmp_footprint
   spatial_tensors)
 kdgat_add_room(kdgat_engine stages/model/texts sparse_product text_gcn)
 kdgat_add_room(kdgat_engine stages/objective
@@ -61,7 +64,7 @@ endif()
 kdgat_precompile(kdgat_engine)
 # The one source that starts threads; with LibTorch's own run time, as two would keep two sets of
 # them.
-set_source_files_properties(stages/model/kernels/parallel.cpp PROPERTIES COMPILE_OPTIONS -fopenmp
+set_source_files_properties(stages/model/kernels/cpu/parallel.cpp PROPERTIES COMPILE_OPTIONS -fopenmp
                             SKIP_PRECOMPILE_HEADERS ON)
 # LibTorch has Gloo inside and its headers not.
 find_path(GLOO_INCLUDE gloo/algorithm.h)
@@ -90,10 +93,9 @@ if(NOT gomp)
 endif()
 target_link_libraries(kdgat_engine PRIVATE ${gomp})
 
-# The kernels, once for each instruction set; the level is chosen at start.
+# The inner loops, once for each instruction set; the level is chosen at start.
 function(kdgat_add_kernels isa)
-  add_library(kdgat_kernels_${isa} OBJECT stages/model/kernels/gat_kernels.cpp
-              stages/model/kernels/sage_kernels.cpp)
+  add_library(kdgat_kernels_${isa} OBJECT stages/model/kernels/cpu/isa/tables.cpp)
   target_include_directories(kdgat_kernels_${isa} PRIVATE stages)
   target_compile_definitions(kdgat_kernels_${isa} PRIVATE KDGAT_KERNEL_ISA=${isa})
   target_compile_options(kdgat_kernels_${isa} PRIVATE

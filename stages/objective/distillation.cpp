@@ -1,6 +1,6 @@
 #include "objective/distillation.h"
 
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 
 namespace kdgat::objective {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "model/detector/fusion_net.h"
+#include "model/kernels/batch_tensors.h"
 #include "model/layers/blocked_heads.h"
-#include "model/layers/gat_reference.h"
 #include "objective/eval_guard.h"
 
 namespace kdgat::objective {

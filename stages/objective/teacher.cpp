@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "kdgat/text.h"
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 #include "model/model_file.h"
 #include "objective/autoencoder_objective.h"
 #include "objective/classifier_objective.h"

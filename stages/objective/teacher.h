@@ -16,7 +16,7 @@
 
 #include "graph/pack.h"
 #include "kdgat/stage.h"
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 #include "objective/kd_options.h"
 #include "train/objective.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 #include "objective/eval_guard.h"
 
 namespace kdgat::objective {

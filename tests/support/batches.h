@@ -14,8 +14,8 @@
 #include "file/safetensors.h"
 #include "graph/pack.h"
 #include "graph/random.h"
-#include "model/kernels/isa.h"
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
+#include "model/kernels/cpu/isa/level.h"
 #include "support/catch_torch.h"
 
 namespace kdgat::test {

@@ -1,6 +1,6 @@
 #include "model/detector/vgae.h"
 
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 #include "model/layers/generator_lock.h"
 #include "model/layers/noise.h"
 

@@ -4,7 +4,7 @@
 // N rows (nodes), L inputs, V outputs (num_ids).
 #pragma once
 
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
 

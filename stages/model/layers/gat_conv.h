@@ -6,7 +6,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
 
@@ -30,8 +30,7 @@ class GatConvImpl : public torch::nn::Module {
 };
 TORCH_MODULE(GatConv);
 
-/// The edge part: attention over h [N, heads*channels]. Fused kernels on the CPU (float or double),
-/// elsewhere plain tensor operations.
+/// The edge part: attention over h [N, heads*channels].
 at::Tensor gat_attention(const at::Tensor& h_NC, const at::Tensor& att_src,
                          const at::Tensor& att_dst, const at::Tensor& bias,
                          const BatchTensors& batch);

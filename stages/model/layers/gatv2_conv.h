@@ -7,7 +7,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
 
@@ -33,15 +33,9 @@ class GatV2ConvImpl : public torch::nn::Module {
 };
 TORCH_MODULE(GatV2Conv);
 
-/// The edge part, over l and r [N, heads*channels]; lin_edge [heads*channels, D]. Fused kernels on
-/// the CPU (float or double) where the edge features need no gradient, else plain.
+/// The edge part, over l and r [N, heads*channels]; lin_edge [heads*channels, D].
 at::Tensor gatv2_attention(const at::Tensor& l_NC, const at::Tensor& r_NC,
                            const at::Tensor& lin_edge, const at::Tensor& att,
                            const at::Tensor& bias, const BatchTensors& batch);
-
-/// The same in plain tensor operations, differentiable on any device; holds messages of E x width.
-at::Tensor gatv2_attention_reference(const at::Tensor& l_NC, const at::Tensor& r_NC,
-                                     const at::Tensor& lin_edge, const at::Tensor& att,
-                                     const at::Tensor& bias, const BatchTensors& batch);
 
 }  // namespace kdgat::model

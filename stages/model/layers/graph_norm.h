@@ -6,7 +6,7 @@
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
 
@@ -19,13 +19,8 @@ class GraphNormImpl : public torch::nn::Module {
 TORCH_MODULE(GraphNorm);
 
 /// dropout(relu(weight * o / sqrt(mean(o^2) + 1e-5) + bias)) with o = x - mean_scale * mean(x),
-/// means over the nodes of each graph. `p` = 0 outside training. Fused on the CPU (float or
-/// double), elsewhere plain tensor operations.
+/// means over the nodes of each graph. `p` = 0 outside training.
 at::Tensor graph_norm_relu_dropout(const at::Tensor& x_NC, const GraphNormImpl& norm, double p,
                                    uint32_t layer, const BatchTensors& batch);
-
-/// The norm alone, in plain tensor operations: for devices without kernels and for tests.
-at::Tensor graph_norm_reference(const at::Tensor& x_NC, const GraphNormImpl& norm,
-                                const BatchTensors& batch);
 
 }  // namespace kdgat::model

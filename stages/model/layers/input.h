@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 #include "model/layers/input_form.h"
 
 namespace kdgat::model {

@@ -1,60 +1,15 @@
 #include "model/layers/layers.h"
 
-#include <torch/autograd.h>
-#include <torch/nn/functional/linear.h>
-
 #include <string>
 
-#include "model/kernels/isa.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/parallel.h"
-#include "model/layers/full_precision.h"
-#include "model/layers/gat_reference.h"
+#include "model/kernels/full_precision.h"
+#include "model/kernels/kernels_for.h"
+#include "model/kernels/norm.h"
+#include "model/layers/noise.h"
 #include "model/layers/norm.h"
 #include "model/layers/recompute.h"
 
 namespace kdgat::model {
-
-namespace {
-
-struct MeanPool : torch::autograd::Function<MeanPool> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& input,
-                            const BatchTensors& batch) {
-    const at::Tensor x = input.contiguous();
-    const int64_t columns = x.size(1);
-    at::Tensor out = at::empty({batch.graphs, columns}, x.options());
-    const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
-    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "mean_pool", [&] {
-      for_blocks(batch.graphs, x.numel(), [&](int64_t g) {
-        kernel_table<scalar_t>().mean_rows(x.const_data_ptr<scalar_t>(), node_ptr[g],
-                                           node_ptr[g + 1], columns,
-                                           out.data_ptr<scalar_t>() + g * columns);
-      });
-    });
-    ctx->save_for_backward({batch.node_ptr_G1});
-    return out;
-  }
-
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
-                                                 const torch::autograd::variable_list& grads) {
-    const at::Tensor ptr = ctx->get_saved_variables()[0];
-    const at::Tensor grad = grads[0].contiguous();
-    const int32_t* node_ptr = ptr.const_data_ptr<int32_t>();
-    const int64_t graphs = grad.size(0), columns = grad.size(1);
-    const at::Tensor grad_x = at::empty({node_ptr[graphs], columns}, grad.options());
-    AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "mean_pool", [&] {
-      const scalar_t* from = grad.const_data_ptr<scalar_t>();
-      scalar_t* to = grad_x.data_ptr<scalar_t>();
-      for_blocks(graphs, grad_x.numel(), [&](int64_t g) {
-        kernel_table<scalar_t>().spread_rows(from + g * columns, node_ptr[g], node_ptr[g + 1],
-                                             columns, to);
-      });
-    });
-    return {grad_x, at::Tensor()};
-  }
-};
-
-}  // namespace
 
 BlockImpl::BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropout,
                      const std::string& norm_kind)
@@ -100,11 +55,7 @@ at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint3
 
 at::Tensor mean_pool(const at::Tensor& given_NC, const BatchTensors& batch) {
   const at::Tensor x_NC = full(given_NC);
-  if (x_NC.is_cpu()) return MeanPool::apply(x_NC, batch);
-  const at::Tensor count = at::diff(batch.node_ptr_G1).clamp_min(1).to(x_NC.scalar_type());
-  return at::zeros({batch.graphs, x_NC.size(1)}, x_NC.options())
-             .index_add(0, node_graphs(batch), x_NC) /
-         count.unsqueeze(1);
+  return kernels_for<NormKernels>(x_NC.device()).mean_pool(x_NC, batch);
 }
 
 }  // namespace kdgat::model

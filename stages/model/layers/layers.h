@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 #include "model/layers/gat_conv.h"
 #include "model/layers/graph_norm.h"
 

@@ -4,7 +4,7 @@
 
 #include <torch/nn/modules/batchnorm.h>
 
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
 
@@ -13,10 +13,5 @@ namespace kdgat::model {
 /// running statistics if `update_running`.
 at::Tensor norm_relu_dropout(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm, double p,
                              uint32_t layer, const BatchTensors& batch, bool update_running);
-
-/// The norm alone over the rows of all processes of a step, in plain tensor operations: for devices
-/// without kernels and for tests.
-at::Tensor batch_norm_over_ranks(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm,
-                                 graph::Exchange& exchange, bool update_running);
 
 }  // namespace kdgat::model

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "graph/random.h"
-#include "model/layers/noise_keys.h"
+#include "model/kernels/cpu/isa/level.h"
+#include "model/kernels/noise_keys.h"
 #include "model/ratings/sage_ops.h"
 
 namespace kdgat::model {
@@ -288,7 +289,7 @@ void SageNet::adam(const AdamStep& step) {
                                            scalar_t(step.weight_decay),
                                            scalar_t(1 - std::pow(kBeta1, n)),
                                            scalar_t(std::sqrt(1 - std::pow(kBeta2, n)))};
-    sage_table<scalar_t>().adam(args, 0, weights_.numel());
+    loops<scalar_t>().sage.adam(args, 0, weights_.numel());
   });
 }
 

@@ -3,12 +3,11 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include <string_view>
 #include <vector>
 
-#include "model/kernels/isa.h"
-#include "model/kernels/parallel.h"
-#include "model/layers/noise_keys.h"
+#include "model/kernels/cpu/isa/level.h"
+#include "model/kernels/cpu/parallel.h"
+#include "model/kernels/noise_keys.h"
 
 namespace kdgat::model {
 namespace {
@@ -66,25 +65,6 @@ at::Tensor degrees_of(const at::Tensor& row, int64_t rows, const at::TensorOptio
 
 }  // namespace
 
-template <>
-const kernels::SageTable<float>& sage_table<float>() {
-  const std::string_view level = isa_level();
-#if defined(__x86_64__)
-  if (level == "avx512") return kernels::avx512::sage_table_float();
-  if (level == "avx2") return kernels::avx2::sage_table_float();
-#endif
-  return kernels::portable::sage_table_float();
-}
-template <>
-const kernels::SageTable<double>& sage_table<double>() {
-  const std::string_view level = isa_level();
-#if defined(__x86_64__)
-  if (level == "avx512") return kernels::avx512::sage_table_double();
-  if (level == "avx2") return kernels::avx2::sage_table_double();
-#endif
-  return kernels::portable::sage_table_double();
-}
-
 uint64_t sage_noise(uint64_t seed, int64_t step, uint64_t layer) {
   return mix(mix(mix(seed) + static_cast<uint64_t>(step)) + layer);
 }
@@ -100,7 +80,7 @@ void sage_aggregate(SageAggregator kind, const kernels::SageRows& graph, const a
                                            m.data_ptr<scalar_t>(),
                                            m.stride(0),
                                            is_max ? argmax.data_ptr<int32_t>() : nullptr};
-    const auto& table = sage_table<scalar_t>();
+    const kernels::SageTable<scalar_t>& table = loops<scalar_t>().sage;
     const auto body = is_max ? table.max_rows : table.mean_rows;
     const int64_t work = at::get_num_threads() == 1 ? 0 : edges_of(graph) * h.size(1);
     for_runs(graph.rows, 64, work, [&](int64_t begin, int64_t end) { body(args, begin, end); });
@@ -117,7 +97,7 @@ void sage_scatter(SageAggregator kind, const kernels::SageRows& graph, const at:
                                                grad_m.size(1),
                                                is_max ? argmax.const_data_ptr<int32_t>() : nullptr,
                                                grad_h.data_ptr<scalar_t>()};
-    const auto& table = sage_table<scalar_t>();
+    const kernels::SageTable<scalar_t>& table = loops<scalar_t>().sage;
     const auto body = is_max ? table.max_scatter : table.mean_scatter;
     // Threads take columns: the order of a column's sums is always the same.
     const int64_t work = (is_max ? graph.rows : edges_of(graph)) * grad_m.size(1);
@@ -139,7 +119,7 @@ void sage_activate(const at::Tensor& z, const at::Tensor& h, const at::Tensor& b
         out.data_ptr<scalar_t>(),
         out.stride(0)};
     for_runs(z.size(0), kBlockRows, z.numel(), [&](int64_t begin, int64_t end) {
-      sage_table<scalar_t>().activate(args, begin, end);
+      loops<scalar_t>().sage.activate(args, begin, end);
     });
   });
 }
@@ -147,7 +127,7 @@ void sage_activate(const at::Tensor& z, const at::Tensor& h, const at::Tensor& b
 void sage_activate_grad(const at::Tensor& out, double p, const at::Tensor& grad) {
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "sage_activate_grad", [&] {
     for_runs(out.size(0), kBlockRows, grad.numel(), [&](int64_t begin, int64_t end) {
-      sage_table<scalar_t>().activate_grad(out.const_data_ptr<scalar_t>(), out.stride(0),
+      loops<scalar_t>().sage.activate_grad(out.const_data_ptr<scalar_t>(), out.stride(0),
                                            out.size(1), scalar_t(1 / (1 - p)),
                                            grad.data_ptr<scalar_t>(), begin, end);
     });

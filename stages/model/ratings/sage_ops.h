@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "model/kernels/sage_kernels.h"
+#include "model/kernels/cpu/isa/sage_table.h"
 
 namespace kdgat::model {
 
@@ -33,14 +33,6 @@ void sage_aggregate(SageAggregator kind, const kernels::SageRows& graph, const a
 void sage_scatter(SageAggregator kind, const kernels::SageRows& graph, const at::Tensor& grad_m,
                   const at::Tensor& argmax, const at::Tensor& grad_h);
 }  // namespace plain
-
-/// The kernels of the chosen instruction set, T float or double.
-template <class T>
-const kernels::SageTable<T>& sage_table();
-template <>
-const kernels::SageTable<float>& sage_table<float>();
-template <>
-const kernels::SageTable<double>& sage_table<double>();
 
 /// Key of the noise of a layer in a step.
 uint64_t sage_noise(uint64_t seed, int64_t step, uint64_t layer);

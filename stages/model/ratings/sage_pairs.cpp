@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "model/layers/noise_keys.h"
+#include "model/kernels/noise_keys.h"
 #include "model/ratings/sage.h"
 #include "model/ratings/sage_ops.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/shape.h"
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 #include "model/layers/init.h"
 
 namespace kdgat::model {

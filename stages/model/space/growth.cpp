@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 
 namespace kdgat::model {
 

@@ -9,22 +9,9 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "graph/paths.h"
+#include "model/kernels/paths.h"
 
 namespace kdgat::model {
-
-/// Of a chunk of paths, in the type and on the device of the positions.
-struct PathFeatures {
-  at::Tensor d_ij;                  ///< [arcs]
-  at::Tensor d_jk, theta_ijk;       ///< [triplets]
-  at::Tensor d_jp, theta_ijp, phi;  ///< [paths]
-};
-
-PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chunk);
-/// The same in plain tensor operations, on any device.
-namespace plain {
-PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chunk);
-}
 
 inline constexpr int64_t kDistances = 50, kThetas = 6, kPhis = 12;
 

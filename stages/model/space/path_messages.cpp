@@ -4,9 +4,10 @@
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
 
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
+#include "model/kernels/kernels_for.h"
+#include "model/space/chunk_index.h"
 #include "model/space/path_features.h"
-#include "model/space/path_ops.h"
 #include "model/space/products.h"
 
 namespace kdgat::model {
@@ -58,8 +59,8 @@ class Pass {
     at::Tensor sums = at::zeros({t_[kH].size(0), t_[kSecond].size(0)}, t_[kH].options());
     for_chunks([&](const ChunkIndex& index, const PathBasis& basis) {
       const Rows rows = hidden_of(index, basis);
-      relu_sum(s_.product.times(rows.z, transposed_[kSecond]), {index.path_ptr_A1, index.i_A},
-               t_[kSecondBias], sums);
+      kernels_.relu_sum(s_.product.times(rows.z, transposed_[kSecond]),
+                        {index.path_ptr_A1, index.i_A}, t_[kSecondBias], sums);
     });
     return sums;
   }
@@ -71,17 +72,17 @@ class Pass {
     for_chunks([&](const ChunkIndex& index, const PathBasis& basis) {
       const Rows rows = hidden_of(index, basis);
       at::Tensor grad = s_.product.times(rows.z, transposed_[kSecond]);
-      relu_sum_backward(grad, {index.path_ptr_A1, index.i_A}, t_[kSecondBias], grad_sums,
-                        grads_[kSecondBias]);
+      kernels_.relu_sum_backward(grad, {index.path_ptr_A1, index.i_A}, t_[kSecondBias], grad_sums,
+                                 grads_[kSecondBias]);
       s_.product.add_gradient(grads_[kSecond], grad, rows.z);
       at::Tensor grad_z = s_.product.times(grad, t_[kSecond]);
       grad.reset();
       at::Tensor grad_u =
-          sum_runs(grad_z, rows.z, {index.path_ptr_T1, index.p_P}, table(grad_tables, 3));
+          kernels_.sum_runs(grad_z, rows.z, {index.path_ptr_T1, index.p_P}, table(grad_tables, 3));
       term_backward(kTorsion, rows.torsion, grad_z);
       grad_z.reset();
       const at::Tensor grad_v =
-          sum_runs(grad_u, {}, {index.triplet_ptr_A1, index.k_T}, table(grad_tables, 2));
+          kernels_.sum_runs(grad_u, {}, {index.triplet_ptr_A1, index.k_T}, table(grad_tables, 2));
       term_backward(kTriplet, rows.triplet, grad_u);
       table(grad_tables, 1).index_add_(0, index.j_A, grad_v);
       table(grad_tables, 0).index_add_(0, index.i_A, grad_v);
@@ -126,9 +127,9 @@ class Pass {
     v.add_(table(tables_, 0).index_select(0, index.i_A));
     v.add_(table(tables_, 1).index_select(0, index.j_A));
     at::Tensor u = s_.product.times(out.triplet.hidden, transposed_[kTriplet + 2]);
-    add_runs(u, {index.triplet_ptr_A1, index.k_T}, v, table(tables_, 2), false);
+    kernels_.add_runs(u, {index.triplet_ptr_A1, index.k_T}, v, table(tables_, 2), false);
     out.z = s_.product.times(out.torsion.hidden, transposed_[kTorsion + 2]);
-    add_runs(out.z, {index.path_ptr_T1, index.p_P}, u, table(tables_, 3), true);
+    kernels_.add_runs(out.z, {index.path_ptr_T1, index.p_P}, u, table(tables_, 3), true);
     return out;
   }
 
@@ -138,11 +139,12 @@ class Pass {
     graph::PathChunk chunk;
     while (cursor.next(chunk, s_.budget)) {
       body(ChunkIndex(chunk, s_.pos_N3.device()),
-           path_basis(path_features(s_.pos_N3, chunk), s_.cutoff));
+           path_basis(kernels_.features(s_.pos_N3, chunk), s_.cutoff));
     }
   }
 
   const Shared& s_;
+  const PathKernels& kernels_ = kernels_for<PathKernels>(s_.pos_N3.device());
   const variable_list& t_;
   int64_t width_;             ///< 4H
   variable_list transposed_;  ///< of the matrices in t_

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/nn/init.h>
 
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 #include "model/space/path_features.h"
 
 namespace kdgat::model {

@@ -10,9 +10,8 @@
 #include <string>
 
 #include "kdgat/error.h"
-#include "model/kernels/isa.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/parallel.h"
+#include "model/kernels/cpu/isa/level.h"
+#include "model/kernels/cpu/parallel.h"
 
 namespace kdgat::model {
 
@@ -138,17 +137,16 @@ at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
   const int64_t nodes = x_NC.size(0), columns = x_NC.size(1);
   at::Tensor out = part.rows() == nodes ? at::empty_like(x_NC) : at::zeros_like(x_NC);
   AT_DISPATCH_FLOATING_TYPES(x_NC.scalar_type(), "sparse_product", [&] {
-    const kernels::Table<scalar_t>& table = kernel_table<scalar_t>();
+    const kernels::SparseTable<scalar_t>& table = loops<scalar_t>().sparse;
     // Panels of about one width: the last of 200 columns would be a narrow one.
-    const int64_t panels = (columns + table.sparse_width - 1) / table.sparse_width;
-    const int64_t vectors = (columns + table.sparse_lanes - 1) / table.sparse_lanes;
-    const int64_t width = panels == 0 ? 0 : (vectors + panels - 1) / panels * table.sparse_lanes;
+    const int64_t panels = (columns + table.width - 1) / table.width;
+    const int64_t vectors = (columns + table.lanes - 1) / table.lanes;
+    const int64_t width = panels == 0 ? 0 : (vectors + panels - 1) / panels * table.lanes;
     const at::Tensor panel = at::empty({nodes, width}, x_NC.options());
     const scalar_t* x = x_NC.const_data_ptr<scalar_t>();
     for (int64_t first = 0; first < columns; first += width) {
       const int64_t count = std::min(width, columns - first);
-      const int64_t used =
-          (count + table.sparse_lanes - 1) / table.sparse_lanes * table.sparse_lanes;
+      const int64_t used = (count + table.lanes - 1) / table.lanes * table.lanes;
       scalar_t* packed = panel.data_ptr<scalar_t>();
       for_blocks((nodes + kPackRows - 1) / kPackRows, nodes * used, [&](int64_t b) {
         pack_rows(x, columns, first, count, used, read, b * kPackRows,
@@ -173,7 +171,7 @@ at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
           own.first = rows.bounds[b].data();
           own.last = rows.bounds[b + 1].data();
           own.add = b > 0;
-          table.sparse_rows(own, rows.run[at], rows.run[at + 1]);
+          table.rows(own, rows.run[at], rows.run[at + 1]);
         }
       });
     }

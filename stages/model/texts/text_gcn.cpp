@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "model/kernels/parallel.h"
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
+#include "model/kernels/cpu/parallel.h"
 #include "model/layers/noise.h"
 
 namespace kdgat::model {

@@ -7,7 +7,8 @@
 #include "kdgat/error.h"
 #include "model/detector/gat.h"
 #include "model/detector/vgae.h"
-#include "model/layers/gat_reference.h"
+#include "model/kernels/gat.h"
+#include "model/kernels/norm.h"
 #include "support/random_graphs.h"
 
 namespace kdgat::model {
@@ -142,7 +143,8 @@ TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]
           t.requires_grad_();
         }
         const at::Tensor fused = gatv2_attention(a[0], a[1], a[2], a[3], a[4], batch);
-        const at::Tensor plain = gatv2_attention_reference(b[0], b[1], b[2], b[3], b[4], batch);
+        const at::Tensor plain =
+            GatKernels::plain().attention_v2(b[0], b[1], b[2], b[3], b[4], batch);
         check_close(fused, plain, "output");
         fused.sin().sum().backward();
         plain.sin().sum().backward();
@@ -198,9 +200,11 @@ TEST_CASE("graph norm equals PyTorch Geometric's", "[graph_norm][golden]") {
       opposite->bias = -norm->bias;
       opposite->mean_scale = norm->mean_scale;
       const at::Tensor x = tensor_of(*file, "x").requires_grad_();
-      const at::Tensor out = fused ? graph_norm_relu_dropout(x, *norm, 0, 1, batch) -
-                                         graph_norm_relu_dropout(x, *opposite, 0, 1, batch)
-                                   : graph_norm_reference(x, *norm, batch);
+      const NormKernels& kernels = fused ? NormKernels::cpu() : NormKernels::plain();
+      const auto relu_of = [&](const GraphNorm& n) {
+        return kernels.graph_norm(x, {n->weight, n->bias, n->mean_scale}, 0, 1, batch);
+      };
+      const at::Tensor out = relu_of(norm) - relu_of(opposite);
       check_close(out, tensor_of(*file, "output"), "output");
       out.square().sum().backward();
       check_close(x.grad(), tensor_of(*file, "grad.x"), "grad.x", 2e-5, 1e-4);

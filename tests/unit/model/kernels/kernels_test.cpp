@@ -1,4 +1,3 @@
-#include "model/kernels/kernels.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -6,7 +5,7 @@
 #include <vector>
 
 #include "graph/random.h"
-#include "model/kernels/isa.h"
+#include "model/kernels/cpu/isa/level.h"
 
 namespace kdgat::model {
 namespace {
@@ -113,7 +112,7 @@ TEST_CASE("attention kernels equal their definition for every number of channels
   at_every_level([] {
     for (const auto& [heads, channels] : kShapes) {
       Attention<float> a(21, heads, channels);
-      kernel_table<float>().gat_forward(a.args(), 0, a.nodes);
+      loops<float>().gat.forward(a.args(), 0, a.nodes);
       double worst = 0;
       for (int64_t i = 0; i < a.nodes; ++i) {
         for (int64_t k = 0; k < heads; ++k) {
@@ -132,11 +131,11 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
   at_every_level([] {
     for (const auto& [heads, channels] : kShapes) {
       Attention<double> a(21, heads, channels);
-      const auto& table = kernel_table<double>();
+      const kernels::GatTable<double>& table = loops<double>().gat;
       const auto width = static_cast<std::size_t>(heads * channels);
       const std::vector<double> probe = numbers<double>(a.out.size(), 1, 5);
       const auto value = [&] {
-        table.gat_forward(a.args(), 0, a.nodes);
+        table.forward(a.args(), 0, a.nodes);
         double sum = 0;
         for (std::size_t i = 0; i < probe.size(); ++i) sum += probe[i] * a.out[i];
         return sum;
@@ -145,7 +144,7 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
       std::vector<double> grad_h(a.h.size()), workspace(2 * a.scores.size()), partial(3 * width);
       kernels::GatGradArgs<double> args{a.args(), probe.data(), grad_h.data(), workspace.data(),
                                         workspace.data() + a.scores.size()};
-      table.gat_backward(args, 0, a.nodes, partial.data());
+      table.backward(args, 0, a.nodes, partial.data());
       // Along a direction in each input.
       const auto check = [&](std::vector<double>& input, const double* grad, const char* name) {
         const std::vector<double> kept = input, step = numbers<double>(input.size(), 1, 6);
@@ -179,8 +178,8 @@ TEST_CASE("rows of sigmoids and softmaxes equal their definition", "[kernels]") 
         const auto x = numbers<float>(static_cast<std::size_t>(2 * columns), scale, 7);
         auto cells = x, shares = x;
         float softplus[2], log_sum[2], inverse[2];
-        kernel_table<float>().sigmoid_rows(cells.data(), 2, columns, softplus);
-        kernel_table<float>().softmax_rows(shares.data(), 2, columns, log_sum, inverse);
+        loops<float>().head.sigmoid_rows(cells.data(), 2, columns, softplus);
+        loops<float>().head.softmax_rows(shares.data(), 2, columns, log_sum, inverse);
         double worst = 0;
         for (std::size_t r = 0; r < 2; ++r) {
           double soft = 0, sum = 0;
@@ -212,8 +211,8 @@ TEST_CASE("gradients of a head's weights add up for every number of inputs", "[k
       const auto z = numbers<double>(static_cast<std::size_t>(kRows * inputs), 1, 8);
       const auto cells = numbers<double>(kRows * kColumns, 1, 9);
       std::vector<double> sums(static_cast<std::size_t>(inputs * kColumns), 0.5);
-      kernel_table<double>().head_grad_weights(cells.data(), z.data(), kRows, inputs, kColumns,
-                                               sums.data());
+      loops<double>().head.grad_weights(cells.data(), z.data(), kRows, inputs, kColumns,
+                                        sums.data());
       double worst = 0;
       for (int64_t k = 0; k < inputs; ++k) {
         for (int64_t c = 0; c < kColumns; ++c) {

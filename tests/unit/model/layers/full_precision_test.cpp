@@ -1,4 +1,4 @@
-#include "model/layers/full_precision.h"
+#include "model/kernels/full_precision.h"
 
 #include <ATen/autocast_mode.h>
 
@@ -9,6 +9,7 @@
 // The others need torch's macros gone.
 #include "model/detector/gat.h"
 #include "model/detector/vgae.h"
+#include "model/kernels/gat.h"
 #include "model/layers/blocked_heads.h"
 #include "model/layers/gatv2_conv.h"
 #include "model/layers/layers.h"
@@ -108,11 +109,12 @@ TEST_CASE("products in a scope of full precision are exact under autocast", "[mo
   const BatchTensors batch = to_tensors(packed, torch::kCPU);
   const at::Tensor l = torch::randn({batch.nodes, 12}), bias = torch::randn({12}),
                    lin_edge = torch::randn({12, 11}), att = torch::randn({1, 3, 4});
-  const at::Tensor plain = gatv2_attention_reference(l, l, lin_edge, att, bias, batch);
+  const at::Tensor plain = GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch);
   const PlainAutocast autocast(at::kBFloat16);
-  CHECK_FALSE(torch::equal(gatv2_attention_reference(l, l, lin_edge, att, bias, batch), plain));
+  CHECK_FALSE(
+      torch::equal(GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch), plain));
   const FullPrecision exact;
-  CHECK(torch::equal(gatv2_attention_reference(l, l, lin_edge, att, bias, batch), plain));
+  CHECK(torch::equal(GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch), plain));
 }
 
 TEST_CASE("checkpointing keeps every gradient of mixed precision", "[model][precision]") {

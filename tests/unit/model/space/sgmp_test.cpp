@@ -6,8 +6,9 @@
 
 #include "file/safetensors.h"
 #include "memory/meter.h"
+#include "model/kernels/paths.h"
+#include "model/space/chunk_index.h"
 #include "model/space/path_features.h"
-#include "model/space/path_ops.h"
 #include "support/batches.h"
 #include "support/path_reference.h"
 
@@ -71,7 +72,7 @@ at::Tensor features_of_paths(const PathFeatures& f, const graph::PathChunk& chun
 }
 
 at::Tensor features_of_paths(const at::Tensor& pos, const graph::PathChunk& chunk) {
-  return features_of_paths(path_features(pos, chunk), chunk);
+  return features_of_paths(PathKernels::cpu().features(pos, chunk), chunk);
 }
 
 /// phi is compared on the circle.
@@ -96,7 +97,8 @@ TEST_CASE("paths, geometry and a block equal the golden values", "[sgmp][golden]
                       golden(*file, "feature.d_jp"), golden(*file, "feature.theta_ijk"),
                       golden(*file, "feature.theta_ijp"), golden(*file, "feature.phi")});
     check_features(features_of_paths(pos, chunk), features, 1e-10);
-    check_features(features_of_paths(plain::path_features(pos, chunk), chunk), features, 1e-10);
+    check_features(features_of_paths(PathKernels::plain().features(pos, chunk), chunk), features,
+                   1e-10);
 
     SgmpBlock block(config_of(16, "none", "mean"));
     block->to(at::kDouble);
@@ -218,6 +220,7 @@ TEST_CASE("kernels along runs equal plain tensor operations", "[sgmp]") {
   const Adjacency adjacency = random_adjacency(40, 120, 2);
   const graph::PathChunk chunk = whole(adjacency.edges());
   const ChunkIndex index(chunk, at::kCPU);
+  const PathKernels &cpu = PathKernels::cpu(), &plain = PathKernels::plain();
   const RowRuns runs{index.path_ptr_T1, index.p_P}, starts{index.path_ptr_A1, index.i_A};
   for (const auto type : {at::kFloat, at::kDouble}) {
     for (const int64_t columns : {1, 40, 130}) {
@@ -232,23 +235,23 @@ TEST_CASE("kernels along runs equal plain tensor operations", "[sgmp]") {
       at_every_isa([&] {
         for (const bool relu : {false, true}) {
           at::Tensor a = x.clone(), b = x.clone();
-          add_runs(a, runs, of_run, table(wide), relu);
-          plain::add_runs(b, runs, of_run, table(wide), relu);
+          cpu.add_runs(a, runs, of_run, table(wide), relu);
+          plain.add_runs(b, runs, of_run, table(wide), relu);
           check_close(a, b, "add_runs", 1e-5, 1e-5);
           at::Tensor ga = x.clone(), gb = x.clone(), ta = wide.clone(), tb = wide.clone();
-          const at::Tensor ra = sum_runs(ga, relu ? a : at::Tensor(), runs, table(ta));
-          const at::Tensor rb = plain::sum_runs(gb, relu ? a : at::Tensor(), runs, table(tb));
+          const at::Tensor ra = cpu.sum_runs(ga, relu ? a : at::Tensor(), runs, table(ta));
+          const at::Tensor rb = plain.sum_runs(gb, relu ? a : at::Tensor(), runs, table(tb));
           check_close(ga, gb, "masked", 0, 0);
           check_close(ra, rb, "sums of runs", 1e-5, 1e-5);
           check_close(ta, tb, "sums of nodes", 1e-4, 1e-5);
         }
         at::Tensor sa = torch::zeros_like(sums), sb = sa.clone();
-        relu_sum(x, starts, bias, sa);
-        plain::relu_sum(x, starts, bias, sb);
+        cpu.relu_sum(x, starts, bias, sa);
+        plain.relu_sum(x, starts, bias, sb);
         check_close(sa, sb, "relu_sum", 1e-3, 1e-5);
         at::Tensor xa = x.clone(), xb = x.clone(), ba = torch::zeros_like(bias), bb = ba.clone();
-        relu_sum_backward(xa, starts, bias, sums, ba);
-        plain::relu_sum_backward(xb, starts, bias, sums, bb);
+        cpu.relu_sum_backward(xa, starts, bias, sums, ba);
+        plain.relu_sum_backward(xb, starts, bias, sums, bb);
         check_close(xa, xb, "relu_sum backward", 0, 0);
         check_close(ba, bb, "bias", 1e-2, 1e-4);
       });

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kdgat/error.h"
-#include "model/kernels/isa.h"
+#include "model/kernels/cpu/isa/level.h"
 #include "model/texts/sparse_product.h"
 #include "support/gradients.h"
 #include "support/sparse_graphs.h"

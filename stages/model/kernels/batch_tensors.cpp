@@ -1,4 +1,4 @@
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
 
@@ -8,6 +8,11 @@ template <class T>
 at::Tensor view(const graph::Buffer<T>& buffer, at::IntArrayRef shape, at::ScalarType type) {
   // from_blob wants a mutable pointer; nothing in the models writes to its inputs.
   return at::from_blob(const_cast<T*>(buffer.data()), shape, at::TensorOptions().dtype(type));
+}
+
+at::Tensor expand_ptr(const at::Tensor& ptr, int64_t total) {
+  const at::Tensor index = at::arange(ptr.size(0) - 1, ptr.options().dtype(at::kLong));
+  return at::repeat_interleave(index, at::diff(ptr).to(at::kLong), 0, total);
 }
 
 }  // namespace
@@ -36,6 +41,14 @@ BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device) {
   }
   out.id_N = out.x_NF.select(1, 0).to(at::kInt);
   return out;
+}
+
+at::Tensor edge_targets(const BatchTensors& batch) {
+  return expand_ptr(batch.in_ptr_N1, batch.edges);
+}
+
+at::Tensor node_graphs(const BatchTensors& batch) {
+  return expand_ptr(batch.node_ptr_G1, batch.nodes);
 }
 
 }  // namespace kdgat::model

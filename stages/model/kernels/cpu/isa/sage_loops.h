@@ -1,42 +1,5 @@
-// Compiled once for each instruction set; KDGAT_KERNEL_ISA names the namespace.
-#include "model/kernels/sage_kernels.h"
-
-#ifndef KDGAT_KERNEL_ISA
-#define KDGAT_KERNEL_ISA portable
-#endif
-
-namespace kdgat::model::kernels::KDGAT_KERNEL_ISA {
-
-namespace {
-
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-
-template <class T>
-struct IndexOf;
-template <>
-struct IndexOf<float> {
-  using Type = int32_t;
-};
-template <>
-struct IndexOf<double> {
-  using Type = int64_t;
-};
-
-template <class T>
-struct Simd {
-  using Index = typename IndexOf<T>::Type;
-  typedef T Vector __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
-  typedef Index Indices __attribute__((vector_size(kVectorBytes)));
-  static constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-  static const Vector& at(const T* p) { return *reinterpret_cast<const Vector*>(p); }
-  static Vector& at(T* p) { return *reinterpret_cast<Vector*>(p); }
-};
+// GraphSAGE layers on compressed rows; included by tables.cpp alone, inside the namespace of its
+// instruction set, after simd.h.
 
 inline int64_t node_of(const SageRows& graph, int64_t row) {
   return graph.node == nullptr ? row : graph.node[row];
@@ -136,7 +99,7 @@ void mean_block(const SageArgs<T>& a, int64_t begin, int64_t end, int64_t c) {
 }
 
 template <class T>
-void mean_rows(const SageArgs<T>& a, int64_t begin, int64_t end) {
+void sage_mean_rows(const SageArgs<T>& a, int64_t begin, int64_t end) {
   constexpr int64_t kLanes = Simd<T>::kLanes;
   const SageRows& g = a.graph;
   int64_t c = 0;
@@ -187,8 +150,6 @@ inline uint64_t mix(uint64_t z) {  // splitmix64's finaliser
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
   return z ^ (z >> 31);
 }
-
-#include "model/kernels/dropout_hash.h"
 
 template <class T>
 void activate(const SageActivation<T>& a, int64_t begin, int64_t end) {
@@ -246,14 +207,3 @@ void adam(const AdamArgs<T>& a, int64_t begin, int64_t end) {
     weight[i] -= step * first[i] / (root(second[i]) * inverse + epsilon);
   }
 }
-
-template <class T>
-constexpr SageTable<T> kTable = {max_rows<T>, mean_rows<T>,     max_scatter<T>, mean_scatter<T>,
-                                 activate<T>, activate_grad<T>, adam<T>};
-
-}  // namespace
-
-const SageTable<float>& sage_table_float() { return kTable<float>; }
-const SageTable<double>& sage_table_double() { return kTable<double>; }
-
-}  // namespace kdgat::model::kernels::KDGAT_KERNEL_ISA

@@ -1,5 +1,5 @@
 // Compiled with OpenMP, unlike the rest: at::parallel_for is a template that is serial without it.
-#include "model/kernels/parallel.h"
+#include "model/kernels/cpu/parallel.h"
 
 #include <ATen/Parallel.h>
 

@@ -1,10 +1,9 @@
-#include "model/kernels/isa.h"
+#include "model/kernels/cpu/isa/level.h"
 
 #include <atomic>
 #include <cstdlib>
 
 #include "kdgat/error.h"
-#include "model/kernels/kernels.h"
 
 namespace kdgat::model {
 
@@ -12,15 +11,15 @@ namespace {
 
 struct Level {
   const char* name;
-  const kernels::Table<float>& (*table_float)();
-  const kernels::Table<double>& (*table_double)();
+  const kernels::Tables<float>& (*tables_float)();
+  const kernels::Tables<double>& (*tables_double)();
 };
 
 constexpr Level kLevels[] = {
-    {"portable", kernels::portable::table_float, kernels::portable::table_double},
+    {"portable", kernels::portable::tables_float, kernels::portable::tables_double},
 #if defined(__x86_64__)
-    {"avx2", kernels::avx2::table_float, kernels::avx2::table_double},
-    {"avx512", kernels::avx512::table_float, kernels::avx512::table_double},
+    {"avx2", kernels::avx2::tables_float, kernels::avx2::tables_double},
+    {"avx512", kernels::avx512::tables_float, kernels::avx512::tables_double},
 #endif
 };
 
@@ -78,12 +77,12 @@ std::vector<std::string> isa_levels_available() {
 void set_isa_level(std::string_view name) { current() = &find(name, ""); }
 
 template <>
-const kernels::Table<float>& kernel_table<float>() {
-  return current().load()->table_float();
+const kernels::Tables<float>& loops<float>() {
+  return current().load()->tables_float();
 }
 template <>
-const kernels::Table<double>& kernel_table<double>() {
-  return current().load()->table_double();
+const kernels::Tables<double>& loops<double>() {
+  return current().load()->tables_double();
 }
 
 }  // namespace kdgat::model

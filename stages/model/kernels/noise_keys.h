@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/kernels/kernels.h"
-#include "model/layers/batch_tensors.h"
+#include "model/kernels/basics.h"
+#include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
 

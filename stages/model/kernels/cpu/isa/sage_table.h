@@ -1,6 +1,5 @@
 // Kernels of GraphSAGE layers on compressed rows: nothing the size of edges x channels exists.
-// Tables of plain functions, one for each instruction set and scalar type, all compiled from
-// sage_kernels.cpp; rules as in kernels.h.
+// Rules as in tables.h.
 #pragma once
 
 #include <cstdint>
@@ -77,20 +76,5 @@ struct SageTable {
   /// Adam with an L2 term (Kingma and Ba, 2015), elements [begin, end).
   void (*adam)(const AdamArgs<T>& args, int64_t begin, int64_t end);
 };
-
-namespace portable {
-const SageTable<float>& sage_table_float();
-const SageTable<double>& sage_table_double();
-}  // namespace portable
-#if defined(__x86_64__)
-namespace avx2 {
-const SageTable<float>& sage_table_float();
-const SageTable<double>& sage_table_double();
-}  // namespace avx2
-namespace avx512 {
-const SageTable<float>& sage_table_float();
-const SageTable<double>& sage_table_double();
-}  // namespace avx512
-#endif
 
 }  // namespace kdgat::model::kernels

@@ -1,5 +1,5 @@
 // Rows of third-order paths: sums with what their runs and nodes have in common, and radial basis
-// functions; included by gat_kernels.cpp alone, inside the namespace of its instruction set.
+// functions; included by tables.cpp alone, inside the namespace of its instruction set.
 // All work on the columns [begin, end) of their rows, so that threads can share the columns.
 
 template <class T>

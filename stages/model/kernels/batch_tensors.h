@@ -46,4 +46,9 @@ inline std::vector<int64_t> graph_blocks(const BatchTensors& batch, int64_t node
   return out;
 }
 
+/// Target node of each edge, [E] int64.
+at::Tensor edge_targets(const BatchTensors& batch);
+/// Graph of each node, [N] int64.
+at::Tensor node_graphs(const BatchTensors& batch);
+
 }  // namespace kdgat::model

@@ -1,4 +1,4 @@
-// Attention of the second kind over incoming edges with features; included by gat_kernels.cpp
+// Attention of the second kind over incoming edges with features; included by tables.cpp
 // alone, inside the namespace of its instruction set. One target at a time: the sums of source,
 // target and edge are made again where they are needed, in one row of memory, never stored by edge.
 

@@ -1,5 +1,5 @@
-// Products of a sparse matrix in compressed rows; included by gat_kernels.cpp alone, inside the
-// namespace of its instruction set, after head_kernels.h.
+// Products of a sparse matrix in compressed rows; included by tables.cpp alone, inside the
+// namespace of its instruction set, after simd.h.
 
 constexpr int kSparseVectors = 4;  // twice as many sums and the panel's own fit in 16 registers
 

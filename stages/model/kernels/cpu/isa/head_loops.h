@@ -1,42 +1,26 @@
-// Matrix products of the wide heads, in tiles that stay in registers; included by gat_kernels.cpp
+// Matrix products of the wide heads, in tiles that stay in registers; included by tables.cpp
 // alone, inside the namespace of its instruction set. Weights stand transposed, [inputs, columns],
 // columns padded to a multiple of kHeadPadding; cells are [rows, columns].
 
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kVectors = 4;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kVectors = 2;
-#else
-constexpr int kVectorBytes = 16, kVectors = 2;
-#endif
 constexpr int kTile = 4;
-
-template <class T>
-struct Simd {
-  typedef T Vector __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
-  static constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-  static constexpr int kSpan = kVectors * kLanes;  // columns of a tile
-  static Vector& at(T* p) { return *reinterpret_cast<Vector*>(p); }
-  static const Vector& at(const T* p) { return *reinterpret_cast<const Vector*>(p); }
-};
 
 /// Rows [0, kRows) of cells, columns [c, c + kSpan).
 template <class T, int kRows>
 inline void logits_tile(const T* z, const T* weight, const T* bias, int64_t inputs, int64_t columns,
                         T* cells) {
   using S = Simd<T>;
-  typename S::Vector sum[kRows][kVectors];
+  typename S::Vector sum[kRows][kTileVectors];
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = S::at(bias + v * S::kLanes);
+    for (int v = 0; v < kTileVectors; ++v) sum[r][v] = S::at(bias + v * S::kLanes);
   }
   for (int64_t k = 0; k < inputs; ++k) {
-    for (int v = 0; v < kVectors; ++v) {
+    for (int v = 0; v < kTileVectors; ++v) {
       const typename S::Vector w = S::at(weight + k * columns + v * S::kLanes);
       for (int r = 0; r < kRows; ++r) sum[r][v] += w * z[r * inputs + k];
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) S::at(cells + r * columns + v * S::kLanes) = sum[r][v];
+    for (int v = 0; v < kTileVectors; ++v) S::at(cells + r * columns + v * S::kLanes) = sum[r][v];
   }
 }
 
@@ -107,18 +91,18 @@ template <class T, int kInputs>
 inline void weights_tile(const T* cells, const T* z, int64_t rows, int64_t inputs, int64_t columns,
                          T* sums) {
   using S = Simd<T>;
-  typename S::Vector sum[kInputs][kVectors];
+  typename S::Vector sum[kInputs][kTileVectors];
   for (int k = 0; k < kInputs; ++k) {
-    for (int v = 0; v < kVectors; ++v) sum[k][v] = S::at(sums + k * columns + v * S::kLanes);
+    for (int v = 0; v < kTileVectors; ++v) sum[k][v] = S::at(sums + k * columns + v * S::kLanes);
   }
   for (int64_t r = 0; r < rows; ++r) {
-    for (int v = 0; v < kVectors; ++v) {
+    for (int v = 0; v < kTileVectors; ++v) {
       const typename S::Vector cell = S::at(cells + r * columns + v * S::kLanes);
       for (int k = 0; k < kInputs; ++k) sum[k][v] += cell * z[r * inputs + k];
     }
   }
   for (int k = 0; k < kInputs; ++k) {
-    for (int v = 0; v < kVectors; ++v) S::at(sums + k * columns + v * S::kLanes) = sum[k][v];
+    for (int v = 0; v < kTileVectors; ++v) S::at(sums + k * columns + v * S::kLanes) = sum[k][v];
   }
 }
 
@@ -137,5 +121,64 @@ void head_grad_weights(const T* cells, const T* z, int64_t rows, int64_t inputs,
     for (; k < inputs; ++k) {
       weights_tile<T, 1>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
     }
+  }
+}
+
+template <class T>
+void softmax_rows(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum) {
+  for (int64_t r = 0; r < rows; ++r) {
+    T* row = x + r * columns;
+    T top = row[0], sum = 0;
+#pragma omp simd reduction(max : top)
+    for (int64_t c = 0; c < columns; ++c) top = row[c] > top ? row[c] : top;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t c = 0; c < columns; ++c) {
+      row[c] = exp_of(row[c] - top);
+      sum += row[c];
+    }
+    log_sum[r] = top + log_of(sum);
+    inverse_sum[r] = 1 / sum;
+  }
+}
+
+/// log(1 + exp(v)) = max(v, 0) + log(1 + exp(-|v|)), and the logs of a row are the log of a
+/// product, kept in lanes of factors in [1, 2].
+template <class T>
+void sigmoid_rows(T* x, int64_t rows, int64_t columns, T* softplus_sum) {
+  constexpr int64_t kLanes = kHeadPadding;
+  constexpr int64_t kFactors = 64;  // of one lane before its exponent is taken off: at most 2^64
+  for (int64_t r = 0; r < rows; ++r) {
+    T* row = x + r * columns;
+    T product[kLanes], sum[kLanes];
+    for (int64_t j = 0; j < kLanes; ++j) product[j] = 1, sum[j] = 0;
+    int64_t exponent = 0;
+    for (int64_t first = 0; first < columns; first += kLanes * kFactors) {
+      const int64_t last =
+          first + kLanes * kFactors < columns ? first + kLanes * kFactors : columns;
+      for (int64_t c = first; c < last; c += kLanes) {
+#pragma omp simd
+        for (int64_t j = 0; j < kLanes; ++j) {
+          const T v = row[c + j];
+          const T small = exp_of(v > 0 ? -v : v);
+          const T one = 1 + small;
+          const T inverse = 1 / one;
+          row[c + j] = v > 0 ? inverse : small * inverse;
+          sum[j] += v > 0 ? v : T(0);
+          product[j] *= one;
+        }
+      }
+      for (int64_t j = 0; j < kLanes; ++j) {
+        int taken = 0;
+        product[j] = __builtin_frexp(product[j], &taken);
+        exponent += taken;
+      }
+    }
+    T mantissa = 1, positive = 0;  // 64 mantissas of at least 1/2
+    for (int64_t j = 0; j < kLanes; ++j) {
+      mantissa *= product[j];
+      positive += sum[j];
+    }
+    softplus_sum[r] =
+        positive + (log_of(mantissa) + static_cast<T>(exponent) * T(0.693147180559945309));
   }
 }

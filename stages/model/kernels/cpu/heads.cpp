@@ -1,0 +1,223 @@
+#include "model/kernels/heads.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/record_function.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "model/kernels/cpu/isa/level.h"
+#include "model/kernels/cpu/parallel.h"
+
+namespace kdgat::model {
+
+namespace {
+
+/// The cells wanted of each row, compressed: ids [ptr[i], ptr[i+1]) of row i, each once.
+struct Wanted {
+  std::vector<int32_t> ptr, ids;
+};
+
+Wanted targets_of(const at::Tensor& target_N) {
+  const int64_t rows = target_N.size(0);
+  const int32_t* target = target_N.const_data_ptr<int32_t>();
+  Wanted out;
+  out.ptr.resize(static_cast<std::size_t>(rows) + 1);
+  for (std::size_t i = 0; i < out.ptr.size(); ++i) out.ptr[i] = static_cast<int32_t>(i);
+  out.ids.assign(target, target + rows);
+  return out;
+}
+
+Wanted neighbours_of(const BatchTensors& batch) {
+  const auto nodes = static_cast<std::size_t>(batch.nodes);
+  const int32_t* in_ptr = batch.in_ptr_N1.const_data_ptr<int32_t>();
+  const int32_t* source = batch.in_source_E.const_data_ptr<int32_t>();
+  const int32_t* id = batch.id_N.const_data_ptr<int32_t>();
+  std::vector<int32_t> first(nodes + 2, 0), all(static_cast<std::size_t>(batch.edges));
+  for (int64_t e = 0; e < batch.edges; ++e) ++first[static_cast<std::size_t>(source[e]) + 2];
+  for (std::size_t i = 2; i < first.size(); ++i) first[i] += first[i - 1];
+  for (std::size_t j = 0; j < nodes; ++j) {
+    for (int32_t e = in_ptr[j]; e < in_ptr[j + 1]; ++e) {
+      int32_t& at = first[static_cast<std::size_t>(source[e]) + 1];
+      all[static_cast<std::size_t>(at++)] = id[j];
+    }
+  }
+  Wanted out;
+  out.ptr.reserve(nodes + 1);
+  out.ids.reserve(all.size());
+  out.ptr.push_back(0);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const auto begin = all.begin() + first[i], end = all.begin() + first[i + 1];
+    std::sort(begin, end);
+    std::unique_copy(begin, end, std::back_inserter(out.ids));
+    out.ptr.push_back(static_cast<int32_t>(out.ids.size()));
+  }
+  return out;
+}
+
+constexpr int64_t kRows = 32;         // of a block: its cells stay in a core's L2 cache
+constexpr int64_t kGroupRows = 1024;  // rows that share one sum of weight gradients, at least
+constexpr int64_t kMaxGroups = 16;
+
+/// A head's weights as the kernels want them: [inputs, columns], padded with columns that say
+/// nothing.
+struct Weights {
+  at::Tensor weight, bias;
+
+  Weights(const at::Tensor& weight_VL, const at::Tensor& bias_V) {
+    const int64_t outputs = weight_VL.size(0);
+    const int64_t columns =
+        (outputs + kernels::kHeadPadding - 1) / kernels::kHeadPadding * kernels::kHeadPadding;
+    weight = at::zeros({weight_VL.size(1), columns}, weight_VL.options());
+    weight.slice(1, 0, outputs).copy_(weight_VL.t());
+    bias = at::full({columns}, -1e30, weight_VL.options());
+    bias.slice(0, 0, outputs).copy_(bias_V);
+  }
+};
+
+/// Rows [begin, end), block by block. `sums` [inputs+1, columns] receives the gradients of the
+/// weights and, last, of the bias; undefined: no gradients.
+template <class T>
+void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& wanted,
+               int64_t begin, int64_t end, HeadResult& result, const at::Tensor& sums) {
+  const kernels::HeadTable<T>& table = loops<T>().head;
+  const bool with_grad = sums.defined();
+  const int64_t inputs = z.size(1), columns = w.weight.size(1);
+  const at::Tensor block = at::empty({kRows, columns}, z.options());
+  const at::Tensor small = at::empty({kRows, inputs + 3}, z.options());
+  T* cells = block.data_ptr<T>();
+  T* log_sum = small.data_ptr<T>();
+  T* inverse = log_sum + kRows;
+  T* scaled = inverse + kRows;  // [kRows, inputs+1]; the column of ones yields the bias' gradient
+  const T* weight = w.weight.const_data_ptr<T>();
+  const T* bias = w.bias.const_data_ptr<T>();
+  T* loss = result.loss_N.data_ptr<T>();
+  for (int64_t first = begin; first < end; first += kRows) {
+    const int64_t rows = std::min(kRows, end - first);
+    const T* z_rows = z.const_data_ptr<T>() + first * inputs;
+    const auto for_wanted = [&](const auto& visit) {
+      for (int64_t r = 0; r < rows; ++r) {
+        const auto row = static_cast<std::size_t>(first + r);
+        for (int32_t k = wanted.ptr[row]; k < wanted.ptr[row + 1]; ++k) {
+          visit(r, static_cast<int64_t>(wanted.ids[static_cast<std::size_t>(k)]));
+        }
+      }
+    };
+    table.logits(z_rows, weight, bias, rows, inputs, columns, cells);
+    for (int64_t r = 0; r < rows; ++r) loss[first + r] = 0;
+    for_wanted([&](int64_t r, int64_t id) { loss[first + r] -= cells[r * columns + id]; });
+    if (head == Head::kSoftmax) {
+      table.softmax_rows(cells, rows, columns, log_sum, inverse);
+    } else {
+      table.sigmoid_rows(cells, rows, columns, log_sum);
+      std::fill(inverse, inverse + rows, T(1));
+    }
+    for (int64_t r = 0; r < rows; ++r) loss[first + r] += log_sum[r];
+    if (!with_grad) continue;
+
+    for_wanted([&](int64_t r, int64_t id) { cells[r * columns + id] -= 1 / inverse[r]; });
+    for (int64_t r = 0; r < rows; ++r) {
+      T* to = scaled + r * (inputs + 1);
+      for (int64_t c = 0; c < inputs; ++c) to[c] = z_rows[r * inputs + c] * inverse[r];
+      to[inputs] = inverse[r];
+    }
+    T* grad_rows = result.grad_z.data_ptr<T>() + first * inputs;
+    table.grad_rows(cells, weight, rows, inputs, columns, grad_rows);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < inputs; ++c) grad_rows[r * inputs + c] *= inverse[r];
+    }
+    table.grad_weights(cells, scaled, rows, inputs + 1, columns, sums.data_ptr<T>());
+  }
+}
+
+HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
+                  const at::Tensor& bias_V, const HeadTarget& target, bool with_grad) {
+  RECORD_FUNCTION("kdgat::head", std::vector<c10::IValue>{z_NL, weight_VL, with_grad});
+  const at::NoGradGuard no_grad;
+  const Wanted wanted =
+      target.batch == nullptr ? targets_of(target.id_N) : neighbours_of(*target.batch);
+  const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type()).contiguous();
+  const Weights weights(weight_VL.detach(), bias_V.detach());
+  const int64_t rows = z.size(0), inputs = z.size(1), outputs = weight_VL.size(0);
+  const int64_t groups = std::clamp<int64_t>(rows / kGroupRows, 1, kMaxGroups);
+  HeadResult result;
+  result.loss_N = at::empty({rows}, z.options());
+  at::Tensor sums;
+  if (with_grad) {
+    result.grad_z = at::empty_like(z);
+    sums = at::zeros({groups, inputs + 1, weights.weight.size(1)}, z.options());
+  }
+  for_blocks(groups, rows * outputs, [&](int64_t g) {
+    const at::AutoDispatchBelowADInplaceOrView no_autograd;
+    AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "blocked_heads", [&] {
+      run_group<scalar_t>(head, z, weights, wanted, rows * g / groups, rows * (g + 1) / groups,
+                          result, with_grad ? sums.select(0, g) : at::Tensor());
+    });
+  });
+  if (with_grad) {
+    const at::Tensor sum = sums.sum(0).slice(1, 0, outputs);
+    result.grad_weight = sum.slice(0, 0, inputs).t().contiguous();
+    result.grad_bias = sum.select(0, inputs).contiguous();
+  }
+  return result;
+}
+
+constexpr int64_t kLeastRows = 16;
+constexpr int64_t kMultiplyAdds = 8;  // that take as long as touching an element
+constexpr int64_t kSumRows = 2048;    // rows that share one sum, at least
+constexpr int64_t kMaxSums = 8;
+
+/// Whether the loops of the wide heads take the shape; `columns` are those of the result.
+bool fits(const at::Tensor& rows, const at::Tensor& other, int64_t columns) {
+  return columns % kernels::kHeadPadding == 0 && rows.size(0) >= kLeastRows &&
+         rows.is_contiguous() && other.is_contiguous();
+}
+
+at::Tensor product(const at::Tensor& a_RI, const at::Tensor& b_IC) {
+  const int64_t rows = a_RI.size(0), inputs = a_RI.size(1), columns = b_IC.size(1);
+  if (!fits(a_RI, b_IC, columns)) return at::mm(a_RI, b_IC);
+  at::Tensor out = at::empty({rows, columns}, a_RI.options());
+  const at::Tensor bias = at::zeros({columns}, a_RI.options());
+  AT_DISPATCH_FLOATING_TYPES(a_RI.scalar_type(), "products", [&] {
+    const scalar_t* a = a_RI.const_data_ptr<scalar_t>();
+    scalar_t* to = out.data_ptr<scalar_t>();
+    for_blocks(row_blocks(rows), rows * inputs * columns / kMultiplyAdds, [&](int64_t block) {
+      const int64_t first = block * kBlockRows;
+      loops<scalar_t>().head.logits(
+          a + first * inputs, b_IC.const_data_ptr<scalar_t>(), bias.const_data_ptr<scalar_t>(),
+          std::min(kBlockRows, rows - first), inputs, columns, to + first * columns);
+    });
+  });
+  return out;
+}
+
+void add_product(at::Tensor& sum_CI, const at::Tensor& g_RC, const at::Tensor& x_RI) {
+  const int64_t rows = g_RC.size(0), outputs = g_RC.size(1), inputs = x_RI.size(1);
+  if (!fits(g_RC, x_RI, inputs) || !sum_CI.is_contiguous()) {
+    sum_CI.addmm_(g_RC.t(), x_RI);
+    return;
+  }
+  // Each group of rows has a sum of its own: how many there are depends on the rows alone.
+  const int64_t groups = std::clamp<int64_t>(rows / kSumRows, 1, kMaxSums);
+  const at::Tensor sums =
+      groups == 1 ? sum_CI.unsqueeze(0) : at::zeros({groups, outputs, inputs}, sum_CI.options());
+  AT_DISPATCH_FLOATING_TYPES(g_RC.scalar_type(), "products", [&] {
+    for_blocks(groups, rows * inputs * outputs / kMultiplyAdds, [&](int64_t group) {
+      const int64_t first = rows * group / groups, end = rows * (group + 1) / groups;
+      loops<scalar_t>().head.grad_weights(x_RI.const_data_ptr<scalar_t>() + first * inputs,
+                                          g_RC.const_data_ptr<scalar_t>() + first * outputs,
+                                          end - first, outputs, inputs,
+                                          sums.data_ptr<scalar_t>() + group * outputs * inputs);
+    });
+  });
+  if (groups > 1) sum_CI.add_(sums.sum(0));
+}
+
+constexpr HeadKernels kHeads = {losses, product, add_product};
+
+}  // namespace
+
+const HeadKernels& HeadKernels::cpu() { return kHeads; }
+
+}  // namespace kdgat::model

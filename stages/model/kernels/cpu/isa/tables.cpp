@@ -1,0 +1,43 @@
+// Compiled once for each instruction set; KDGAT_KERNEL_ISA names the namespace. The loops are
+// plain: the compiler turns them into vector code of that set.
+#include "model/kernels/cpu/isa/tables.h"
+
+#ifndef KDGAT_KERNEL_ISA
+#define KDGAT_KERNEL_ISA portable
+#endif
+
+namespace kdgat::model::kernels::KDGAT_KERNEL_ISA {
+
+namespace {
+
+#include "model/kernels/cpu/isa/dropout_hash.h"
+#include "model/kernels/cpu/isa/simd.h"
+#include "model/kernels/cpu/isa/vector_math.h"
+// The loops of each family stand on those above.
+#include "model/kernels/cpu/isa/gat_loops.h"
+#include "model/kernels/cpu/isa/gatv2_loops.h"
+#include "model/kernels/cpu/isa/head_loops.h"
+#include "model/kernels/cpu/isa/norm_loops.h"
+#include "model/kernels/cpu/isa/path_loops.h"
+#include "model/kernels/cpu/isa/sage_loops.h"
+#include "model/kernels/cpu/isa/sparse_loops.h"
+
+template <class T>
+constexpr Tables<T> kTables = {
+    .gat = {gat_forward<T>, gat_backward<T>, gatv2_forward<T>, gatv2_backward<T>},
+    .norm = {relu_drop<T>, relu_drop_backward<T>, norm_relu_drop<T>, column_sums<T>,
+             norm_grad_sums<T>, norm_grad<T>, uniform<T>, mean_rows<T>, spread_rows<T>},
+    .head = {softmax_rows<T>, sigmoid_rows<T>, head_logits<T>, head_grad_rows<T>,
+             head_grad_weights<T>},
+    .path = {add_runs<T>, sum_runs<T>, relu_sum<T>, relu_sum_backward<T>, smear<T>},
+    .sparse = {sparse_rows<T>, Simd<T>::kLanes, kSparseVectors* Simd<T>::kLanes},
+    .sage = {max_rows<T>, sage_mean_rows<T>, max_scatter<T>, mean_scatter<T>, activate<T>,
+             activate_grad<T>, adam<T>},
+};
+
+}  // namespace
+
+const Tables<float>& tables_float() { return kTables<float>; }
+const Tables<double>& tables_double() { return kTables<double>; }
+
+}  // namespace kdgat::model::kernels::KDGAT_KERNEL_ISA

@@ -1,0 +1,43 @@
+// The inner loops of the kernels of the CPU, as tables of plain functions, one for each family: a set
+// for each instruction set and scalar type, all compiled from tables.cpp. Know no tensors, threads or
+// allocation: the caller splits the work and brings all memory.
+//
+// No standard-library code may be inlined in sources that include this under -mavx*: the linker
+// would be free to pick that copy for the whole program.
+#pragma once
+
+#include "model/kernels/cpu/isa/gat_table.h"
+#include "model/kernels/cpu/isa/head_table.h"
+#include "model/kernels/cpu/isa/norm_table.h"
+#include "model/kernels/cpu/isa/path_table.h"
+#include "model/kernels/cpu/isa/sage_table.h"
+#include "model/kernels/cpu/isa/sparse_table.h"
+
+namespace kdgat::model::kernels {
+
+template <class T>
+struct Tables {
+  GatTable<T> gat;
+  NormTable<T> norm;
+  HeadTable<T> head;
+  PathTable<T> path;
+  SparseTable<T> sparse;
+  SageTable<T> sage;
+};
+
+namespace portable {
+const Tables<float>& tables_float();
+const Tables<double>& tables_double();
+}  // namespace portable
+#if defined(__x86_64__)
+namespace avx2 {
+const Tables<float>& tables_float();
+const Tables<double>& tables_double();
+}  // namespace avx2
+namespace avx512 {
+const Tables<float>& tables_float();
+const Tables<double>& tables_double();
+}  // namespace avx512
+#endif
+
+}  // namespace kdgat::model::kernels

@@ -1,0 +1,48 @@
+// exp and log that vectorise; included by tables.cpp alone, inside the namespace of its instruction
+// set.
+
+template <class To, class From>
+inline To bits_as(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  return __builtin_bit_cast(To, from);
+}
+
+/// exp to 2 units in the last place (Cephes expf), without branches, so that loops vectorise.
+inline float exp_of(float x) {
+  x = x > 88.0f ? 88.0f : x;
+  x = x < -87.0f ? -87.0f : x;
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: the sum's low bits are the nearest integer
+  const float rounded = x * 1.44269504088896341f + kRound;
+  const float k = rounded - kRound;
+  const float r = (x - k * 0.693359375f) - k * -2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  return p * bits_as<float>((bits_as<uint32_t>(rounded) << 23) + 0x3F800000u);
+}
+inline double exp_of(double x) { return __builtin_exp(x); }
+
+/// log of a positive number to 2 units in the last place (Cephes logf), without branches.
+inline float log_of(float x) {
+  constexpr uint32_t kHalfRoot = 0x3F3504F3u;  // sqrt(1/2): x = 2^k * m with m in [0.707, 1.414)
+  const uint32_t shifted = bits_as<uint32_t>(x) - kHalfRoot;
+  const auto k = static_cast<float>(static_cast<int32_t>(shifted) >> 23);
+  const float m = bits_as<float>((shifted & 0x007FFFFFu) + kHalfRoot) - 1.0f;
+  const float q = m * m;
+  float p = 7.0376836292e-2f;
+  p = p * m - 1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m - 1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m - 1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m - 2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  p = p * m * q + k * -2.12194440e-4f - 0.5f * q;
+  return m + p + k * 0.693359375f;
+}
+inline double log_of(double x) { return __builtin_log(x); }

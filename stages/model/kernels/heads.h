@@ -1,0 +1,42 @@
+// Output heads as wide as the vocabulary with their losses and gradients, in blocks of rows, and
+// products of tall, narrow matrices, which are of the same shape.
+//
+// N rows (nodes), L inputs, V outputs.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "model/kernels/batch_tensors.h"
+
+namespace kdgat::model {
+
+enum class Head { kSoftmax, kSigmoid };
+
+/// What a head is to say: one id a row, or (`batch`) the ids of each node's successors. Not a
+/// tensor in a list of arguments, where autograd would look for gradients.
+struct HeadTarget {
+  at::Tensor id_N;  ///< int32 in [0, V), not checked
+  const BatchTensors* batch = nullptr;
+};
+
+struct HeadResult {
+  at::Tensor loss_N;
+  at::Tensor grad_z, grad_weight, grad_bias;  ///< of the sum of losses; undefined if not asked for
+};
+
+struct HeadKernels {
+  /// Cross entropy of softmax(z weight^T + bias), or the sum over the row of the binary cross
+  /// entropies of its sigmoid; neighbours of one id count once. z [N, L], weight [V, L], bias [V].
+  HeadResult (*losses)(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
+                       const at::Tensor& bias_V, const HeadTarget& target, bool with_grad);
+  /// a_RI b_IC.
+  at::Tensor (*product)(const at::Tensor& a_RI, const at::Tensor& b_IC);
+  /// sum_CI += g_RC^T x_RI.
+  void (*add_product)(at::Tensor& sum_CI, const at::Tensor& g_RC, const at::Tensor& x_RI);
+
+  static const HeadKernels& cpu();
+  /// Holds the logits of some rows at a time.
+  static const HeadKernels& plain();
+};
+
+}  // namespace kdgat::model

@@ -1,0 +1,146 @@
+#include <functional>
+
+#include "model/kernels/heads.h"
+#include "model/kernels/kernels_for.h"
+#include "model/kernels/noise_keys.h"
+#include "model/kernels/norm.h"
+#include "support/batches.h"
+
+// What every family owes: the form of the CPU and the one in plain tensor operations, which runs on
+// devices without kernels, give the same outputs and the same gradients. Attention and paths stand
+// with their models (model_test, forms_test, sgmp_test).
+namespace kdgat::model {
+namespace {
+
+using test::at_every_isa;
+using test::check_close;
+
+struct Batch {
+  Batch() : packed(test::make_batch(test::random_small_graphs(12, 5))) {
+    tensors = to_tensors(packed, at::kCPU);
+    tensors.noise.seed = 7;
+    tensors.noise.step = 3;
+  }
+  graph::GraphBatch packed;
+  BatchTensors tensors;
+};
+
+using Call = std::function<at::Tensor(const NormKernels&, const std::vector<at::Tensor>&)>;
+
+/// Output and gradients of a weighted sum of it, in both forms.
+void compare(const std::string& what, const std::vector<at::Tensor>& inputs, const Call& call) {
+  std::vector<at::Tensor> results[2];
+  for (const bool plain : {false, true}) {
+    std::vector<at::Tensor> own;
+    for (const at::Tensor& t : inputs) own.push_back(t.clone().requires_grad_());
+    const at::Tensor out = call(plain ? NormKernels::plain() : NormKernels::cpu(), own);
+    (out * at::arange(out.numel(), out.options()).view(out.sizes()).sin()).sum().backward();
+    results[plain].push_back(out);
+    for (const at::Tensor& t : own) results[plain].push_back(t.grad());
+  }
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    check_close(results[0][i], results[1][i], what + ", " + std::to_string(i), 2e-5, 1e-4);
+  }
+}
+
+TEST_CASE("a device without kernels gets plain tensor operations", "[kernels]") {
+  CHECK(&kernels_for<NormKernels>(at::kCPU) == &NormKernels::cpu());
+  CHECK(&kernels_for<NormKernels>(at::kCUDA) == &NormKernels::plain());
+}
+
+TEST_CASE("norms, dropout and pooling are the same in plain tensor operations", "[kernels]") {
+  const Batch batch;
+  const BatchTensors& b = batch.tensors;
+  constexpr int64_t kColumns = 19;
+  at_every_isa([&] {
+    for (const auto type : {at::kFloat, at::kDouble}) {
+      torch::manual_seed(4);
+      const at::Tensor x = torch::randn({b.nodes, kColumns}, type);
+      const at::Tensor of_graphs = torch::randn({b.graphs, kColumns}, type);
+      const auto weights = [&] { return torch::randn({kColumns}, type); };
+      const std::vector<at::Tensor> normed{x, weights(), weights(), weights()};
+      for (const double p : {0.0, 0.4}) {
+        compare("relu and dropout", {x}, [&](const NormKernels& k, const auto& in) {
+          return k.relu_dropout(in[0], p, 2, b, false);
+        });
+        compare("of graphs", {of_graphs}, [&](const NormKernels& k, const auto& in) {
+          return k.relu_dropout(in[0], p, 2, b, true);
+        });
+        compare("graph norm", normed, [&](const NormKernels& k, const auto& in) {
+          return k.graph_norm(in[0], {in[1], in[2], in[3]}, p, 2, b);
+        });
+      }
+      compare("mean", {x},
+              [&](const NormKernels& k, const auto& in) { return k.mean_pool(in[0], b); });
+    }
+    const at::Tensor fast = NormKernels::cpu().uniform(b, 6, 1);
+    CHECK(torch::equal(fast, NormKernels::plain().uniform(b, 6, 1)));
+    CHECK(fast.min().item<float>() > 0);
+    CHECK(fast.max().item<float>() < 1);
+  });
+}
+
+TEST_CASE("batch norm and its running statistics are the same in plain operations", "[kernels]") {
+  const Batch batch;
+  const BatchTensors& b = batch.tensors;
+  const at::Tensor x = torch::randn({b.nodes, 9});
+  at_every_isa([&] {
+    for (const bool training : {true, false}) {
+      for (const bool updates : {true, false}) {
+        at::Tensor grad[2];
+        torch::nn::BatchNorm1d norm[2] = {torch::nn::BatchNorm1d(9), torch::nn::BatchNorm1d(9)};
+        at::Tensor out[2];
+        for (const bool plain : {false, true}) {
+          norm[plain]->running_mean.fill_(0.1);
+          norm[plain]->running_var.fill_(0.9);
+          norm[plain]->train(training);
+          const at::Tensor own = x.clone().requires_grad_();
+          const NormKernels& k = plain ? NormKernels::plain() : NormKernels::cpu();
+          out[plain] = k.batch_norm(own, *norm[plain], 0.2, 4, b, updates);
+          out[plain].square().sum().backward();
+          grad[plain] = own.grad();
+        }
+        check_close(out[0], out[1], "output");
+        check_close(grad[0], grad[1], "gradient", 5e-5, 1e-4);
+        check_close(norm[0]->weight.grad(), norm[1]->weight.grad(), "weight", 1e-4, 1e-4);
+        check_close(norm[0]->running_mean, norm[1]->running_mean, "running mean");
+        check_close(norm[0]->running_var, norm[1]->running_var, "running variance");
+        CHECK(norm[0]->num_batches_tracked.item<int64_t>() ==
+              norm[1]->num_batches_tracked.item<int64_t>());
+      }
+    }
+  });
+}
+
+TEST_CASE("wide heads are the same in plain tensor operations", "[kernels]") {
+  const Batch batch;
+  const BatchTensors& b = batch.tensors;
+  constexpr int64_t kInputs = 7, kOutputs = 70;
+  BatchTensors known = b;
+  known.id_N = at::remainder(at::arange(b.nodes, at::kInt), kOutputs).to(at::kInt);
+  const at::Tensor z = torch::randn({b.nodes, kInputs});
+  const at::Tensor weight = torch::randn({kOutputs, kInputs}), bias = torch::randn({kOutputs});
+  const HeadTarget one{known.id_N}, neighbours{{}, &known};
+  at_every_isa([&] {
+    for (const bool softmax : {true, false}) {
+      const Head head = softmax ? Head::kSoftmax : Head::kSigmoid;
+      const HeadTarget& target = softmax ? one : neighbours;
+      const HeadResult fast = HeadKernels::cpu().losses(head, z, weight, bias, target, true);
+      const HeadResult plain = HeadKernels::plain().losses(head, z, weight, bias, target, true);
+      check_close(fast.loss_N, plain.loss_N, "losses");
+      check_close(fast.grad_z, plain.grad_z, "gradient of z", 2e-5, 1e-4);
+      check_close(fast.grad_weight, plain.grad_weight, "gradient of the weight", 2e-5, 1e-4);
+      check_close(fast.grad_bias, plain.grad_bias, "gradient of the bias", 2e-5, 1e-4);
+    }
+    const at::Tensor a = torch::randn({100, 24}), c = torch::randn({24, 64});
+    const at::Tensor g = torch::randn({100, 24}), wide = torch::randn({100, 64});
+    check_close(HeadKernels::cpu().product(a, c), at::mm(a, c), "product", 1e-4);
+    at::Tensor fast = torch::ones({24, 64}), plain = torch::ones({24, 64});
+    HeadKernels::cpu().add_product(fast, g, wide);
+    HeadKernels::plain().add_product(plain, g, wide);
+    check_close(fast, plain, "sum of products", 1e-4);
+  });
+}
+
+}  // namespace
+}  // namespace kdgat::model
