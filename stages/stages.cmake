@@ -20,8 +20,13 @@ kdgat_add_room(kdgat_graph stages/graph
   buffer feature_stats graph_store pack paths shape spatial split store_file)
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays ids path_counts positions sections targets trees)
+# Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
+set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp stages/graph/pack.cpp PROPERTIES
+  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
 set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
 target_include_directories(kdgat_graph PUBLIC stages)
+# Its own functions are bound when it is linked: to look up each by name is most of the program's start.
+target_link_options(kdgat_graph PRIVATE -Wl,-Bsymbolic-functions)
 target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB Threads::Threads)
 
 if(NOT KDGAT_ENGINE)
