@@ -1,0 +1,66 @@
+"""Kills, full disks, flipped bits, hostile files and names, small memory: what docs/reliability.md promises, tried.
+
+  scripts/soak attack [--only PART ...] [--sample] [--seed N] [--keep DIR]
+
+One table at the end, a row for each thing that was tried; ends with 1 if one is not as promised. Parts whose means this
+machine does not give (memory control groups, mounting) are skipped and say so. --sample tries a few of each, in about a
+minute."""
+import argparse
+import importlib
+import pathlib
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PARTS = ("kills", "disks", "flips", "hostile", "names", "secrets", "limits")
+# What of each part is tried: all, and of a sample.
+SIZES = {"kills": (60, 3), "disks": (64, 3), "flips": (1000, 8), "trainings": (20, 1), "names": (None, 6),
+         "sizes": (None, [100, 400]), "hostile": (None, None)}
+
+
+def read(words):
+    parser = argparse.ArgumentParser(prog="scripts/soak attack", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=PARTS, help="this part; may be repeated")
+    parser.add_argument("--sample", action="store_true", help="a few of each")
+    parser.add_argument("--seed", type=int, default=1, help="of moments, places and bits (1)")
+    parser.add_argument("--keep", type=pathlib.Path, help="work here and keep what was made")
+    parser.add_argument("--kdgat", type=pathlib.Path, default=ROOT / "build/release/kdgat", help="the program")
+    return parser.parse_args(words)
+
+
+def options_of(args, part, scratch):
+    options = argparse.Namespace(kdgat=args.kdgat.resolve(), scratch=scratch / part, seed=args.seed)
+    for name, (whole, sample) in SIZES.items():
+        setattr(options, name, sample if args.sample else whole)
+    options.scratch.mkdir(parents=True)
+    return options
+
+
+def table(rows):
+    widths = [max(len(str(row[key])) for row in rows) for key in ("part", "case", "figure")]
+    for row in rows:
+        cells = [str(row[key]).ljust(width) for key, width in zip(("part", "case", "figure"), widths)]
+        yield "  ".join(["ok " if row["good"] else "BAD", *cells, row["outcome"]]).rstrip()
+
+
+def main(words):
+    args = read(words)
+    if not args.kdgat.is_file():
+        sys.exit(f"soak: {args.kdgat} is not there: scripts/build makes it")
+    with tempfile.TemporaryDirectory(prefix="kdgat-soak.") as temporary:
+        scratch = args.keep.resolve() if args.keep else pathlib.Path(temporary)
+        rows = []
+        for part in args.only or PARTS:
+            print(f"soak: {part}", file=sys.stderr, flush=True)
+            rows += importlib.import_module(f"soaks.{part}").run(options_of(args, part, scratch))
+    print("\n".join(table(rows)))
+    bad = sum(not row["good"] for row in rows)
+    print(f"{len(rows)} rows, {bad} not as promised")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.exit(main(sys.argv[1:]))
