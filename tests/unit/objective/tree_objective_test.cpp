@@ -261,7 +261,7 @@ std::map<int64_t, torch::Tensor> foretold(model::TreeModel& model, const graph::
   return by_node;
 }
 
-TEST_CASE("what is foretold of a node does not see its descendants", "[tree][property]") {
+TEST_CASE("what is predicted of a node does not see its descendants", "[tree][property]") {
   model::TreeModel model = small_model(torch::kFloat);
   graph::GraphBatch batch = make_spatial_batch(random_trees(5, 6));
   const auto before = foretold(model, batch);
