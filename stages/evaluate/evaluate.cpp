@@ -114,7 +114,7 @@ class Evaluation {
     for (const auto& [part, ids] : data_.split.parts) {
       if (part.rfind("test", 0) != 0 || ids.empty() || !is_wanted(part)) continue;
       Predictions& p = score(model, part);
-      if (contains_one(p.name(), options_.calibrate)) calibrate(model, p, facts);
+      if (contains_one(p.name(), options_.calibrate)) calibrate(p, facts);
       judge(p, facts);
     }
   }
@@ -204,7 +204,7 @@ class Evaluation {
   }
 
   /// Each file is another vehicle or drive: each gets a threshold of its own.
-  void calibrate(const Model& model, Predictions& p, const ModelFacts& facts) {
+  void calibrate(Predictions& p, const ModelFacts& facts) {
     p.files = train::by_file(data_, p.graph, options_.calibration_windows);
     p.calibrated.resize(p.graph.size());
     for (const train::FileWindows& file : p.files) {
