@@ -9,7 +9,7 @@ kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
-  path_options profile_keys profile_layers profile_resolve profile_steps profile_yaml)
+  path_options profile_keys profile_layers profile_resolve profile_schema profile_steps profile_yaml)
 kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)
@@ -22,7 +22,7 @@ kdgat_add_room(kdgat_core pipeline/show
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
-  clock hash json_file log machine owned_fd program signals subprocess)
+  clock hash json_file log machine owned_fd parallel program signals subprocess)
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs

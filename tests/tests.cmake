@@ -75,6 +75,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/system/clock_test.cpp
     tests/unit/pipeline/system/json_file_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
+    tests/unit/pipeline/system/parallel_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
     tests/unit/pipeline/verbs/memory_verb_test.cpp
     tests/unit/pipeline/profile/path_options_test.cpp
@@ -117,7 +118,7 @@ set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/ratings_data_test.cpp
 if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
-       tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
+       tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
        tests/cli/wrong_domain_test.cpp)
 endif()

@@ -38,8 +38,11 @@ void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {
   }
   const PluginCatalog catalog =
       PluginCatalog::scan(PluginCatalog::search_path(context.plugin_folders));
-  const bool can_run = catalog.find(name) != nullptr || std::filesystem::exists(name);
-  const std::string near = can_run ? "run " + name : nearest(name, known);
+  std::string near;
+  for (const Verb& verb : verbs) {
+    if (near.empty() && verb.meant) near = verb.meant(name, catalog);
+  }
+  if (near.empty()) near = nearest(name, known);
   throw Error(ExitCode::kUsage, "unknown command " + name,
               near.empty() ? "see kdgat --help" : "did you mean kdgat " + near + "?");
 }
@@ -62,7 +65,7 @@ int run_words(const std::vector<Verb>& verbs, const std::vector<std::string>& wo
     return static_cast<int>(command.help ? ExitCode::kOk : ExitCode::kUsage);
   }
   const Verb& verb = find(command.name);
-  if (verb.needs != Needs::kNothing && (!command.help || !command.words.empty())) {
+  if (verb.needs != Needs::kNothing) {  // help lists the options of stages, too
     context.catalog = PluginCatalog::scan(PluginCatalog::search_path(context.plugin_folders));
   }
   if (command.help) {

@@ -43,6 +43,8 @@ struct Verb {
   std::function<int(Context&, const std::vector<std::string>&)> run;
   Help help;  ///< empty: the verb answers --help itself
   bool hidden = false;
+  /// What a word that is no verb may be of this one: "run --preset smoke"; "" if nothing.
+  std::function<std::string(const std::string& word, const PluginCatalog& catalog)> meant{};
 };
 
 /// The documented exit codes, with what each means.

@@ -251,6 +251,11 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
 json import_data(const fs::path& source, const fs::path& folder, const json& options,
                  const DataProgress& progress, const std::function<bool()>& cancelled) {
   require_input(source);
+  if (std::error_code ignored; fs::equivalent(source, folder, ignored)) {
+    throw Error(ExitCode::kUsage,
+                folder.string() + " is both the input and the folder of the store",
+                "name another folder: kdgat data import " + source.string() + " -o DIR");
+  }
   if (!store_of(source).empty()) {
     throw Error(ExitCode::kUsage, source.string() + " is a graph store already",
                 "kdgat data inspect " + source.string());

@@ -2,20 +2,53 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 #include "data/domains.h"
 #include "data/import.h"
+#include "pipeline/profile/path_options.h"
 
 namespace kdgat {
+
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Files that people have of logs and graphs and that are not read, by their names: a look inside
+/// would only say that they are no text.
+void refuse_other_formats(const fs::path& path) {
+  std::string end = path.extension().string();
+  std::transform(end.begin(), end.end(), end.begin(), ::tolower);
+  if (is_pytorch_file(path)) {
+    throw Error(ExitCode::kData,
+                path.string() + " is a PyTorch file; graphs are made from raw data here",
+                "name the logs, neurons, texts or ratings that it was made from");
+  }
+  if (end == ".blf" || end == ".mf4" || end == ".mdf") {
+    throw Error(ExitCode::kData, path.string() + " is a binary log, and only text logs are read",
+                "convert it, e.g. with python-can: python -m can.logconvert " + path.string() +
+                    " " + path.stem().string() + ".log");
+  }
+  if (end == ".pcap" || end == ".pcapng") {
+    throw Error(ExitCode::kData,
+                path.string() + " is a binary capture, and only text logs are read",
+                "export its frames as text, e.g. in candump's form: "
+                "(1436509052.249713) can0 044#2A366C2BBA");
+  }
+}
+
+}  // namespace
 
 fs::path store_of(const fs::path& path) { return graph::store_of(graph::all_domains(), path); }
 
 void require_input(const fs::path& path) {
   if (path == "-") return;
   std::error_code failure;
+  if (fs::is_regular_file(path, failure)) return refuse_other_formats(path);
   if (fs::exists(path, failure)) return;
   throw Error(ExitCode::kData,
               path.string() + ": " + (failure ? failure.message() : "no such file or folder"));

@@ -171,7 +171,7 @@ int number_in(const std::string& name, const char* text) {
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
   if (end == text || *end != '\0' || value < 0 || value > 1 << 20) {
-    throw Error(ExitCode::kUsage, "the environment's " + name + "=" + text + " is no number");
+    throw Error(ExitCode::kUsage, "the environment's " + name + "=" + text + " is not a number");
   }
   return static_cast<int>(value);
 }

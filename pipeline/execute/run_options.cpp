@@ -8,6 +8,7 @@
 #include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
+#include "pipeline/profile/profile_layers.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/system/program.h"
 
@@ -19,11 +20,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
-
-bool is_file_name(const std::string& word) {
-  const std::string end = fs::path(word).extension().string();
-  return end == ".yaml" || end == ".yml" || end == ".json";
-}
 
 /// The options of the host, of the data section and of every stage.
 class OptionSchemas {
@@ -115,7 +111,13 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
     }
   });
   line.value("--config", read_config);
-  line.value("--data", profile.data);
+  line.value("--data", [&](const std::string& path) {
+    if (!profile.data.empty()) {
+      return line.problem("--data is given twice: " + profile.data + " and " + path,
+                          "a run reads one data set: put both into one folder");
+    }
+    profile.data = path;
+  });
   line.value("--from", options.plan.from);
   line.value("--until", options.plan.until);
   line.flag("--force", options.plan.force);
@@ -128,7 +130,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   line.words([&](const std::string& word) {
     if (const size_t equal = word.find('='); equal != std::string::npos && equal > 0) {
       set(word.substr(0, equal), word.substr(equal + 1));
-    } else if (is_file_name(word)) {
+    } else if (is_profile_file(word)) {
       read_config(word);
     } else if (profile.stage.empty()) {
       profile.stage = word;

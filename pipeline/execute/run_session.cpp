@@ -70,12 +70,18 @@ RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
   for (const PlannedStep& step : sketch.steps) names_.push_back(step.spec.name);
 }
 
+void RunSession::tell_notes(Status& status) const {
+  for (const Diagnostic& note : profile.notes) status.message("note", note.text());
+}
+
 std::vector<std::string> RunSession::step_names() const { return names_; }
 
 Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
   const std::string fingerprint = data ? data->fingerprint : needs_data ? kUnknownData : "none";
-  Plan plan =
-      make_plan(profile, context.catalog, fingerprint, find_past_steps(dataset_root), options.plan);
+  // Which of its steps earlier runs have is asked by fingerprint, so these come first.
+  const Plan bare = make_plan(profile, context.catalog, fingerprint, {}, options.plan);
+  Plan plan = make_plan(profile, context.catalog, fingerprint, find_past_steps(dataset_root, bare),
+                        options.plan);
   if (data) check_domains(plan, context.catalog, data->domain);
   return plan;
 }

@@ -23,6 +23,8 @@ struct RunSession {
   /// The same from words that were read already.
   RunSession(Context& context, RunOptions read, bool runs_elsewhere = false);
 
+  /// Tells what the profile says that has no effect here.
+  void tell_notes(Status& status) const;
   /// The steps' names after "plan", as a status wants them announced.
   std::vector<std::string> step_names() const;
   /// The plan for data that are there, or with kUnknownData for those that are not.

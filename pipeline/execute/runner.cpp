@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pipeline/execute/step_run.h"
+#include "pipeline/run/run_figures.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -33,7 +34,7 @@ class PlanRun {
     // A signal that came after the last step has stopped nothing.
     const bool is_complete = made_.size() == input_.plan.steps.size();
     exit_code_ = is_complete ? 0 : cancel_code_ != 0 ? cancel_code_ : exit_code_;
-    run_.finish(exit_code_);
+    run_.finish(exit_code_, headline_to_record(run_.folder(), input_.catalog));
     return exit_code_;
   }
 

@@ -76,7 +76,7 @@ const std::vector<Row>& rows() {
                                          {"graphs a batch", count_text, {"batch", "graphs"}},
                                          {"  its nodes", count_text, {"batch", "nodes"}},
                                          {"  its edges", count_text, {"batch", "edges"}},
-                                         {"bound by", words_text, {"binds"}},
+                                         {"limited by", words_text, {"binds"}},
                                          {"steps an epoch", count_text, {"steps"}},
                                          {"epochs", count_text, {"epochs"}},
                                          {"cache policy", words_text, {"cache_policy"}},

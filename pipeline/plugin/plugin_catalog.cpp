@@ -37,10 +37,10 @@ PluginDescription read_description(const fs::path& path) {
   plugin.inputs = read_ports(json.at("inputs"));
   plugin.outputs = read_ports(json.at("outputs"));
   plugin.options = std::move(json.at("options"));  // most of what is read
-  if (!plugin.options.is_object()) throw std::runtime_error("its options are no object");
+  if (!plugin.options.is_object()) throw std::runtime_error("its options are not an object");
   if (const auto options = plugin.options.find("properties"); options != plugin.options.end()) {
     for (const nlohmann::json& option : *options) {
-      if (!option.is_object()) throw std::runtime_error("an option is no object");
+      if (!option.is_object()) throw std::runtime_error("an option is not an object");
     }
   }
   plugin.refused = json.value("refused", nlohmann::json::array());

@@ -33,7 +33,8 @@ struct Session {
     if (is_event(event)) {
       emit(event);
     } else {
-      emit(LogEvent{"warning", "the stage sent an event that is no JSON object with an \"event\""});
+      emit(LogEvent{"warning",
+                    "the stage sent an event that is not a JSON object with an \"event\""});
     }
   }
 

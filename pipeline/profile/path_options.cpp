@@ -29,6 +29,11 @@ std::string content_hash(const fs::path& path) {
 
 }  // namespace
 
+bool is_pytorch_file(const fs::path& file) {
+  const std::string end = file.extension().string();
+  return end == ".pt" || end == ".pth" || end == ".ckpt";
+}
+
 void resolve_path_options(Profile& profile) {
   std::vector<Diagnostic> problems;
   std::set<std::string> seen;

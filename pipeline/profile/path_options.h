@@ -12,4 +12,8 @@ namespace kdgat {
 /// with every one that names nothing.
 void resolve_path_options(Profile& profile);
 
+/// Whether a file is PyTorch's, by its name: .pt, .pth or .ckpt. What it holds is not read here;
+/// scripts/convert_checkpoint makes a model of a checkpoint.
+bool is_pytorch_file(const std::filesystem::path& file);
+
 }  // namespace kdgat

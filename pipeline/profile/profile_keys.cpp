@@ -18,7 +18,7 @@ Diagnostic check_device(const std::string& name) {
   const bool numbered = name.rfind("cuda:", 0) == 0 && name.size() > 5 &&
                         name.find_first_not_of("0123456789", 5) == std::string::npos;
   if (name == "auto" || name == "cpu" || name == "cuda" || numbered) return {};
-  return {"", "\"" + name + "\" is no device", "one of auto, cpu, cuda, cuda:N"};
+  return {"", "\"" + name + "\" is not a device", "one of auto, cpu, cuda, cuda:N"};
 }
 
 Diagnostic check_memory_limit(const std::string& text) {
@@ -63,7 +63,7 @@ Diagnostic check_allocator(const std::string& text) {
     const auto found = allocator_settings().find(name);
     if (found == allocator_settings().end()) {
       const std::string near = nearest(name, names);
-      return {"", "\"" + name + "\" is no setting of the allocator",
+      return {"", "\"" + name + "\" is not a setting of the allocator",
               near.empty() ? "e.g. expandable_segments:True,max_split_size_mb:128"
                            : "did you mean " + near + "?"};
     }
@@ -79,10 +79,24 @@ Diagnostic check_allocator(const std::string& text) {
     char* end = nullptr;
     const double number = std::strtod(value.c_str(), &end);
     if (value.empty() || *end != '\0' || !(number >= setting.least) || !std::isfinite(number)) {
-      return {"", wrong.append("no number of at least ").append(value_text(setting.least)), ""};
+      return {"", wrong.append("not a number of at least ").append(value_text(setting.least)), ""};
     }
   }
   return {};
+}
+
+/// Published keys of every program that no option stands for.
+const std::vector<PublishedKey>& keys_of_all_programs() {
+  static const std::vector<PublishedKey> keys = {
+      {"num_workers", {}, "no effect: batches are gathered from the mapping, there are no workers"},
+      {"mp_start_method", {}, "no effect: there are no data-loader processes"},
+      {"model_size", {}, "only a label: the presets teacher and student set the sizes"},
+      {"modality", {"automotive"}, "only CAN traffic of cars (automotive) can be read"},
+      {"run_test", {true}, "tests belong to the step evaluate: leave that step out instead"},
+      {"log_teacher_student_comparison", {}, ""},
+      {"training_step_interval", {}, "no effect: gpu_training_steps are the steps of an episode"},
+      {"run_name", {}, "no effect: a run is named by its time"}};
+  return keys;
 }
 
 }  // namespace
@@ -159,26 +173,27 @@ const json& host_schema() {
 }
 
 const PublishedKey* published_key(const std::string& name, const PluginCatalog& catalog) {
-  static const std::vector<PublishedKey> keys = {
-      {"num_workers", {}, "no effect: batches are gathered from the mapping, there are no workers"},
-      {"mp_start_method", {}, "no effect: there are no data-loader processes"},
-      {"model_size", {}, "only a label: the presets teacher and student set the sizes"},
-      {"modality", {"automotive"}, "only CAN traffic of cars (automotive) can be read"},
-      {"run_test", {true}, "tests belong to the step evaluate: leave that step out instead"},
-      {"log_teacher_student_comparison", {}, ""},
-      {"training_step_interval", {}, "no effect: gpu_training_steps are the steps of an episode"},
-      {"run_name", {}, "no effect: a run is named by its time"}};
   const auto find_in = [&](const std::vector<PublishedKey>& list) -> const PublishedKey* {
     const auto found = std::find_if(list.begin(), list.end(),
                                     [&](const PublishedKey& key) { return key.name == name; });
     return found == list.end() ? nullptr : &*found;
   };
-  if (const PublishedKey* key = find_in(keys)) return key;
+  if (const PublishedKey* key = find_in(keys_of_all_programs())) return key;
   for (const auto& [stage, plugin] : catalog.all()) {
     const PublishedKey* key = plugin.published ? find_in(plugin.published->keys) : nullptr;
     if (key != nullptr) return key;
   }
   return nullptr;
+}
+
+std::vector<std::string> published_keys(const PluginCatalog& catalog) {
+  std::vector<std::string> out;
+  for (const PublishedKey& key : keys_of_all_programs()) out.push_back(key.name);
+  for (const auto& [stage, plugin] : catalog.all()) {
+    if (!plugin.published) continue;
+    for (const PublishedKey& key : plugin.published->keys) out.push_back(key.name);
+  }
+  return out;
 }
 
 const PluginDescription* published_section(const std::string& section,

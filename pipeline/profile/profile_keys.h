@@ -25,6 +25,9 @@ Diagnostic check_host_value(const std::string& key, const Value& value);
 /// have: without effect for every other model, and silent.
 const PublishedKey* published_key(const std::string& name, const PluginCatalog& catalog);
 
+/// The names of all such keys.
+std::vector<std::string> published_keys(const PluginCatalog& catalog);
+
 /// The stage that profiles with this section run; nullptr if it is none of a published program.
 const PluginDescription* published_section(const std::string& section,
                                            const PluginCatalog& catalog);

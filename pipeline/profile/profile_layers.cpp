@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <sstream>
 
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/show/text.h"
@@ -13,15 +14,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_profile_file(const fs::path& file) {
-  const std::string end = file.extension().string();
-  return end == ".yaml" || end == ".yml" || end == ".json";
+/// A profile by its path, or where there is no such file one that comes with the program, named as
+/// the documentation names it: profiles/kdgat.yaml, from any folder.
+fs::path profile_file(const fs::path& name, const std::vector<fs::path>& folders) {
+  if (name.is_absolute() || fs::exists(name)) return name;
+  const bool says_folder = name.has_parent_path() && *name.begin() == "profiles";
+  const fs::path below = says_folder ? name.lexically_relative("profiles") : name;
+  for (const fs::path& folder : folders) {
+    if (fs::is_regular_file(folder / below)) return folder / below;
+  }
+  return name;
 }
 
 /// The file a preset's name stands for; empty if there is none.
 fs::path preset_file(const std::string& name, const std::vector<fs::path>& folders) {
   if (name.empty()) return {};
-  if (is_profile_file(name)) return fs::is_regular_file(name) ? fs::path(name) : fs::path();
+  if (is_profile_file(name)) {
+    const fs::path file = profile_file(name, folders);
+    return fs::is_regular_file(file) ? file : fs::path();
+  }
   for (const fs::path& folder : folders) {
     for (const char* end : {".yaml", ".yml", ".json"}) {
       fs::path file = folder / (name + end);
@@ -29,6 +40,20 @@ fs::path preset_file(const std::string& name, const std::vector<fs::path>& folde
     }
   }
   return {};
+}
+
+/// The presets that a text with blanks or signs between them names; empty if one of them is unknown.
+std::vector<std::string> names_in(const std::string& text, const std::vector<std::string>& known) {
+  std::string words = text;
+  for (char& c : words) {
+    if (c == ',' || c == ';' || c == '+') c = ' ';
+  }
+  std::istringstream list(words);
+  std::vector<std::string> out;
+  for (std::string word; list >> word; out.push_back(word)) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) return {};
+  }
+  return out;
 }
 
 /// Adds layers below others, each file once on the way down.
@@ -43,7 +68,12 @@ class Gatherer {
     if (!file.empty()) return add_file(file, origin);
     const std::vector<std::string> known = preset_names(folders_);
     std::string hint;
-    if (const std::string near = nearest(name, known); !near.empty()) {
+    if (const std::vector<std::string> parts = names_in(name, known); parts.size() > 1) {
+      std::string list;
+      for (const std::string& part : parts) list += (list.empty() ? "" : ",") + part;
+      hint = origin == "command line" ? "did you mean --preset " + list + "?"
+                                      : "did you mean preset: [" + list + "]?";
+    } else if (const std::string near = nearest(name, known); !near.empty()) {
       hint = "did you mean " + near + "?";
     } else if (!known.empty()) {
       hint = "presets:";
@@ -123,6 +153,11 @@ Diagnostic located(const std::string& origin, const std::string& message, const 
   return {"", origin.empty() ? message : message + " (" + origin + ")", hint};
 }
 
+bool is_profile_file(const fs::path& file) {
+  const std::string end = file.extension().string();
+  return end == ".yaml" || end == ".yml" || end == ".json";
+}
+
 std::string plain_name(const std::string& name) {
   std::string plain = name;
   for (char& c : plain) {
@@ -171,7 +206,9 @@ std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCata
                                  std::vector<Diagnostic>& problems) {
   Gatherer gatherer(request.preset_folders, catalog, problems);
   for (const std::string& preset : request.presets) gatherer.add_preset(preset, "command line");
-  if (request.config) gatherer.add_file(*request.config, "command line");
+  if (request.config) {
+    gatherer.add_file(profile_file(*request.config, request.preset_folders), "command line");
+  }
   std::vector<Layer> layers = std::move(gatherer.layers);
 
   const auto add = [&](Layer& layer, const std::string& key, const std::string& text,

@@ -1,6 +1,6 @@
 // The layers a profile is made of, before they are merged: each preset, file, the environment and
 // the command line as a list of assignments with their origin. Knows the form of a profile; does
-// not know which options exist. Private to this folder, site_profile and the verb completion.
+// not know which options exist. Private to this folder, run_options, site_profile and the verbs that know presets.
 #pragma once
 
 #include <filesystem>
@@ -65,6 +65,9 @@ std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCata
 /// Names of the presets in `folders`, sorted; slurm/ holds site profiles (site_profile.h), no
 /// presets.
 std::vector<std::string> preset_names(const std::vector<std::filesystem::path>& folders);
+
+/// Whether a name is that of a profile's file: .yaml, .yml or .json.
+bool is_profile_file(const std::filesystem::path& file);
 
 /// One assignment at the place a dotted key names: "lr", "seed", "data.window", "classifier.lr".
 Assignment assignment_of(const std::string& key, Value value, std::string origin);

@@ -83,8 +83,10 @@ class Resolver {
   void problem(const Assignment& a, const std::string& message, const std::string& hint) {
     if (reported_.insert(&a).second) problems_.push_back(located(a.origin, message, hint));
   }
+  /// Once, though several steps or layers come to say it.
   void note(const Assignment& a, const std::string& message) {
-    profile_.notes.push_back(located(a.origin, message, ""));
+    Diagnostic found = located(a.origin, message, "");
+    if (noted_.insert(found.text()).second) profile_.notes.push_back(std::move(found));
   }
 
   // ---- values
@@ -399,6 +401,7 @@ class Resolver {
   std::vector<Layer> layers_;
   Profile profile_;
   std::set<const Assignment*> used_, reported_;
+  std::set<std::string> noted_;
   std::map<std::string, const Assignment*> refused_;  ///< of the step at hand, by key
   bool has_broken_plugin_ = false;
 };

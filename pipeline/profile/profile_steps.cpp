@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include "pipeline/profile/profile_keys.h"
@@ -96,7 +97,10 @@ class Chooser {
     std::vector<std::string> known;
     for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);
     std::string hint = published_stage(stage, catalog_);
-    if (!hint.empty()) {
+    std::error_code ignored;
+    if (origin == "command line" && std::filesystem::exists(stage, ignored)) {
+      hint = "did you mean --data " + stage + "?";
+    } else if (!hint.empty()) {
       hint = "the published stage " + stage + " is " + hint + " here";
     } else if (const std::vector<std::string> presets = preset_names(request_.preset_folders);
                std::find(presets.begin(), presets.end(), stage) != presets.end()) {

@@ -73,17 +73,31 @@ Value value_of(const YAML::Node& node) {
   return value_of(node, limits);
 }
 
-/// What yaml-cpp says, clearer where it names a symptom.
+/// A line of a file, cut to what fits, and a caret below its column (from 0).
+std::string line_with_caret(const std::string& line, int column) {
+  constexpr std::size_t kWidth = 72, kBefore = 50;
+  const std::size_t at = std::min(static_cast<std::size_t>(std::max(0, column)), line.size());
+  const std::size_t from = at > kBefore && line.size() > kWidth ? at - kBefore : 0;
+  std::string shown = line.substr(from, kWidth);
+  std::replace(shown.begin(), shown.end(), '\t', ' ');  // else the caret is elsewhere
+  return "\n    " + shown + "\n    " + std::string(text_width(line.substr(from, at - from)), ' ') +
+         "^";
+}
+
+/// What yaml-cpp says, clearer where it names a symptom, and the place.
 Diagnostic yaml_problem(const std::string& file, const YAML::Exception& e,
                         const std::string& text) {
   std::istringstream lines(text);
   std::string line;
   for (int i = 0; i <= e.mark.line && std::getline(lines, line); ++i) continue;
+  if (!line.empty() && line.back() == '\r') line.pop_back();
   const size_t first = line.find_first_not_of(' ');
   const bool has_tab = first != std::string::npos && line[first] == '\t';
   const bool is_deep = dynamic_cast<const YAML::DeepRecursion*>(&e) != nullptr;
+  const bool has_place = !is_deep && dynamic_cast<const YAML::ParserException*>(&e) != nullptr;
   return {file + ":" + std::to_string(e.mark.line + 1),
-          "not valid YAML: " + (is_deep ? "nested too deeply" : e.msg),
+          "not valid YAML: " + (is_deep ? "nested too deeply" : e.msg) +
+              (has_place && !line.empty() ? line_with_caret(line, e.mark.column) : ""),
           has_tab ? "indent with blanks; YAML allows no tabs there" : ""};
 }
 
@@ -117,7 +131,7 @@ class Reader {
         set_published(key, node, where);
       } else if (node.IsMap()) {
         problem(where, "unknown section " + key,
-                "settings of a stage stand below options:, steps below stages:");
+                "settings of a stage belong below options:, steps below stages:");
       } else {
         layer_.assignments.push_back(assignment_of(key, value_of(node), where));
       }

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -211,24 +213,82 @@ class Files : public MlflowStore {
     for (const auto& [key, value] : list) write_plain(folder / file_name(key), value, false);
   }
 
-  /// Lines the file has already are left out; one that was cut off goes.
-  static void append_new(const fs::path& path, const std::vector<std::string>& lines) {
-    std::set<std::string> there;
+  /// What is known of a metric's file as this process left it.
+  struct MetricFile {
+    std::uintmax_t bytes = 0;
+    int64_t newest = std::numeric_limits<int64_t>::min();  ///< milliseconds of its newest number
+    std::set<std::string> at_newest;                       ///< lines of that time
+  };
+
+  static std::set<std::string> lines_of(const fs::path& path) {
+    std::set<std::string> lines;
     std::ifstream in(path, std::ios::binary);
-    std::size_t whole = 0;
-    for (std::string line; std::getline(in, line) && !in.eof(); there.insert(line)) {
-      whole += line.size() + 1;
-    }
+    for (std::string line; std::getline(in, line) && !in.eof();) lines.insert(line);
+    return lines;
+  }
+
+  static int64_t time_of_line(const std::string& line) {
+    return std::strtoll(line.c_str(), nullptr, 10);
+  }
+
+  static void note(MetricFile& file, const std::string& line) {
+    const int64_t time = time_of_line(line);
+    if (time < file.newest) return;
+    if (time > file.newest) file.at_newest.clear();
+    file.newest = time;
+    file.at_newest.insert(line);
+  }
+
+  /// A file seen for the first time, or written to by another process in the meantime, is read once;
+  /// a line that was cut off goes.
+  MetricFile& known(const fs::path& path) {
+    const auto [at, is_new] = files_.try_emplace(path);
     std::error_code none;
-    if (fs::file_size(path, none) > whole && !none) fs::resize_file(path, whole, none);
-    std::string text;
-    for (const std::string& line : lines) {
-      if (there.insert(line).second) text += line + "\n";
+    const std::uintmax_t size = fs::file_size(path, none);
+    if (!is_new && (none ? 0 : size) == at->second.bytes) return at->second;
+    at->second = {};
+    std::ifstream in(path, std::ios::binary);
+    for (std::string line; std::getline(in, line) && !in.eof(); note(at->second, line)) {
+      at->second.bytes += line.size() + 1;
     }
-    if (!text.empty()) write_plain(path, text, true);
+    if (!none && size > at->second.bytes) fs::resize_file(path, at->second.bytes, none);
+    return at->second;
+  }
+
+  /// Lines the file has already are left out. Numbers come in the order of their times, so only one
+  /// that is older than the newest can be among earlier lines: the file is not read for the others.
+  void append_new(const fs::path& path, const std::vector<std::string>& lines) {
+    MetricFile& file = known(path);
+    std::vector<std::string> fresh;
+    std::optional<std::set<std::string>> earlier;
+    for (const std::string& line : lines) {
+      const int64_t time = time_of_line(line);
+      if (time < file.newest && !earlier) {
+        earlier = lines_of(path);
+        earlier->insert(fresh.begin(), fresh.end());
+      }
+      const bool is_there = time == file.newest  ? file.at_newest.contains(line)
+                            : time > file.newest ? false
+                                                 : earlier->contains(line);
+      if (is_there) continue;
+      fresh.push_back(line);
+      if (earlier) earlier->insert(line);
+      note(file, line);
+    }
+    std::string text;
+    for (const std::string& line : fresh) text += line + "\n";
+    if (text.empty()) return;
+    file.bytes += text.size();
+    try {
+      write_plain(path, text, true);
+    } catch (...) {
+      files_.erase(path);  // what arrived is seen when it is read again
+      throw;
+    }
   }
 
   fs::path root_;
+  std::map<fs::path, MetricFile> files_;
 };
 
 }  // namespace

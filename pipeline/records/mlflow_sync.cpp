@@ -135,7 +135,7 @@ class Sync {
   /// tags, files) comes before the numbers of the same line.
   void add(const RecordedStep& step, const MlflowRun& run, const JournalReader::Line& line,
            int64_t begin, json& state) {
-    constexpr std::size_t kMost = 1000;
+    constexpr std::size_t kMost = 10000;  // then what was sent is noted on disk
     const json& event = line.event;
     state["last"] = unix_of(event);
     const EventKind kind = kind_of(event);

@@ -29,7 +29,7 @@ struct RecordOptions {
               "sync.")
             .runtime(),
         field("mlflow_experiment", &O::mlflow_experiment,
-              "Experiment of MLflow; MLFLOW_EXPERIMENT_NAME stands in for the default.")
+              "Experiment of MLflow; MLFLOW_EXPERIMENT_NAME replaces the default.")
             .runtime()};
   }
   /// An address that cannot be written to.

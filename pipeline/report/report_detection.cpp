@@ -140,7 +140,7 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
   precision.x = {.title = "recall: attacks found", .from = 0, .to = 1};
   precision.y = {.title = "precision", .from = 0, .to = 1};
   roc.height = precision.height = 330;
-  double base = 0;  // precision of calling everything an attack
+  double base = 0;  // precision of always attack
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Detection& d = shown[i];
     if (d.attacks() <= 0 || d.benign() <= 0) continue;
@@ -168,7 +168,7 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
   roc.lines.push_back({"", {{0, 0}, {1, 1}}, kGrey, true});
   precision.lines.push_back({"", {{0, base}, {1, base}}, kGrey, true});
   return figure(roc, "the dots are the thresholds in use") +
-         figure(precision, "dashed: calling everything an attack");
+         figure(precision, "dashed: always attack");
 }
 
 std::string detection_section(const ReportRun& run, const std::string&) {

@@ -110,6 +110,7 @@ struct Part {
 };
 
 constexpr Part kParts[] = {{"failures", "Failures", failures_section},
+                           {"warnings", "Warnings", warnings_section},
                            {"sweep", "Sweep", sweep_section},
                            {"results", "Results", results_section},
                            {"steps", "Steps", steps_section},

@@ -193,7 +193,7 @@ std::string failures_section(const ReportRun& run, const std::string&) {
       std::string inner = element("h3", escaped(step.record.step) + " " + badge(status));
       if (!step.record.error.empty()) inner += element("pre", escaped(step.record.error));
       if (status == "interrupted") {
-        inner += element("p", "It did not come to its end; the same command continues it.");
+        inner += element("p", "It was stopped before its end; the same command continues it.");
       }
       if (!step.files.oom_report.empty()) {
         inner += details("Memory when it ran out", element("pre", escaped(step.files.oom_report)));
@@ -203,11 +203,29 @@ std::string failures_section(const ReportRun& run, const std::string&) {
       }
       out += element("div", inner, "class=\"fault\"") + "\n";
     }
-    if (step.journal.warnings.empty()) continue;
+  }
+  return out;
+}
+
+std::string warnings_section(const ReportRun& run, const std::string&) {
+  std::string out;
+  for (const ReportStep& step : run.steps) {
+    std::vector<std::pair<std::string, int>> said;  // a continued step says the same again
+    for (const std::string& warning : step.journal.warnings) {
+      const auto found = std::find_if(said.begin(), said.end(),
+                                      [&](const auto& one) { return one.first == warning; });
+      if (found == said.end()) {
+        said.emplace_back(warning, 1);
+      } else {
+        ++found->second;
+      }
+    }
     std::string text;
-    for (const std::string& warning : step.journal.warnings) text += warning + "\n";
-    out += element("h3", escaped(step.record.step) + ": what it warned of") +
-           element("pre", escaped(text));
+    for (const auto& [warning, times] : said) {
+      text += warning + (times > 1 ? " (" + std::to_string(times) + " times)" : "") + "\n";
+    }
+    if (text.empty()) continue;
+    out += element("h3", escaped(step.record.step)) + element("pre", escaped(text));
   }
   return out;
 }

@@ -27,6 +27,7 @@ std::string badge(const std::string& state);
 /// report_run.cpp: of one run. `id` begins the ids of the sections.
 std::string run_facts(const ReportRun& run);
 std::string failures_section(const ReportRun& run, const std::string& id);
+std::string warnings_section(const ReportRun& run, const std::string& id);
 std::string results_section(const ReportRun& run, const std::string& id);
 std::string steps_section(const ReportRun& run, const std::string& id);
 std::string memory_section(const ReportRun& run, const std::string& id);

@@ -44,7 +44,7 @@ std::string sweep_section(const ReportRun& run, const std::string&) {
                  (item.values.back().empty() ? "" : ", " + metric + " " + item.values.back());
     items.push_back(std::move(item));
   }
-  const std::string picture = parallel_svg("What was tried and what it came to", axes, items);
+  const std::string picture = parallel_svg("Trials and their results", axes, items);
   std::string out;
   if (!picture.empty()) {
     out += element(

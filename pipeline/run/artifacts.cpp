@@ -199,6 +199,32 @@ int code_of_steps(const json& document, int last) {
   return is_complete ? 0 : failed >= 0 ? failed : is_stopped ? last : -1;
 }
 
+/// A step of a plan, and whether it was found in the runs looked at so far.
+struct Sought {
+  explicit Sought(const PlannedStep& step) : step(&step) {}
+  const PlannedStep* step;
+  bool has_same = false, has_latest = false;
+};
+
+/// Adds what a run has of the steps that are still sought. Thousands of runs are looked at: which
+/// of them has a fingerprint the text of its run.json says, before any JSON is read.
+void look_into(const fs::path& run, std::vector<Sought>& sought, std::vector<PastStep>& found) {
+  const std::string text = file_text(run / kRunFile).value_or("");
+  for (Sought& one : sought) {
+    const StepSpec& spec = one.step->spec;
+    const bool may_be_same = !one.has_same && text.find(one.step->fingerprint) != std::string::npos;
+    if (one.has_latest && !may_be_same) continue;
+    std::optional<PastStep> past = find_past_step(run.filename().string(), run / spec.name);
+    if (!past || past->step != spec.name) continue;
+    const bool is_same =
+        !one.has_same && past->fingerprint == one.step->fingerprint && past->missing.empty();
+    const bool is_latest = !one.has_latest && past->stage == spec.stage;
+    one.has_same = one.has_same || is_same;
+    one.has_latest = one.has_latest || is_latest;
+    if (is_same || is_latest) found.push_back(std::move(*past));
+  }
+}
+
 bool is_unfinished(const json& document, const Plan& plan) {
   return document.contains("plan") && document.at("plan") == plan.fingerprint &&
          !document.contains("submitted") &&
@@ -308,6 +334,8 @@ Run Run::join(const fs::path& folder, const std::string& step) {
 
 std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
   for (const fs::path& folder : run_folders(dataset_root)) {
+    const std::optional<std::string> text = file_text(folder / kRunFile);
+    if (!text || text->find(plan.fingerprint) == std::string::npos) continue;
     if (!is_unfinished(read_object(folder / kRunFile), plan)) continue;
     OwnedFd lock = lock_after_orphan(folder);
     if (lock.get() < 0) {
@@ -322,6 +350,7 @@ std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, s
     run.change([](json& d) {
       d.erase("exit_code");
       d.erase("finished");
+      d.erase("headline");
     });
     return run;
   }
@@ -358,14 +387,16 @@ void Run::set_records(json targets, double cpu_seconds) {
   });
 }
 
-void Run::finish(int exit_code) {
+void Run::finish(int exit_code, const std::string& headline) {
   change([&](json& document) {
     const int code = is_shared_ ? code_of_steps(document, exit_code) : exit_code;
     document.erase("exit_code");
     document.erase("finished");
+    document.erase("headline");
     if (code < 0) return;
     document["finished"] = iso_now();
     document["exit_code"] = code;
+    if (!headline.empty()) document["headline"] = headline;
   });
 }
 
@@ -397,17 +428,14 @@ std::optional<PastStep> find_past_step(const std::string& run, const fs::path& s
   }
 }
 
-std::vector<PastStep> find_past_steps(const fs::path& dataset_root) {
+std::vector<PastStep> find_past_steps(const fs::path& dataset_root, const Plan& plan) {
+  std::vector<Sought> sought(plan.steps.begin(), plan.steps.end());
   std::vector<PastStep> steps;
   for (const fs::path& folder : run_folders(dataset_root)) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-      auto past = find_past_step(folder.filename().string(), entry.path());
-      if (past) steps.push_back(std::move(*past));
-    }
+    const auto is_found = [](const Sought& one) { return one.has_same && one.has_latest; };
+    if (std::all_of(sought.begin(), sought.end(), is_found)) break;
+    look_into(folder, sought, steps);
   }
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const PastStep& a, const PastStep& b) { return a.finished > b.finished; });
   return steps;
 }
 

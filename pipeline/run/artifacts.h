@@ -76,7 +76,8 @@ class Run {
   /// time that took, once it is known.
   void set_records(nlohmann::json targets, double cpu_seconds = 0);
   /// Of a submitted run: 0 once every step is done, that of a failed step, none while steps wait.
-  void finish(int exit_code);
+  /// `headline`: the figures of the run in a line, so that a list of runs need not look for them.
+  void finish(int exit_code, const std::string& headline = "");
   /// From now on jobs work on it, each by join().
   void mark_submitted();
   /// Adds to the document what was not known when it was made: command, device, data.
@@ -98,8 +99,11 @@ class Run {
 /// What stands in the folder of a step of run `run`, if it is finished.
 std::optional<PastStep> find_past_step(const std::string& run,
                                        const std::filesystem::path& step_folder);
-/// Finished steps of all runs of a data set, newest first; those whose files are gone say so.
-std::vector<PastStep> find_past_steps(const std::filesystem::path& dataset_root);
+/// What the steps of `plan` can be kept from or compared with, among all runs of a data set, the
+/// newest first: of each step the newest whole one of its fingerprint, and the newest of its name
+/// and stage whatever it was made of. Those whose files are gone say so. Of `plan` only names,
+/// stages and fingerprints count.
+std::vector<PastStep> find_past_steps(const std::filesystem::path& dataset_root, const Plan& plan);
 
 /// Whether a living process holds the lock of a run.
 bool is_worked_on(const std::filesystem::path& run_folder);

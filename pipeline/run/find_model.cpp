@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kdgat/error.h"
+#include "pipeline/profile/path_options.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/system/json_file.h"
 
@@ -132,6 +133,11 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
     if (step.empty()) return file;
     throw Error(ExitCode::kUsage, "--model chooses a step of a run, and " + run + " is one model");
   };
+  if (is_pytorch_file(path)) {
+    throw Error(ExitCode::kUsage, run + " is a PyTorch file, not a model of kdgat",
+                "convert it once: scripts/convert_checkpoint " + run +
+                    " --store DATA -o model.safetensors");
+  }
   if (fs::is_regular_file(path, ignored)) return chosen_by_path(path);
   if (fs::exists(path / "run.json", ignored)) {
     return choose(path, models_of(path), step, catalog);

@@ -35,7 +35,7 @@ std::string sentence(const PluginDescription& plugin, const PortDescription& por
 /// Finds what each step reads; collects every problem before it gives up.
 class Wiring {
  public:
-  Wiring(const Profile& profile, const PluginCatalog& catalog) {
+  Wiring(const Profile& profile, const PluginCatalog& catalog) : catalog_(catalog) {
     for (const StepSpec& spec : profile.steps) {
       const PluginDescription* plugin = catalog.find(spec.stage);
       if (plugin == nullptr) missing_plugin(spec, catalog);
@@ -101,7 +101,7 @@ class Wiring {
       if (need == spec.name) {
         problems_.push_back({spec.where, spec.name + ": needs itself", ""});
       } else if (need != kData && !find(need)) {
-        problems_.push_back({spec.where, spec.name + ": needs " + need + ", which is no step",
+        problems_.push_back({spec.where, spec.name + ": needs " + need + ", which is not a step",
                              "there are " + step_names()});
       }
     }
@@ -118,7 +118,7 @@ class Wiring {
         problems_.push_back({spec.where,
                              sentence(*plugins_[i], port) + " is made by no step" +
                                  (spec.needs.empty() ? " before it" : " it needs"),
-                             ""});
+                             hint_for(port)});
       }
       for (const std::string& name : producers) {
         if (std::find(step.needs.begin(), step.needs.end(), name) == step.needs.end()) {
@@ -127,6 +127,17 @@ class Wiring {
       }
       if (!producers.empty()) step.inputs[port.name] = std::move(producers);
     }
+  }
+
+  /// Which stages make what a port wants.
+  std::string hint_for(const PortDescription& port) const {
+    std::vector<std::string> makers;
+    for (const auto& [name, plugin] : catalog_.all()) {
+      if (makes(plugin, port.kind)) makers.push_back(name);
+    }
+    if (makers.empty()) return "no stage here makes that; see kdgat plugins list";
+    return "a step before it must be one of " + join(makers, ", ") +
+           ": name a preset or profile that has one, e.g. kdgat run --preset smoke";
   }
 
   /// Who could fill a port: of the needs that were named, or else of all earlier steps. A port that
@@ -176,6 +187,7 @@ class Wiring {
     if (!problems_.empty()) throw Error(code, std::move(problems_));
   }
 
+  const PluginCatalog& catalog_;
   std::vector<PlannedStep> steps_;
   std::vector<const PluginDescription*> plugins_;
   std::vector<Diagnostic> problems_;
@@ -365,8 +377,25 @@ class Selection {
   std::vector<bool> chosen_, forced_;
 };
 
+/// Steps that are kept although their plugins were built again, and the runs that made them.
+struct BuiltAgain {
+  std::vector<std::string> steps;
+  std::set<std::string> runs;
+
+  /// One cause, one warning, however many steps there are.
+  void warn(std::vector<std::string>& warnings) const {
+    if (steps.empty()) return;
+    const std::vector<std::string> of(runs.begin(), runs.end());
+    const bool is_one = steps.size() == 1;
+    warnings.push_back(join(steps, ", ") + (is_one ? ": its plugin was" : ": their plugins were") +
+                       " built again since run " + join(of, ", ") + " with the same stage " +
+                       (is_one ? "version: the result is" : "versions: the results are") +
+                       " kept (--force makes " + (is_one ? "it" : "them") + " again)");
+  }
+};
+
 void decide(PlannedStep& step, const PluginDescription& plugin, bool is_forced, bool knows_data,
-            const std::vector<PastStep>& past, std::vector<std::string>& warnings) {
+            const std::vector<PastStep>& past, BuiltAgain& built_again) {
   if (!knows_data) {
     step.reason = "unknown until imported";
     return;
@@ -386,9 +415,8 @@ void decide(PlannedStep& step, const PluginDescription& plugin, bool is_forced, 
   step.reason = why_kept(step, *same);
   step.kept = *same;
   if (same->library_hash != plugin.library_hash) {
-    warnings.push_back(
-        step.spec.name + ": the plugin was built again since run " + short_run(same->run) +
-        ", its stage version is the same: results are kept (--force makes them again)");
+    built_again.steps.push_back(step.spec.name);
+    built_again.runs.insert(short_run(same->run));
   }
 }
 
@@ -404,6 +432,7 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
   std::map<std::string, std::string> fingerprints{{kData, data_fingerprint}};
   std::map<std::string, bool> known{{kData, data_fingerprint != kUnknownData}};
   nlohmann::json all = nlohmann::json::array();
+  BuiltAgain built_again;
   for (const std::size_t i : selection.order()) {
     PlannedStep step = std::move(wiring.steps()[i]);
     const std::string name = step.spec.name;
@@ -425,12 +454,13 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
     // that no one sets changes no fingerprint.
     if (profile.memory_limit > 0) step.ingredients["memory_limit"] = profile.memory_limit;
     step.fingerprint = hash_text(step.ingredients.dump());
-    decide(step, plugin, selection.is_forced(i), knows_data, past, plan.warnings);
+    decide(step, plugin, selection.is_forced(i), knows_data, past, built_again);
     fingerprints[name] = step.fingerprint;
     known[name] = knows_data;
     all.push_back({name, step.fingerprint});
     plan.steps.push_back(std::move(step));
   }
+  built_again.warn(plan.warnings);
   plan.fingerprint = hash_text(all.dump());
   return plan;
 }

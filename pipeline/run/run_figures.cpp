@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <iterator>
 #include <set>
 
@@ -78,7 +79,7 @@ void add_run_differences(const std::vector<RunRecord>& runs, std::vector<Differe
 std::vector<Figure> figures(const RunRecord& run) {
   std::vector<Figure> out;
   for (const StepRecord& step : run.steps) {
-    for (Figure& figure : listed_figures(read_step_files(step.folder).metrics)) {
+    for (Figure& figure : listed_figures(read_metrics(step.folder))) {
       if (figure.model.empty()) figure.model = step.step;
       out.push_back(std::move(figure));
     }
@@ -87,9 +88,8 @@ std::vector<Figure> figures(const RunRecord& run) {
 }
 
 std::string figure_text(const Figure& like, double value) {
-  if (like.decimals == 0 || (value == std::floor(value) && std::abs(value) > 1)) {
-    return format_count(value);
-  }
+  if (value == std::floor(value) && std::abs(value) > 1) return short_number(value);
+  if (like.decimals == 0) return format_count(value);
   return format_number(("%." + std::to_string(like.decimals) + "f").c_str(), value);
 }
 
@@ -149,6 +149,14 @@ std::string headline(const RunRecord& run, const PluginCatalog& catalog) {
     out += (out.empty() ? "" : "  ") + label + " " + figure_text(figure, figure.value);
   }
   return out.empty() ? "" : out + "  " + step + ", val";
+}
+
+std::string headline_to_record(const std::filesystem::path& run, const PluginCatalog& catalog) {
+  try {
+    return headline(read_run(run), catalog);
+  } catch (const std::exception&) {
+    return "";  // a list looks again; the end of a run must not fail here
+  }
 }
 
 bool FigureRow::is_equal() const {

@@ -1,4 +1,4 @@
-// Numbers by which runs are judged and compared: the figures of their steps, and options in which
+// Numbers by which runs are compared: the figures of their steps, and options in which
 // they differ. Knows no metric and no stage: which figure is told where, its stage has marked
 // (kdgat/result.h), and which stage speaks for a run, its description says.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace kdgat {
 
-/// What is worth a line, of finished steps. `model` of each is a step: the one that was judged, or
+/// What is worth a line, of finished steps. `model` of each is a step: the one that was evaluated, or
 /// the one that trained.
 std::vector<Figure> figures(const RunRecord& run);
 
@@ -26,13 +26,15 @@ std::string figure_text(const Figure& like, double value);
 std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,
                       const PluginCatalog& catalog);
 
-/// Those of a model that a stage has marked for one place: of validation where it was judged on
+/// Those of a model that a stage has marked for one place: of validation where it was evaluated on
 /// parts, else of the step as a whole.
 std::vector<Figure> marked_figures(const std::vector<Figure>& figures, const std::string& step,
                                    const std::function<bool(const Figure&)>& is_marked);
 
 /// "F1 0.838  AUC 0.955  classifier, val"; "" if the run has no figures.
 std::string headline(const RunRecord& run, const PluginCatalog& catalog);
+/// The same of the run in a folder, for its own record; "" also where its files cannot be read.
+std::string headline_to_record(const std::filesystem::path& run, const PluginCatalog& catalog);
 
 /// A row of numbers that several runs have, in the order of the runs.
 struct FigureRow {

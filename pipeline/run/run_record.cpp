@@ -1,10 +1,17 @@
 #include "pipeline/run/run_record.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <exception>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 
 #include "kdgat/error.h"
@@ -13,6 +20,7 @@
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
+#include "pipeline/system/parallel.h"
 
 namespace kdgat {
 namespace {
@@ -82,6 +90,64 @@ void fill_from_steps(RunRecord& run) {
   }
 }
 
+/// Bytes of the files below an open folder, which is closed. By names relative to it, as a list of
+/// thousands of runs asks for all their files: whole paths take half as long again.
+uint64_t bytes_below(int folder) {
+  if (folder < 0) return 0;
+  DIR* entries = ::fdopendir(folder);
+  if (entries == nullptr) {
+    ::close(folder);
+    return 0;
+  }
+  uint64_t bytes = 0;
+  while (const dirent* entry = ::readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    struct stat about {};
+    if (name == "." || name == "..") continue;
+    bool is_folder = entry->d_type == DT_DIR;
+    if (!is_folder && ::fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0) {
+      is_folder = S_ISDIR(about.st_mode);  // where the file system does not say it with the name
+      if (S_ISREG(about.st_mode)) bytes += static_cast<uint64_t>(about.st_size);
+    }
+    if (!is_folder) continue;
+    bytes += bytes_below(
+        ::openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  ::closedir(entries);
+  return bytes;
+}
+
+/// What run.json says, and nothing else.
+RunRecord read_run_file(const fs::path& folder) {
+  const json document = load_object(folder / "run.json");
+  RunRecord run;
+  run.folder = folder;
+  const fs::path place = fs::absolute(folder / ".").parent_path();
+  run.id = place.filename().string();
+  run.dataset = place.parent_path().filename().string();
+  run.profile = word(document, "profile");
+  run.host = word(document, "host");
+  run.version = word(document, "kdgat");
+  run.command = word(document, "command");
+  run.device = word(document, "device");
+  run.threads = static_cast<int>(number(document, "threads", 0));
+  run.started = word(document, "started");
+  run.finished = word(document, "finished");
+  run.headline = word(document, "headline");
+  run.data = document.value("data", json());
+  if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
+    run.exit_code = code.get<int>();
+  }
+  run.state = state_of(run);
+  for (const json& state : document.value("steps", json::array())) {
+    StepRecord step = read_step(state, run);
+    // Its process ended without a word.
+    if (step.status == "running" && run.state != "running") step.status = "interrupted";
+    run.steps.push_back(std::move(step));
+  }
+  return run;
+}
+
 }  // namespace
 
 std::string RunRecord::progress() const {
@@ -106,49 +172,38 @@ double RunRecord::seconds() const {
 }
 
 RunRecord read_run(const fs::path& folder) {
-  const json document = load_object(folder / "run.json");
-  RunRecord run;
-  run.folder = folder;
-  const fs::path place = fs::absolute(folder / ".").parent_path();
-  run.id = place.filename().string();
-  run.dataset = place.parent_path().filename().string();
-  run.profile = word(document, "profile");
-  run.host = word(document, "host");
-  run.version = word(document, "kdgat");
-  run.command = word(document, "command");
-  run.device = word(document, "device");
-  run.threads = static_cast<int>(number(document, "threads", 0));
-  run.started = word(document, "started");
-  run.finished = word(document, "finished");
-  run.data = document.value("data", json());
-  if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
-    run.exit_code = code.get<int>();
-  }
-  run.state = state_of(run);
-  for (const json& state : document.value("steps", json::array())) {
-    StepRecord step = read_step(state, run);
-    if (step.is_kept()) follow(step);
-    // Its process ended without a word.
-    if (step.status == "running" && run.state != "running") step.status = "interrupted";
-    run.steps.push_back(std::move(step));
-  }
-  fill_from_steps(run);
+  RunRecord run = read_run_file(folder);
+  look_closer(run);
   return run;
 }
 
+void look_closer(RunRecord& run) {
+  for (StepRecord& step : run.steps) {
+    if (step.is_kept()) follow(step);
+  }
+  fill_from_steps(run);
+}
+
 std::vector<RunRecord> list_runs(const fs::path& root, const std::string& dataset) {
-  std::vector<RunRecord> runs;
+  std::vector<fs::path> folders;
   std::error_code ignored;
   for (const auto& set : fs::directory_iterator(root, ignored)) {
     if (!dataset.empty() && set.path().filename() != dataset) continue;
     for (const auto& run : fs::directory_iterator(set.path(), ignored)) {
-      if (!fs::exists(run.path() / "run.json", ignored)) continue;
-      try {
-        runs.push_back(read_run(run.path()));
-      } catch (const Error&) {
-        continue;  // half a run: nothing to list
-      }
+      folders.push_back(run.path());
     }
+  }
+  std::vector<std::optional<RunRecord>> found(folders.size());
+  for_each_at_once(folders.size(), [&](std::size_t i) {
+    try {
+      found[i] = read_run_file(folders[i]);
+    } catch (const std::exception&) {
+      return;  // no run, or half of one: nothing to list
+    }
+  });
+  std::vector<RunRecord> runs;
+  for (std::optional<RunRecord>& run : found) {
+    if (run) runs.push_back(std::move(*run));
   }
   std::sort(runs.begin(), runs.end(),
             [](const RunRecord& a, const RunRecord& b) { return a.id > b.id; });
@@ -156,20 +211,14 @@ std::vector<RunRecord> list_runs(const fs::path& root, const std::string& datase
 }
 
 uint64_t size_on_disk(const fs::path& folder) {
-  uint64_t bytes = 0;
-  std::error_code ignored;
-  for (auto at = fs::recursive_directory_iterator(folder, ignored);
-       at != fs::recursive_directory_iterator(); at.increment(ignored)) {
-    if (at->is_regular_file(ignored) && !at->is_symlink(ignored)) bytes += at->file_size(ignored);
-  }
-  return bytes;
+  return bytes_below(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 StepFiles read_step_files(const fs::path& step_folder) {
   constexpr int kLogLines = 20;
   StepFiles files;
   files.config = read_json(step_folder / "config.json");
-  files.metrics = read_json(step_folder / "metrics.json");
+  files.metrics = read_metrics(step_folder);
   files.curves = read_json(step_folder / "curves.json");
   files.result = read_result(step_folder);
   files.log_tail = last_lines(step_folder / "log.txt", kLogLines);

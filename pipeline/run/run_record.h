@@ -42,6 +42,7 @@ struct RunRecord {
   nlohmann::json
       data;  ///< {"path","folder","options","summary"} as the run began; null if not recorded
   std::vector<StepRecord> steps;
+  std::string headline;  ///< its figures in a line, as it ended; "" if it did not record them
 
   /// "3 of 4 steps done, 1 kept"
   std::string progress() const;
@@ -52,9 +53,13 @@ struct RunRecord {
 /// Throws Error(kData) if run.json cannot be read.
 RunRecord read_run(const std::filesystem::path& folder);
 
-/// Every run below `root`, of one data set if it is named, newest first.
+/// Every run below `root`, of one data set if it is named, newest first. Of each only its own
+/// run.json is read: seconds and memory of kept steps are unknown, as are device and threads of
+/// runs that recorded them with their steps alone. look_closer() adds them.
 std::vector<RunRecord> list_runs(const std::filesystem::path& root,
                                  const std::string& dataset = "");
+/// What read_run() knows beyond list_runs().
+void look_closer(RunRecord& run);
 
 /// Bytes of all files below a folder; links count nothing.
 uint64_t size_on_disk(const std::filesystem::path& folder);

@@ -8,6 +8,7 @@
 
 #include "kdgat/figures.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 namespace {
@@ -40,6 +41,10 @@ bool is_listed_before(const Figure& a, const Figure& b) {
 
 }  // namespace
 
+json read_metrics(const std::filesystem::path& step_folder) {
+  return read_json(step_folder / "metrics.json");
+}
+
 json metrics_document(const StageResult& result) {
   json out = result.metrics;
   if (result.figures.empty() || !(out.is_object() || out.is_null())) return out;
@@ -49,7 +54,7 @@ json metrics_document(const StageResult& result) {
 }
 
 std::vector<Figure> read_figures(const json& metrics) {
-  const json told = below(metrics, kFigures);
+  const json& told = below(metrics, kFigures);
   std::vector<Figure> out;
   if (told.is_array()) {
     told.get_to(out);
@@ -110,10 +115,10 @@ std::vector<Figure> figures_of_counts(const json& counts) {
 
 std::vector<ClassCounts> read_class_counts(const json& metrics) {
   std::vector<ClassCounts> out;
-  const json parts = below(metrics, "parts");
+  const json& parts = below(metrics, "parts");
   if (!parts.is_object()) return out;
   for (const auto& [part, of] : parts.items()) {
-    const json counts = below(of, "confusion");
+    const json& counts = below(of, "confusion");
     if (counts.is_array() && !counts.empty()) out.push_back({part, counts});
   }
   return out;

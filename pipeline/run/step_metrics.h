@@ -3,6 +3,7 @@
 // Results of stages that say no figures, and of versions that knew none, are read by their form.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +12,9 @@
 #include "kdgat/result.h"
 
 namespace kdgat {
+
+/// metrics.json of a step's folder; null if there is none.
+nlohmann::json read_metrics(const std::filesystem::path& step_folder);
 
 /// metrics.json of a step: its metrics, with its figures below "figures". Null if it has neither.
 nlohmann::json metrics_document(const StageResult& result);

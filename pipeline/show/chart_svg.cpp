@@ -79,7 +79,7 @@ class Scale {
     if (axis_.ticks == Axis::Ticks::kBytes) {
       return format_bytes(static_cast<uint64_t>(std::max(0.0, value)));
     }
-    return format_number("%.4g", value);
+    return short_number(value);
   }
 
   std::vector<Tick> ticks;
@@ -108,7 +108,7 @@ class Scale {
     const auto last = static_cast<int64_t>(std::floor(high_ / step + 1e-9));
     for (int64_t k = first; k <= last; ++k) {
       const double value = static_cast<double>(k) * step;
-      ticks.push_back({at(value), format_number("%g", value / unit)});
+      ticks.push_back({at(value), short_number(value / unit)});
     }
   }
 
@@ -137,7 +137,7 @@ class Scale {
         const double value = step * std::pow(10, k);
         const bool is_wanted = step == 1 ? (k - first) % every == 0 : decades <= kFewDecades;
         if (!is_wanted || value < low_ * (1 - 1e-9) || value > high_ * (1 + 1e-9)) continue;
-        ticks.push_back({at(value), format_number("%g", value)});
+        ticks.push_back({at(value), short_number(value)});
       }
     }
     title += (title.empty() ? "" : ", ") + std::string("logarithmic");
@@ -284,6 +284,32 @@ class Picture {
     }
   }
 
+  using Points = std::vector<std::pair<double, double>>;
+
+  /// What a line of many points looks like: of those in one column of the picture, the first and the
+  /// last, the lowest and the highest. Nothing that could be seen is left out.
+  Points thinned(const Points& points) const {
+    constexpr std::size_t kOfAColumn = 4;
+    const auto column = [&](std::size_t i) { return std::floor(x(points[i].first)); };
+    const auto is_lower = [](const auto& a, const auto& b) { return a.second < b.second; };
+    Points out;
+    for (std::size_t first = 0, end = 0; first < points.size(); first = end) {
+      while (end < points.size() && column(end) == column(first)) ++end;
+      const auto from = points.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto to = points.begin() + static_cast<std::ptrdiff_t>(end);
+      if (end - first <= kOfAColumn) {
+        out.insert(out.end(), from, to);
+        continue;
+      }
+      const auto [low, high] = std::minmax_element(from, to, is_lower);
+      std::array<Points::const_iterator, kOfAColumn> kept = {from, low, high, to - 1};
+      std::sort(kept.begin(), kept.end());
+      const auto last = std::unique(kept.begin(), kept.end());
+      for (auto point = kept.begin(); point != last; ++point) out.push_back(**point);
+    }
+    return out;
+  }
+
   void draw_line(const ChartLine& line) {
     constexpr std::size_t kAnswering = 60;
     std::vector<std::pair<double, double>> points;
@@ -292,7 +318,7 @@ class Picture {
     }
     if (points.empty()) return;
     std::string path;
-    for (const auto& [at, value] : points) {
+    for (const auto& [at, value] : thinned(points)) {
       path += (path.empty() ? "M" : "L") + pixels(x(at)) + " " + pixels(y(value));
     }
     out_ += "<path class=\"line " + line_class(line) + "\" d=\"" + path + "\"/>\n";

@@ -66,7 +66,8 @@ struct Chart {
   bool stands_alone = false;  ///< a file of its own, with colours and title
 };
 
-/// "" where there is nothing finite to draw. Of a long line only some points answer the pointer.
+/// "" where there is nothing finite to draw. Of a line with more points than can be told apart those
+/// stand that shape it, and only some answer the pointer.
 std::string chart_svg(const Chart& chart);
 
 /// The CSS of the classes that charts use, for light or dark ground.

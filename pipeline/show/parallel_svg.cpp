@@ -77,7 +77,7 @@ class AxisScale {
     if (!is_numeric_) return value;
     const double number = *number_in(value);
     if (axis_.is_bytes) return format_bytes(static_cast<uint64_t>(std::max(0.0, number)));
-    return format_number("%.4g", number);
+    return short_number(number);
   }
 
  private:

@@ -40,7 +40,7 @@ class Status {
   /// As often as the caller likes; what is shown is paced.
   virtual void progress(const Progress& now) = 0;
   virtual void end(const StepEnd& end) = 0;
-  /// `level`: "info", "warning" or "error". May be of several lines.
+  /// `level`: "info", "note", "warning" or "error". May be of several lines.
   virtual void message(const std::string& level, const std::string& text) = 0;
 };
 

@@ -106,7 +106,8 @@ class TerminalStatus : public Status {
 
   void message(const std::string& level, const std::string& text) override {
     erase();
-    if (level == "info" && terminal_.verbosity < 0) return;
+    if ((level == "info" || level == "note") && terminal_.verbosity < 0) return;
+    if (level == "note") out_ << "note: ";
     if (level == "warning") out_ << coloured("warning:", "33") << ' ';
     if (level == "error") out_ << coloured("error:", "31") << ' ';
     out_ << printable(text) << '\n' << std::flush;
@@ -161,7 +162,7 @@ bool is_set(const char* name) {
 
 std::string format_metric(const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer()) return format_count(value.get<double>());
+  if (value.is_number_integer()) return grouped(value.get<int64_t>());
   if (!value.is_number()) return value.dump();
   const double number = value.get<double>();
   const double size = std::abs(number);

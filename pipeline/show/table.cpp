@@ -96,7 +96,8 @@ std::string cell_text(const nlohmann::json& cell) {
   if (cell.is_string()) return cell.get<std::string>();
   if (!cell.is_number_float()) return cell.dump();
   const double value = cell.get<double>();
-  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001 && std::abs(value) < 1e6;
+  if (std::abs(value) >= 1e6) return short_number(value);
+  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001;
   return format_number(is_plain || value == 0 ? "%.3f" : "%.3g", value);
 }
 

@@ -36,7 +36,7 @@ uint64_t parse_bytes(const std::string& text) {
   }
   char* end = nullptr;
   const double number = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || *end != '\0') refuse("is no size");
+  if (digits.empty() || *end != '\0') refuse("is not a size");
   double factor = 1;
   if (const std::size_t power = unit.empty() ? std::string::npos : kUnits.find(unit[0]);
       power != std::string::npos) {
@@ -75,6 +75,12 @@ std::string format_count(double value) {
   const double size = std::abs(value);
   const double step = size >= 1e4 ? std::pow(10.0, std::floor(std::log10(size)) - 3) : 1;
   return (value < 0 ? "-" : "") + grouped(std::llround(std::round(size / step) * step));
+}
+
+std::string short_number(double value) {
+  constexpr double kExact = 9e15;  // every whole number below is a double of its own
+  const bool is_whole = std::abs(value) < kExact && value == std::floor(value);
+  return is_whole ? grouped(static_cast<int64_t>(value)) : format_number("%.4g", value);
 }
 
 std::string value_text(const nlohmann::json& value) {

@@ -20,8 +20,11 @@ std::string exact_bytes(uint64_t bytes);
 
 /// "6.1 s", "3 min 20 s", "2 h 05 min".
 std::string format_seconds(double seconds);
-/// "38,200"; four significant digits.
+/// "38,200", a rate or another large number that was measured: four significant digits. What was
+/// counted is written whole, by grouped().
 std::string format_count(double value);
+/// A number whatever it is: a whole one whole, "271,027", any other with four significant digits.
+std::string short_number(double value);
 
 /// As written, for messages: 0, "fast", [1, 2].
 std::string value_text(const nlohmann::json& value);

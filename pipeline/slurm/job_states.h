@@ -1,5 +1,5 @@
 // What SLURM says of jobs, read from the text of sacct, scontrol or squeue: whichever of them
-// knows. Starts them through RunProgram; judges nothing (job_failure.h).
+// knows. Starts them through RunProgram; decides nothing (job_failure.h).
 #pragma once
 
 #include <cstdint>

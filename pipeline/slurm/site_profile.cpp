@@ -52,7 +52,7 @@ void check_with(std::vector<Diagnostic>& problems, const std::string& key, const
 }
 
 [[noreturn]] void no_time(const std::string& text) {
-  throw Error(ExitCode::kUsage, "\"" + text + "\" is no time",
+  throw Error(ExitCode::kUsage, "\"" + text + "\" is not a time",
               "45s, 90min, 6h, 2d, minutes, 1:30:00 or 2-00:00:00");
 }
 
@@ -161,7 +161,8 @@ std::vector<Diagnostic> SiteOptions::validate() const {
   for (const std::string& line : sbatch) {
     const std::string word = line.substr(0, line.find_first_of("= "));
     if (line.rfind('-', 0) != 0) {
-      problems.push_back({"", "sbatch: \"" + line + "\" is no option of sbatch", "--name=value"});
+      problems.push_back(
+          {"", "sbatch: \"" + line + "\" is not an option of sbatch", "--name=value"});
     }
     for (const auto& [taken, key] : kTaken) {
       if (word != taken) continue;

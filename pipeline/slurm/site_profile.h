@@ -73,7 +73,8 @@ struct SiteOptions {
         field("before", &SiteOptions::before, "Shell lines before kdgat is started, as they are."),
         field("environment", &SiteOptions::environment, "Variables, each NAME=VALUE."),
         field("container", &SiteOptions::container,
-              "What stands before kdgat, e.g. apptainer exec --nv kdgat.sif; it must see the same "
+              "What is written before kdgat, e.g. apptainer exec --nv kdgat.sif; it must see the "
+              "same "
               "paths.")};
   }
   std::vector<Diagnostic> validate() const;

@@ -139,7 +139,7 @@ OwnedFd lock_submission(const fs::path& run_folder) {
   OwnedFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (fd.get() < 0 || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     throw Error(ExitCode::kUsage, "cannot lock " + file.string(),
-                "another kdgat jobs or cancel of this run is at work, or the folder is read only");
+                "another kdgat jobs or cancel of this run is running, or the folder is read only");
   }
   return fd;
 }

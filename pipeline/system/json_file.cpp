@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
 
 #include "kdgat/error.h"
 
@@ -13,7 +12,16 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::optional<std::string> content_of(const fs::path& file) {
+/// What nlohmann says without its "[json.exception...] parse error at line 3, column 5:".
+std::string message_of(const std::string& what) {
+  const std::size_t column = what.find("column ");
+  const std::size_t colon = column == std::string::npos ? column : what.find(": ", column);
+  return colon == std::string::npos ? what : what.substr(colon + 2);
+}
+
+}  // namespace
+
+std::optional<std::string> file_text(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;  // reading a folder throws
   std::ifstream in(file, std::ios::binary);
@@ -25,15 +33,6 @@ std::optional<std::string> content_of(const fs::path& file) {
   }
   return out;
 }
-
-/// What nlohmann says without its "[json.exception...] parse error at line 3, column 5:".
-std::string message_of(const std::string& what) {
-  const std::size_t column = what.find("column ");
-  const std::size_t colon = column == std::string::npos ? column : what.find(": ", column);
-  return colon == std::string::npos ? what : what.substr(colon + 2);
-}
-
-}  // namespace
 
 json parse_json(const std::string& text, const std::string& name) {
   try {
@@ -51,7 +50,7 @@ json load_object(const fs::path& file) {
   const auto refuse = [&](const char* why) {
     throw Error(ExitCode::kData, why, "", file.string());
   };
-  const std::optional<std::string> text = content_of(file);
+  const std::optional<std::string> text = file_text(file);
   std::error_code ignored;
   if (!text) refuse(fs::exists(file, ignored) ? "cannot be read" : "no such file");
   json content = parse_json(*text, file.string());
@@ -60,7 +59,7 @@ json load_object(const fs::path& file) {
 }
 
 json read_json(const fs::path& file) {
-  const std::optional<std::string> text = content_of(file);
+  const std::optional<std::string> text = file_text(file);
   if (!text) return {};
   json content = json::parse(*text, nullptr, false);
   return content.is_discarded() ? json() : content;

@@ -4,9 +4,14 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace kdgat {
+
+/// The text of a file; none if it is no file or cannot be read. Who only looks whether a word stands
+/// in it needs no more, in a tenth of the time that reading it as JSON takes.
+std::optional<std::string> file_text(const std::filesystem::path& file);
 
 /// What `text`, the content of a file shown as `name`, holds. Throws Error(kData) at name:line if
 /// it is not valid JSON.

@@ -62,7 +62,7 @@ std::optional<ValueRange> read_range(const std::string& key, const std::string& 
   const auto from = ends.size() == 2 ? number_of(ends[0]) : std::nullopt;
   const auto to = ends.size() == 2 ? number_of(ends[1]) : std::nullopt;
   const char* form = "a range is uniform(FROM,TO), log(FROM,TO) or int(FROM,TO)";
-  if (!from || !to || *from > *to) refuse(key, text + " is no range", form);
+  if (!from || !to || *from > *to) refuse(key, text + " is not a range", form);
   if (scale->second == ValueRange::Scale::kLog && *from <= 0) {
     refuse(key, text + " begins at " + ends[0], "a logarithmic range begins above 0");
   }
@@ -137,7 +137,7 @@ std::optional<Dimension> read_dimension(const std::string& key, const std::strin
   }
   if (values.empty() || std::any_of(values.begin(), values.end(),
                                     [](const std::string& one) { return one.empty(); })) {
-    refuse(key, text + " holds an empty value", "the values to try stand as [A,B,C]");
+    refuse(key, text + " holds an empty value", "write the values to try as [A,B,C]");
   }
   return Dimension{key, std::move(values), std::nullopt};
 }

@@ -27,7 +27,7 @@ struct Dimension {
 
 /// Reads "[1,2]", "uniform(0,0.5)", "log(1e-4,1e-2)" or "int(32,256)"; nullopt for a single value.
 /// `takes_list`: one value of the option is itself a list, so that only [[..],[..]] is several.
-/// Throws Error(kUsage) naming the key for an empty list or a range that is none.
+/// Throws Error(kUsage) naming the key for an empty list or what is not a range.
 std::optional<Dimension> read_dimension(const std::string& key, const std::string& text,
                                         bool takes_list);
 

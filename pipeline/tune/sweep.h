@@ -50,7 +50,7 @@ struct Trial {
   std::optional<FrozenPacks> packs{};
 };
 
-/// The metric a stage is judged by: `wanted` if given, else its option monitor_metric, else what
+/// The metric by which trials of a stage are compared: `wanted` if given, else its option monitor_metric, else what
 /// people look at first, of validation. Never one of test data.
 std::string choose_metric(const std::string& wanted, const nlohmann::json& options);
 

@@ -1,12 +1,14 @@
 // kdgat config show|schema|init: what a profile comes to, what it may say, and how to begin one.
 #include <fstream>
 #include <ostream>
+#include <utility>
+#include <vector>
 
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
 #include "pipeline/execute/run_options.h"
 #include "pipeline/plugin/schema.h"
-#include "pipeline/profile/profile_keys.h"
+#include "pipeline/profile/profile_schema.h"
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/show/text.h"
@@ -36,30 +38,31 @@ std::string yaml_text(const json& value) {
   return safe ? text : value.dump();
 }
 
+/// The keys of the host, as a profile has them: in both forms the same, each once.
+std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
+  const auto targets = load_options<RecordOptions>(profile.records);
+  return {{"dataset", profile.dataset},
+          {"device", profile.device},
+          {"threads", profile.threads},
+          {"nproc", profile.nproc},
+          {"memory_limit", exact_bytes(profile.memory_limit)},
+          {"allocator", profile.allocator},
+          {"records", targets.records},
+          {"mlflow_uri", without_password(targets.mlflow_uri)},
+          {"mlflow_experiment", targets.mlflow_experiment},
+          {"seed", profile.seed},
+          {"root", profile.root.string()}};
+}
+
 /// The profile as a file that resolves to itself.
 class YamlWriter {
  public:
   YamlWriter(std::ostream& out, bool origin) : out_(out), origin_(origin) {}
 
   void write(const Profile& profile) {
-    const auto host = [&](const char* key, const json& value) {
+    for (const auto& [key, value] : host_values(profile)) {
       line(0, key, yaml_text(value), origin_of(profile.origin, key));
-    };
-    const auto targets = load_options<RecordOptions>(profile.records);
-    host("dataset", profile.dataset);
-    host("device", profile.device);
-    host("threads", profile.threads);
-    host("nproc", profile.nproc);
-    host("memory_limit", exact_bytes(profile.memory_limit));
-    host("allocator", profile.allocator);
-    host("records", targets.records);
-    host("mlflow_uri", without_password(targets.mlflow_uri));
-    host("mlflow_experiment", targets.mlflow_experiment);
-    host("records", targets.records);
-    host("mlflow_uri", without_password(targets.mlflow_uri));
-    host("mlflow_experiment", targets.mlflow_experiment);
-    host("seed", profile.seed);
-    host("root", profile.root.string());
+    }
     out_ << "data:\n";
     if (!profile.data.path.empty())
       line(1, "path", yaml_text(profile.data.path), profile.data.where);
@@ -118,17 +121,9 @@ ordered_json profile_json(const Profile& profile, bool origin) {
     return out;
   };
   ordered_json out;
-  const auto host = [&](const char* key, const json& value) {
+  for (const auto& [key, value] : host_values(profile)) {
     out[key] = one(value, profile.origin.at(key));
-  };
-  host("dataset", profile.dataset);
-  host("device", profile.device);
-  host("threads", profile.threads);
-  host("nproc", profile.nproc);
-  host("memory_limit", exact_bytes(profile.memory_limit));
-  host("allocator", profile.allocator);
-  host("seed", profile.seed);
-  host("root", profile.root.string());
+  }
   out["data"] = settings(profile.data.import);
   if (!profile.data.path.empty()) out["data"]["path"] = one(profile.data.path, profile.data.where);
   if (profile.data.synthetic) out["data"]["synth"] = settings(profile.data.synth);
@@ -160,53 +155,6 @@ int show_config(Context& context, const std::vector<std::string>& arguments) {
   return 0;
 }
 
-/// Options under their own and their published names, for editors that check a profile.
-json with_aliases(const json& schema) {
-  json out = schema;
-  for (const auto& [name, option] : schema.at("properties").items()) {
-    for (const json& alias : option.value("x-aliases", json::array())) {
-      out["properties"][alias.get<std::string>()] = option;
-    }
-  }
-  return out;
-}
-
-json profile_schema(const PluginCatalog& catalog) {
-  const SectionSchemas sections = profile_sections();
-  const json names = {{"type", {"string", "array"}}, {"items", {{"type", "string"}}}};
-  json data = with_aliases(sections.import);
-  data["properties"]["path"] = {{"type", "string"},
-                                {"description", "A log, a folder of logs, a graph store, or -."}};
-  data["properties"]["synth"] = with_aliases(sections.synth);
-  data["type"] = {"object", "string"};
-
-  json schema = with_aliases(run_schema(sections));
-  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
-  schema["title"] = "kdgat profile";
-  schema["properties"]["preset"] = names;
-  schema["properties"]["data"] = std::move(data);
-  json options = json::object(), steps = json::object();
-  for (const auto& [name, plugin] : catalog.all()) {
-    const json stage = with_aliases(plugin.options);
-    for (const auto& [key, option] : stage["properties"].items()) {
-      // Flat keys mean every step that has them; which bounds hold is the stage's to say.
-      if (!schema["properties"].contains(key)) schema["properties"][key] = json::object();
-    }
-    json step = stage;
-    step["type"] = {"object", "null"};
-    step["properties"]["stage"] = {{"type", "string"}};
-    step["properties"]["needs"] = names;
-    options[name] = stage;
-    steps[name] = std::move(step);
-  }
-  schema["properties"]["options"] = {
-      {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(options)}};
-  schema["properties"]["stages"] = {{"type", "object"},
-                                    {"properties", std::move(steps)},
-                                    {"additionalProperties", {{"type", {"object", "null"}}}}};
-  return schema;
-}
-
 int schema(Context& context, const std::vector<std::string>& arguments) {
   std::string name;
   CommandLine line(context, "kdgat config");
@@ -214,7 +162,9 @@ int schema(Context& context, const std::vector<std::string>& arguments) {
   line.parse(arguments);
   if (name.empty()) {
     if (context.json) {
-      context.out << profile_schema(context.catalog).dump(2) << '\n';
+      context.out
+          << profile_schema(context.catalog, profile_sections(), default_preset_folders()).dump(2)
+          << '\n';
       return 0;
     }
     context.out << "Keys of a profile that are not options of a stage:\n\n"

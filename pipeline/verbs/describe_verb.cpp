@@ -1,4 +1,5 @@
-// `kdgat describe-plugin X.so...`: writes kdgat_<stage>.json beside a freshly built plugin.
+// `kdgat describe-plugin X.so...`: writes kdgat_<stage>.json beside a freshly built plugin. `kdgat
+// open-plugin X.so...`: opens plugins and does nothing else, for kdgat doctor.
 #include <ostream>
 
 #include "kdgat/atomic_file.h"
@@ -38,7 +39,19 @@ int describe_verb(Context& context, const std::vector<std::string>& arguments) {
   return 0;
 }
 
+int open_verb(Context& context, const std::vector<std::string>& arguments) {
+  CommandLine line(context, "kdgat open-plugin");
+  PluginHost plugins;
+  line.words([&](const std::string& library) { plugins.open_library(library); });
+  line.parse(arguments);
+  return 0;
+}
+
 }  // namespace
+
+Verb make_open_plugin_verb() {
+  return {"open-plugin", "", Needs::kNothing, open_verb, nullptr, true};
+}
 
 Verb make_describe_verb() {
   return {"describe-plugin", "", Needs::kNothing, describe_verb, nullptr, true};

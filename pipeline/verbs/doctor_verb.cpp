@@ -1,4 +1,5 @@
-// `kdgat doctor`: one line a check, and for what is not well what to type. Loads no plugin.
+// `kdgat doctor`: one line a check, and for what is not well what to type. Plugins are opened in
+// processes of their own, so that none can end this one.
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -7,12 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <string_view>
 
 #include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/machine.h"
+#include "pipeline/system/program.h"
 
 namespace kdgat {
 namespace {
@@ -42,17 +45,41 @@ Check check_device(const Machine& machine, const PluginCatalog& catalog) {
   return {"device", "ok", "cuda (" + driver + ")", ""};
 }
 
+/// What becomes of plugins that a process of its own opens, and LibTorch with them; "" if all is
+/// well. What ends that process does not end this one.
+std::string problem_of_opening(const std::vector<const PluginDescription*>& plugins) {
+  std::vector<std::string> words = {"/proc/self/exe", "open-plugin"};
+  for (const PluginDescription* plugin : plugins) words.push_back(plugin->library.string());
+  const auto said = run_program(words);
+  if (!said) return "this program cannot start itself";
+  if (said->exit_code == 0) return "";
+  if (said->exit_code > 128) {
+    return "the process that did was killed by signal " + std::to_string(said->exit_code - 128);
+  }
+  const std::string first = said->err.substr(0, said->err.find('\n'));
+  constexpr std::string_view kError = "error: ";
+  return first.starts_with(kError) ? first.substr(kError.size()) : first;
+}
+
 Check check_libtorch(const PluginCatalog& catalog) {
   std::set<std::string> runtimes;
+  const PluginDescription* one = nullptr;
   for (const auto& [name, plugin] : catalog.all()) {
-    if (plugin.runtime != "none") runtimes.insert(plugin.runtime);
+    if (plugin.runtime == "none") continue;
+    runtimes.insert(plugin.runtime);
+    one = &plugin;
   }
   if (runtimes.empty()) {
     return {"LibTorch", "warn", "no stage uses it", "scripts/build builds the stages"};
   }
   std::string text;
   for (const std::string& runtime : runtimes) text += (text.empty() ? "" : ", ") + runtime;
-  if (runtimes.size() == 1) return {"LibTorch", "ok", text, ""};
+  if (runtimes.size() == 1) {
+    const std::string problem = problem_of_opening({one});
+    if (problem.empty()) return {"LibTorch", "ok", text, ""};
+    return {"LibTorch", "fail", text + " cannot be used: " + problem,
+            "ldd " + one->library.string() + "; scripts/setup fetches it, scripts/build links it"};
+  }
   return {"LibTorch", "fail", "plugins are built for different ones: " + text,
           "scripts/build builds all with one"};
 }
@@ -107,7 +134,16 @@ Check check_plugins(const Context& context) {
       return {"plugins", "fail", plugin->library.string() + " is missing", "scripts/build"};
     }
   }
-  return {"plugins", "ok", names, ""};
+  // All at once, which takes a moment; which one it is only where something is wrong.
+  if (problem_of_opening(plugins).empty()) return {"plugins", "ok", names, ""};
+  for (const PluginDescription* plugin : plugins) {
+    const std::string problem = problem_of_opening({plugin});
+    if (problem.empty()) continue;
+    return {"plugins", "fail", plugin->name + " cannot be opened: " + problem,
+            "ldd " + plugin->library.string() + "; scripts/build builds it again"};
+  }
+  return {"plugins", "fail", "each can be opened alone, but not all in one process",
+          "scripts/build builds all with one LibTorch"};
 }
 
 Check check_cores(const Machine& machine) {

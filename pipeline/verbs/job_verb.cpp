@@ -95,7 +95,7 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
       context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
   status->announce({name});
   if (step.kept) {
-    status->end({name, "kept", "it stands in " + step.kept->folder.string(), 0, 0});
+    status->end({name, "kept", "its result is in " + step.kept->folder.string(), 0, 0});
     return 0;
   }
   check_plugin(step, context.catalog);

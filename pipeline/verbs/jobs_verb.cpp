@@ -198,7 +198,7 @@ void declare(CommandLine& line, Named& named) {
     constexpr std::size_t kDigits = 9;
     if (text.empty() || text.size() > kDigits ||
         text.find_first_not_of("0123456789") != std::string::npos) {
-      return line.problem("--seed: \"" + text + "\" is no seed");
+      return line.problem("--seed: \"" + text + "\" is not a seed");
     }
     named.seed = std::stoll(text);
   });
@@ -332,7 +332,7 @@ int cancel_verb(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb make_jobs_verb() {
-  return {"jobs", "show how the jobs of a submitted run stand; submit failed ones again",
+  return {"jobs", "show the state of the jobs of a submitted run; submit failed ones again",
           Needs::kNothing, jobs_verb, help_text(kJobsHelp)};
 }
 

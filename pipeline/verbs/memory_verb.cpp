@@ -125,7 +125,7 @@ int64_t ask(Context& context, const std::string& what, int64_t usual) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) return usual;
     const json value = plain_scalar(line).value;
     if (value.is_number_integer() && value.get<int64_t>() > 0) return value.get<int64_t>();
-    context.err << line << " is no whole number above 0\n";
+    context.err << line << " is not a whole number above 0\n";
   }
 }
 
@@ -180,7 +180,7 @@ void size_flag(CommandLine& line, const char* flag, double& to, double least) {
   line.value(flag, [&line, flag, &to, least](const std::string& text) {
     const json value = plain_scalar(text).value;
     if (!value.is_number() || value.get<double>() < least) {
-      return line.problem(std::string(flag) + ": " + text + " is no number of at least " +
+      return line.problem(std::string(flag) + ": " + text + " is not a number of at least " +
                           value_text(least));
     }
     to = value.get<double>();

@@ -59,6 +59,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
   const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
   const auto status = make_terminal_status(context.err, terminal, steady_clock());
   status->announce(session.step_names());
+  session.tell_notes(*status);
   const std::optional<PreparedData> data = session.import(*status);
   const Plan plan = session.plan_for(data);
   RunnerInput input = session.input(plan, data);

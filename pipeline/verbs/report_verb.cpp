@@ -6,6 +6,7 @@
 #include "pipeline/report/report_html.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/find_model.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
 
 namespace kdgat {
@@ -31,11 +32,11 @@ usage: kdgat report RUN [RUN...] [-o FILE] [--root DIR] [--json]
   --root DIR           folder that holds all runs (default runs)
   --json               name of the file, its size and the runs, as JSON
 
-What ran and why, failures with the end of their logs, results, curves of training, ROC and
-precision against recall, decisions at the thresholds, memory planned and measured, options and who
-set them, the data. The file needs no network and no script, reads well on a phone and prints. Runs
-that are still at work, failed or were interrupted are shown as far as they came. Prints the file's
-name.
+What ran and why, failures with the end of their logs, warnings, results, curves of training, ROC
+and precision against recall, decisions at the thresholds, memory planned and measured, options and
+who set them, the data. The file needs no network and no script, reads well on a phone and prints.
+Runs that are still running, failed or were interrupted are shown as far as they came. Prints the
+file's name.
 )";
 
 int report_verb(Context& context, const std::vector<std::string>& arguments) {
@@ -70,6 +71,10 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
                 << '\n';
   } else {
     context.out << file.string() << '\n';
+    if (context.verbosity >= 0) {
+      context.err << "report of " << runs.size() << (runs.size() == 1 ? " run" : " runs")
+                  << " written, " << format_bytes(page.size()) << '\n';
+    }
   }
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "pipeline/execute/ranks.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
+#include "pipeline/profile/profile_layers.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/table.h"
@@ -66,6 +67,7 @@ class RunCommand {
   }
 
   int preview() {
+    session_.tell_notes(*status_);
     const std::optional<PreparedData> data = session_.find_data();
     const Plan plan = session_.plan_for(data);
     if (context_.verbosity > 0) ask(plan, data);
@@ -98,6 +100,7 @@ class RunCommand {
       gathering = std::make_unique<Gathering>(session_.dataset_root, place);
       if (place.rank > 0) return gathering->follow(session_.process());
     }
+    session_.tell_notes(*status_);
     const std::optional<PreparedData> data = session_.import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = session_.plan_for(data);
@@ -114,8 +117,8 @@ class RunCommand {
       return report_kept(plan);
     } else {
       if (!busy.empty()) {
-        status_->message("info", "run " + short_run(busy) +
-                                     " of the same plan is being worked on; starting another");
+        status_->message(
+            "info", "run " + short_run(busy) + " of the same plan is running; starting another");
       }
       run = Run::create(session_.dataset_root, session_.profile.name, plan);
     }
@@ -269,7 +272,7 @@ class RunCommand {
       context_.err << std::flush;
       context_.out << tables(plan, run_folder) << std::flush;
     }
-    const std::string where = run_folder.empty() ? "nothing to do: every step stands"
+    const std::string where = run_folder.empty() ? "everything is up to date"
                                                  : "run " + short_run(document.value("id", "")) +
                                                        " in " + run_folder.string();
     status_->message("info", where + next);
@@ -384,6 +387,17 @@ std::string run_help(const std::vector<std::string>& arguments, const PluginCata
   return kRunHelp;
 }
 
+/// A stage, a preset, a profile or data that was named without a verb.
+std::string words_meant(const std::string& word, const PluginCatalog& catalog) {
+  if (catalog.find(word) != nullptr) return "run " + word;
+  const std::vector<std::string> presets = preset_names(default_preset_folders());
+  if (std::find(presets.begin(), presets.end(), word) != presets.end()) {
+    return "run --preset " + word;
+  }
+  if (!fs::exists(word)) return "";
+  return is_profile_file(word) ? "run " + word : "run --preset smoke --data " + word;
+}
+
 int run_verb(Context& context, const std::vector<std::string>& arguments) {
   RunCommand command(context, arguments);
   return command.is_preview() ? command.preview() : command.run();
@@ -392,8 +406,10 @@ int run_verb(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb make_run_verb() {
-  return {"run", "run the stages of a profile, a preset or one stage", Needs::kPlugins, run_verb,
-          run_help};
+  return {"run",           "run the stages of a profile, a preset or one stage",
+          Needs::kPlugins, run_verb,
+          run_help,        false,
+          words_meant};
 }
 
 }  // namespace kdgat

@@ -11,6 +11,7 @@
 #include "pipeline/run/run_figures.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/parallel.h"
 
 namespace kdgat {
 namespace {
@@ -83,11 +84,14 @@ int print_runs(Context& context, const std::vector<std::string>& words) {
   line.value("--root", root);
   line.value("--dataset", dataset);
   line.parse(words);
-  const std::vector<RunRecord> runs = list_runs(root, dataset);
+  std::vector<RunRecord> runs = list_runs(root, dataset);
   if (context.json) {
-    json out = json::array();
-    for (const RunRecord& run : runs) out.push_back(run_json(run));
-    print(context, out);
+    std::vector<json> all(runs.size());
+    for_each_at_once(runs.size(), [&](std::size_t i) {
+      look_closer(runs[i]);
+      all[i] = run_json(runs[i]);
+    });
+    print(context, all);
     return 0;
   }
   if (runs.empty()) {
@@ -96,11 +100,19 @@ int print_runs(Context& context, const std::vector<std::string>& words) {
   }
   Table table;
   table.add({"run", "profile", "data set", "when", "state", "steps", "figures", "size"});
-  for (const RunRecord& run : runs) {
-    table.add({short_run(run.id), run.profile, run.dataset, format_when(run.started), run.state,
-               done_text(run), headline(run, context.catalog),
-               format_bytes(size_on_disk(run.folder))});
-  }
+  std::vector<std::vector<std::string>> rows(runs.size());
+  for_each_at_once(runs.size(), [&](std::size_t i) {
+    const RunRecord& run = runs[i];
+    rows[i] = {short_run(run.id),
+               run.profile,
+               run.dataset,
+               format_when(run.started),
+               run.state,
+               done_text(run),
+               run.headline.empty() ? headline(run, context.catalog) : run.headline,
+               format_bytes(size_on_disk(run.folder))};
+  });
+  for (std::vector<std::string>& row : rows) table.add(std::move(row));
   context.out << table.text();
   return 0;
 }
@@ -126,7 +138,7 @@ std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const st
 /// What to type to go on with a run.
 std::string next_text(const RunRecord& run) {
   const std::string folder = run.folder.string();
-  if (run.state == "running") return "it is being worked on";
+  if (run.state == "running") return "it is running";
   if (run.state == "done") return "kdgat report " + folder + " · kdgat score LOG --run " + folder;
   return (run.command.empty() ? "the kdgat run it was started with" : run.command) +
          " continues it · kdgat report " + folder;
@@ -319,10 +331,10 @@ std::vector<Diagnostic> objections(const std::vector<RunRecord>& runs, const fs:
       out.push_back({"", run.folder.string() + " is not below " + root.string(),
                      "--root DIR names the folder that holds all runs"});
     } else if (is_worked_on(run.folder)) {
-      out.push_back({"", name + " is being worked on", "end it first"});
+      out.push_back({"", name + " is running", "end it first"});
     } else if (const auto others = resting_on(run, everything, going);
                !is_forced && !others.empty()) {
-      out.push_back({"", "kept steps rest on " + name + ": " + joined(others),
+      out.push_back({"", "other runs kept steps of " + name + ": " + joined(others),
                      "remove those runs too, or say --force"});
     }
   }

@@ -43,7 +43,7 @@ void SubmitFlags::read_seeds(CommandLine& line, const std::string& word) {
     };
     constexpr int64_t kMost = 1000;  // as many tasks as SLURM takes unless told otherwise
     if (!is_number(first) || !is_number(last) || std::stoll(last) < std::stoll(first)) {
-      return line.problem("--array: \"" + part + "\" is no seed and no range of seeds", kHint);
+      return line.problem("--array: \"" + part + "\" is not a seed or a range of seeds", kHint);
     }
     if (std::stoll(last) - std::stoll(first) >= kMost) {
       return line.problem("--array: " + part + " are too many seeds for one array", kHint);

@@ -41,6 +41,9 @@ double epochs_ratio(const PlannedStep& step, const PastStep& past) {
   return most > 0 && took > 0 ? most / took : 1;
 }
 
+constexpr const char* kNoGpuStages =
+    ": the site profile asks for a GPU, but the stages are built for a CPU LibTorch";
+
 class SubmitCommand {
  public:
   SubmitCommand(Context& context, const std::vector<std::string>& words)
@@ -58,6 +61,7 @@ class SubmitCommand {
     std::vector<std::string> names = session_.step_names();
     names.insert(names.begin(), "plan");
     status_->announce(names);
+    session_.tell_notes(*status_);
   }
 
   int go() {
@@ -69,7 +73,8 @@ class SubmitCommand {
     const bool needs_no_work = std::all_of(plans_.begin(), plans_.end(),
                                            [](const Plan& plan) { return plan.needs_no_work(); });
     if (needs_no_work) {
-      status_->message("info", "nothing to submit: every step stands; --force makes them again");
+      status_->message("info",
+                       "nothing to submit: everything is up to date; --force runs the steps again");
       if (context_.json) context_.out << json{{"steps", json::array()}}.dump(1) << '\n';
       return 0;
     }
@@ -101,13 +106,20 @@ class SubmitCommand {
     if (wanted.rfind("cuda", 0) == 0 && site.gpus == 0) site.gpus = 1;
     if (site.gpus == 0) return "cpu";
     if (session_.device != "cpu") return "cuda";
-    const std::string message =
-        step + ": the site profile asks for a GPU, but the stages are built for a CPU LibTorch";
     if (!session_.options.dry_run) {
-      throw Error(ExitCode::kUsage, message, "build with a CUDA LibTorch, or --slurm gpus=0");
+      throw Error(ExitCode::kUsage, step + kNoGpuStages,
+                  "build with a CUDA LibTorch, or --slurm gpus=0");
     }
-    status_->message("warning", message);
+    without_gpu_stages_.push_back(step);
     return "cuda";
+  }
+
+  /// In a preview the script is shown all the same: once for all steps that it concerns.
+  void warn_of_gpus() {
+    if (without_gpu_stages_.empty()) return;
+    std::string steps;
+    for (const std::string& step : without_gpu_stages_) steps += (steps.empty() ? "" : ", ") + step;
+    status_->message("warning", steps + kNoGpuStages);
   }
 
   /// What a card that is not here is planned with; the plan is made on this machine's CPU then.
@@ -149,13 +161,14 @@ class SubmitCommand {
   /// Asks every stage for its plan and settles what each job gets.
   void prepare() {
     const Plan& plan = plans_.front();
-    const std::vector<PastStep> past = find_past_steps(session_.dataset_root);
+    const std::vector<PastStep> past = find_past_steps(session_.dataset_root, plan);
     std::map<std::string, SiteOptions> sites;
     for (const PlannedStep& step : plan.steps) {
       SiteOptions site = site_.of_step(step.spec.name, step.spec.stage);
       devices_[step.spec.name] = device_of(site, step.spec.name);
       sites[step.spec.name] = site;
     }
+    warn_of_gpus();
     std::map<std::string, json> answers;
     for (const PlannedStep& step : plan.steps) ask(plan, step, sites.at(step.spec.name), answers);
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
@@ -386,6 +399,7 @@ class SubmitCommand {
   SiteProfile site_;
   Submitter submitter_;
   std::unique_ptr<Status> status_;
+  std::vector<std::string> without_gpu_stages_;
   std::optional<PreparedData> data_;
   std::vector<Plan> plans_;  ///< one a seed
   std::map<std::string, std::string> devices_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "kdgat/text.h"
 #include "pipeline/cli/cli.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/records/mlflow_address.h"
@@ -117,9 +118,13 @@ int sync_verb(Context& context, const std::vector<std::string>& arguments) {
     context.out << json{{"sent", sent}, {"runs", list}}.dump(1) << '\n';
   } else {
     const std::string of = std::to_string(runs.size()) + (runs.size() == 1 ? " run" : " runs");
-    context.out << (sent == 0 ? "nothing new to send" : std::to_string(sent) + " numbers sent")
-                << "; records of " << of
-                << (problems.empty() ? " up to date\n" : " not complete\n");
+    const std::string numbers = grouped(sent) + (sent == 1 ? " number sent" : " numbers sent");
+    if (!problems.empty()) {
+      context.out << numbers << "; the records of " << of << " are not complete\n";
+    } else {
+      context.out << (sent == 0 ? "" : numbers + "; ") << "everything is up to date (" << of
+                  << ")\n";
+    }
   }
   if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
   return pending_signal();

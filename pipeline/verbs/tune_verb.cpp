@@ -14,6 +14,7 @@
 #include "pipeline/profile/path_options.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/find_model.h"
+#include "pipeline/run/run_figures.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
@@ -27,6 +28,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kPublishedSweep = "example";  // without values of one's own
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 /// What was said beside the words of `kdgat run`.
@@ -100,6 +102,38 @@ std::vector<Dimension> take_dimensions(ProfileRequest& profile, const PluginCata
   return out;
 }
 
+/// Options that can be given several values, the first ones of a stage: "dropout, heads, lr, ...".
+std::string names_to_vary(const json& schema) {
+  constexpr std::size_t kShown = 12;
+  std::string out;
+  std::size_t count = 0;
+  for (const auto& [name, option] : schema.at("properties").items()) {
+    const std::string type = option.value("type", "");
+    const bool is_varied = type == "integer" || type == "number" || option.contains("enum");
+    if (!is_varied || option.value("x-runtime", false)) continue;
+    if (++count > kShown) return out + ", ...";
+    out += (out.empty() ? "" : ", ") + name;
+  }
+  return out;
+}
+
+constexpr const char* kValuesToTry = "\"lr=[0.001,0.01]\" or \"lr=log(1e-4,1e-2)\"";
+
+/// Without values to try and without a published sweep that fits: says what can be varied, and how.
+[[noreturn]] void refuse_without_values(const Profile& profile, const PluginCatalog& catalog) {
+  for (const StepSpec& step : profile.steps) {
+    const PluginDescription* plugin = catalog.find(step.stage);
+    if (plugin == nullptr || (!profile.only.empty() && step.name != profile.only)) continue;
+    const std::string names = names_to_vary(plugin->options);
+    if (names.empty()) continue;
+    throw Error(ExitCode::kUsage, "there is nothing to try: no option is given several values",
+                "add values, e.g. " + std::string(kValuesToTry) + "; " + step.name + " can vary " +
+                    names + "; all: kdgat config schema " + step.stage);
+  }
+  throw Error(ExitCode::kUsage, "there is nothing to try: no step has options that can be varied",
+              "see kdgat tune --help");
+}
+
 std::vector<TrialSpec> make_trials(TuneWords& words, const std::vector<Dimension>& dimensions,
                                    int64_t seed) {
   const auto has_range = [&] {
@@ -107,14 +141,9 @@ std::vector<TrialSpec> make_trials(TuneWords& words, const std::vector<Dimension
                        [](const Dimension& one) { return one.range.has_value(); });
   };
   if (words.mode.empty())
-    words.mode = dimensions.empty() ? "example" : has_range() ? "random" : "grid";
+    words.mode = dimensions.empty() ? kPublishedSweep : has_range() ? "random" : "grid";
   std::vector<TrialSpec> published = published_trials(words.mode);
-  if (dimensions.empty()) {
-    if (!published.empty()) return published;
-    throw Error(ExitCode::kUsage, "there is nothing to try",
-                "name the values: lr=[0.001,0.01], lr=log(1e-4,1e-2), hidden=int(32,256); or a "
-                "published sweep: --mode example|architecture|loss|grid");
-  }
+  if (dimensions.empty()) return published;
   if (words.mode == "grid") return grid_trials(dimensions);
   if (words.mode == "random") return random_trials(dimensions, words.samples, seed);
   if (words.mode == "asha") {
@@ -140,7 +169,16 @@ class TuneCommand {
         {"kdgat tune", [this](CommandLine& line, RunOptions&) { words_.declare(line); }});
     const std::vector<Dimension> dimensions = take_dimensions(options.profile, context.catalog);
     request_ = options.profile;
+    if (request_.presets.empty() && !request_.config && request_.stage.empty() &&
+        request_.problems.empty()) {
+      throw Error(ExitCode::kUsage, "nothing to tune: no preset, profile or stage is named",
+                  "name what is tuned and the values to try: kdgat tune STAGE --data PATH " +
+                      std::string(kValuesToTry));
+    }
     session_.emplace(context, std::move(options));
+    const bool has_sweep =
+        words_.mode.empty() ? fits_published() : !published_trials(words_.mode).empty();
+    if (dimensions.empty() && !has_sweep) refuse_without_values(session_->profile, context.catalog);
     specs_ = make_trials(words_, dimensions, session_->profile.seed);
     choose_step();
     add_trials();
@@ -150,6 +188,7 @@ class TuneCommand {
     std::vector<std::string> names = {"measure"};
     for (const StepSpec& step : session_->profile.steps) names.push_back(step.name);
     status_->announce(names);
+    session_->tell_notes(*status_);
   }
 
   int preview() {
@@ -198,6 +237,15 @@ class TuneCommand {
   bool is_preview() const { return session_->options.dry_run || session_->options.explain; }
 
  private:
+  /// Whether the sweep that is tried when nothing is said has a step with its options.
+  bool fits_published() const {
+    const std::vector<TrialSpec> trials = published_trials(kPublishedSweep);
+    const Profile& profile = session_->profile;
+    return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const StepSpec& step) {
+      return (profile.only.empty() || step.name == profile.only) && has_options(step, trials);
+    });
+  }
+
   /// The step that is tuned: the one that was named, or the only one with options that are tried.
   void choose_step() {
     const Profile& profile = session_->profile;
@@ -207,7 +255,7 @@ class TuneCommand {
     }
     std::set<std::string> able;
     for (const StepSpec& step : profile.steps) {
-      if (has_options(step)) able.insert(step.name);
+      if (has_options(step, specs_)) able.insert(step.name);
     }
     if (able.size() == 1) {
       tuned_ = *able.begin();
@@ -221,9 +269,9 @@ class TuneCommand {
                 "name the step: kdgat tune STEP ...; the profile has " + names);
   }
 
-  bool has_options(const StepSpec& step) const {
+  bool has_options(const StepSpec& step, const std::vector<TrialSpec>& trials) const {
     const json& schema = context_.catalog.find(step.stage)->options;
-    const auto& values = specs_.front().values;
+    const auto& values = trials.front().values;
     return std::all_of(values.begin(), values.end(), [&](const auto& value) {
       const std::size_t point = value.first.rfind('.');
       const std::string last = value.first.substr(point + 1);
@@ -282,7 +330,7 @@ class TuneCommand {
     o.metric = choose_metric(words_.metric, options);
     if (o.metric.rfind("test", 0) == 0) {
       throw Error(ExitCode::kUsage, "--metric " + o.metric + ": trials are chosen by validation",
-                  "test data speak once, for the trial that was chosen");
+                  "test data are used once, for the trial that was chosen");
     }
     if (!words_.goal.empty() && words_.goal != "min" && words_.goal != "max") {
       throw Error(ExitCode::kUsage, "--goal " + words_.goal + " is neither min nor max");
@@ -339,7 +387,7 @@ class TuneCommand {
     }
     process.threads = record_.threads;
     const int code = run_sweep(input, run, *status_, process, made, record_);
-    run.finish(code);
+    run.finish(code, headline_to_record(run.folder(), context_.catalog));
     return code;
   }
 

@@ -1,8 +1,8 @@
-"""Peak of RssAnon where only memory binds.
+"""Peak of RssAnon where only memory limits the batch.
 
   scripts/bench limit
 
-Runs whose batch only memory binds: the peak of RssAnon, looked at every 10 ms, against the limit."""
+Runs whose batch only memory limits: the peak of RssAnon, looked at every 10 ms, against the limit."""
 import json
 import shutil
 
@@ -15,7 +15,7 @@ def measure(build, args):
     folder = build.scratch
     build.kdgat("data", "synth", "-o", folder / "traffic", "--seconds", 600, "--vehicles", 2, "--attacks", "dos,fuzzing")
     build.kdgat("data", "import", folder / "traffic", "-o", folder / "data", "stride=40")
-    yield ("| model | limit MiB | binds | graphs a batch | peak RssAnon MiB | of the limit | splits |\n"
+    yield ("| model | limit MiB | limited by | graphs a batch | peak RssAnon MiB | of the limit | splits |\n"
            "|---|---|---|---|---|---|---|")
     for stage, size in (("classifier", "teacher"), ("autoencoder", "teacher"), ("classifier", "student")):
         for mib in (512, 1024, 2048):

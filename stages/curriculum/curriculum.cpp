@@ -43,7 +43,7 @@ Model load(const std::filesystem::path& path, const train::Data& data, torch::De
   out.autoencoder = dynamic_cast<objective::AutoencoderObjective*>(out.scorer.get());
   if (out.autoencoder == nullptr) {
     throw Error(ExitCode::kUsage,
-                made.path().string() + ": " + made.header.name + " is no autoencoder",
+                made.path().string() + ": " + made.header.name + " is not an autoencoder",
                 "name the step of an autoencoder under needs:");
   }
   return out;

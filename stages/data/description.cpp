@@ -34,7 +34,7 @@ std::string parts_text(const nlohmann::json& imported) {
 }
 
 std::string place_text(const nlohmann::json& imported) {
-  return (imported.at("reused").get<bool>() ? "; already in " : "; written to ") +
+  return (imported.at("reused").get<bool>() ? "; everything is up to date in " : "; written to ") +
          imported.at("folder").get<std::string>() + "\n";
 }
 

@@ -65,7 +65,7 @@ struct SharedOptions {
 
   /// Of a domain that has fold_rows().
   std::vector<Diagnostic> fold_problems() const {
-    if (folds == 1) return {{"", "folds: 1 fold is no division", "0, or 2 and more"}};
+    if (folds == 1) return {{"", "folds: one fold divides nothing", "0, or 2 and more"}};
     if (folds == 0 || fold < folds) return {};
     return {{"", "fold: " + std::to_string(fold) + " is not below folds, " + std::to_string(folds),
              ""}};

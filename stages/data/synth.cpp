@@ -57,7 +57,7 @@ const Domain& domain_of_synth(Domains domains, const json& values) {
       if (wanted == kind.name) return *domain;
     }
   }
-  throw Error(ExitCode::kUsage, "kind: " + wanted + " is no kind of made-up data");
+  throw Error(ExitCode::kUsage, "kind: " + wanted + " is not a kind of synthetic data");
 }
 
 json synth_identity(Domains domains, const json& values) {

@@ -4,7 +4,9 @@
 #include <deque>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "evaluate/report.h"
 #include "file/safetensors.h"
@@ -67,6 +69,17 @@ std::vector<std::string> source_names(const graph::GraphStore& store) {
   return out;
 }
 
+/// "a, b, c and 4 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+    out += (out.empty() ? "" : ", ") + names[i];
+  }
+  return names.size() > kShown ? out + " and " + std::to_string(names.size() - kShown) + " more"
+                               : out;
+}
+
 /// The threshold that decides on raw scores as `threshold` does on scores, which rise with them.
 double on_raw_scale(const Predictions& p, double threshold) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -101,9 +114,19 @@ class Evaluation {
     for (const auto& [part, ids] : data_.split.parts) {
       if (part.rfind("test", 0) != 0 || ids.empty() || !is_wanted(part)) continue;
       Predictions& p = score(model, part);
-      if (contains_one(p.name(), options_.calibrate)) calibrate(model, p, facts);
+      if (contains_one(p.name(), options_.calibrate)) calibrate(p, facts);
       judge(p, facts);
     }
+  }
+
+  /// What was noticed in the data, each cause once for all models and files that it concerns.
+  void tell() const {
+    for (const auto& [what, steps] : warnings_) host_.log("warning", listed(steps) + ": " + what);
+    if (uncalibrated_.empty()) return;
+    host_.log("warning", listed({uncalibrated_.begin(), uncalibrated_.end()}) + ": fewer than " +
+                             std::to_string(train::kLeastCalibration) +
+                             " windows before the first attack; not calibrated, the threshold of "
+                             "validation is used");
   }
 
   json result() const { return report_.result(); }
@@ -181,7 +204,7 @@ class Evaluation {
   }
 
   /// Each file is another vehicle or drive: each gets a threshold of its own.
-  void calibrate(const Model& model, Predictions& p, const ModelFacts& facts) {
+  void calibrate(Predictions& p, const ModelFacts& facts) {
     p.files = train::by_file(data_, p.graph, options_.calibration_windows);
     p.calibrated.resize(p.graph.size());
     for (const train::FileWindows& file : p.files) {
@@ -190,9 +213,7 @@ class Evaluation {
       const double threshold = benign.empty() ? on_raw_scale(p, facts.decision.threshold)
                                               : train::calibrate(benign, options_.false_alarms);
       if (benign.empty()) {
-        warn(model, data_.store.sources()[static_cast<std::size_t>(file.source)].path +
-                        ": fewer than " + std::to_string(train::kLeastCalibration) +
-                        " windows before the first attack; its threshold is not calibrated");
+        uncalibrated_.insert(data_.store.sources()[static_cast<std::size_t>(file.source)].path);
       }
       for (const std::size_t i : file.prefix) p.calibrated[i] = -1;
       for (const std::size_t i : file.rest) p.calibrated[i] = p.raw[i] > threshold ? 1 : 0;
@@ -205,9 +226,7 @@ class Evaluation {
     report_.add(p);
   }
 
-  void warn(const Model& model, const std::string& what) const {
-    host_.log("warning", model.step + ": " + what);
-  }
+  void warn(const Model& model, const std::string& what) { warnings_[what].push_back(model.step); }
 
   const EvaluateOptions& options_;
   const train::Data& data_;
@@ -215,6 +234,8 @@ class Evaluation {
   const Host& host_;
   std::deque<std::pair<std::string, Predictions>> predictions_;  // references stay valid
   Report report_;
+  std::map<std::string, std::vector<std::string>> warnings_;  ///< steps, by what is wrong
+  std::set<std::string> uncalibrated_;                        ///< files
 };
 
 }  // namespace
@@ -246,6 +267,7 @@ json Evaluate::run(const Options& options, const Request& request, Host& host) {
   for (const Input& input : request.inputs.at("models")) {
     evaluation.add(load(input, data, device));
   }
+  evaluation.tell();
   evaluation.write();
   return evaluation.result();
 }

@@ -210,7 +210,7 @@ StageResult Report::result() const {
   std::vector<ResultTable> tables;
   if (!calibrated_rows_.empty()) {
     tables.push_back({{"calibrated on its first windows", "model", "windows", "AUC", "F1 fixed",
-                       "calibrated", "all attack"},
+                       "calibrated", "always attack"},
                       grouped(calibrated_rows_)});
   }
   tables.push_back({{"model", "parameters", "threshold", "from"}, models_});

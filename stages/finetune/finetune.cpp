@@ -256,7 +256,7 @@ void report(const FinetuneOptions& options, const Setup& setup, const Host& host
   for (const std::string& name : names) columns.push_back(name);
   const auto check = [&host] {
     if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
-      throw Error(code, "stopped while the parts were judged");
+      throw Error(code, "stopped while the parts were evaluated");
     }
   };
   for (const auto& [part, all] : setup.data.split.parts) {

@@ -42,7 +42,7 @@ struct FinetuneOptions : train::TrainOptions, model::SgmpForm, model::SgmpSizes,
                 .choices({"classification", "regression"}),
             field("representation", &O::representation,
                   "What the head sees: states of an encoder, or the shape of the trees in 15 "
-                  "numbers made by hand.")
+                  "hand-crafted features.")
                 .choices({"encoder", "shape"}),
             field("encoder_path", &O::encoder_path,
                   "Pre-trained encoder: run folder, step folder or model.safetensors of gtssl, "

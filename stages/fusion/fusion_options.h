@@ -62,9 +62,8 @@ struct FusionOptions {
         field("validate_every", &O::validate_every,
               "Episodes between two validations; the best validated state is kept.")
             .range(1, 1e6),
-        field(
-            "error_quantile", &O::error_quantile,
-            "Quantile of the errors of benign training windows that stands for an anomaly of 0.5.")
+        field("error_quantile", &O::error_quantile,
+              "Quantile of the errors of benign training windows that is an anomaly of 0.5.")
             .range(0.5, 1),
         field("fusion_weight", &O::fusion_weight,
               "Weight of the classifier for weighted; the autoencoder has the rest.")

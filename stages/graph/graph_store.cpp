@@ -55,7 +55,7 @@ std::string edge_fault(const EdgeRange& edges) {
       return "names a node outside its graph";
     }
     if (e > 0 && std::pair(edges.source[e - 1], edges.target[e - 1]) >= std::pair(source, target)) {
-      return "is not ordered by (source, target), or stands twice";
+      return "is not ordered by (source, target), or appears twice";
     }
   }
   return "";

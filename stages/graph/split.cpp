@@ -302,7 +302,7 @@ Split make_split(const GraphStore& store, const SplitOptions& options) {
     split_by_time(store, learn, options.val_fraction, test_fraction, random, split);
   } else {
     throw Error(ExitCode::kUsage,
-                "split: '" + options.kind + "' is none of time, random and group");
+                "split: '" + options.kind + "' is not one of time, random, group");
   }
   for (auto& [name, ids] : split.parts) std::sort(ids.begin(), ids.end());
   return split;

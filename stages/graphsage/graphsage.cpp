@@ -287,7 +287,7 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
   host.log("info", planned.at("line"));
   train::limit_memory(torch::kCPU, request);
-  if (data.test.size() == 0) host.log("warning", "no test ratings: only validation is judged");
+  if (data.test.size() == 0) host.log("warning", "no test ratings: only validation is evaluated");
 
   const memory::PeakScope peak(memory::meter(torch::kCPU));
   model::SageNet net(config, whole_graph(data.store), seed,

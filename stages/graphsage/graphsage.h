@@ -1,4 +1,4 @@
-// The graphsage stage: trains a recommender on a graph of users and items, and judges it. Owns net
+// The graphsage stage: trains a recommender on a graph of users and items, and evaluates it. Owns net
 // and training for the length of run(). Knows no other stage.
 #pragma once
 

@@ -88,11 +88,12 @@ struct GraphsageOptions {
             .range(1, 1e6),
         field("patience", &O::patience, "Epochs without improvement after which training stops.")
             .range(1, 1e6),
-        field("min_delta", &O::min_delta, "Less is no improvement of the validation loss.")
+        field("min_delta", &O::min_delta,
+              "A smaller change of the validation loss is not an improvement.")
             .range(0, 10),
         field("val_ratio", &O::val_ratio, "Share of the train ratings kept for validation.")
             .range(0.001, 0.9),
-        field("top_k", &O::top_k, "Length of the lists that ranking metrics judge.")
+        field("top_k", &O::top_k, "Length of the lists that ranking metrics evaluate.")
             .range(1, 10000),
         field("relevant_rating", &O::relevant_rating, "Items rated so or higher are relevant."),
         field("cold_user_threshold", &O::cold_user_threshold,

@@ -60,7 +60,7 @@ CachePolicy CachePolicy::parse(const std::vector<std::string>& words,
     }
   }
   if (never && words.size() > 1) {
-    problems.push_back({"", "cache_policy: never stands alone", ""});
+    problems.push_back({"", "cache_policy: never excludes the others", ""});
   }
   return out;
 }

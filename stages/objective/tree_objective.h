@@ -1,5 +1,5 @@
 // What geometric-tree pre-training minimises (Zhang et al., KDD 2024, arXiv 2408.08799): subtrees
-// nest as a partial order of states, and a node's ancestors foretell how it grows. Owns the model.
+// nest as a partial order of states, and a node's ancestors predict how it grows. Owns the model.
 //
 // N nodes, H channels.
 #pragma once

@@ -10,6 +10,7 @@
 
 #include "data/can/log_windows.h"
 #include "data/dataset_files.h"
+#include "kdgat/text.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
 #include "setup/trained_model.h"
@@ -122,8 +123,8 @@ class Scoring {
   StageResult result() const {
     StageResult out;
     out.metrics = {{"windows", windows_}, {"attacks", attacks_}};
-    out.summary =
-        std::to_string(windows_) + " windows, " + std::to_string(attacks_) + " taken for attacks";
+    out.summary = grouped(windows_) + (windows_ == 1 ? " window" : " windows") + " scored, " +
+                  grouped(attacks_) + " flagged";
     return out;
   }
   int64_t windows() const { return windows_; }

@@ -62,7 +62,7 @@ class TextTrainer {
   train::Optimizer optimizer_;
 
   double train_loss_ = 0;
-  std::vector<double> val_losses_;  ///< of the epochs judged so far
+  std::vector<double> val_losses_;  ///< of the epochs evaluated so far
   std::string stopped_by_ = "max_epochs";
   std::vector<double> seconds_;
 };

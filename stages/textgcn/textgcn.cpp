@@ -33,7 +33,7 @@ constexpr double kMB = 1e6;
 
 void require_texts(const json& facts) {
   if (facts.contains("text")) return;
-  throw Error(ExitCode::kData, "the data is no graph of texts",
+  throw Error(ExitCode::kData, "the data is not a graph of texts",
               "this stage needs texts with labels, or kdgat data synth --kind text");
 }
 
@@ -98,7 +98,7 @@ json judge(const at::Tensor& logits, const TextSplit& split) {
   return out;
 }
 
-/// Every part judged by the weights that are kept, and a table of them.
+/// Every part evaluated by the weights that are kept, and a table of them.
 void report(const TextSplits& splits, model::TextGcn& model, json& result) {
   const at::NoGradGuard no_grad;
   model->eval();

@@ -103,7 +103,7 @@ memory::Size largest_part(const graph::PackLimits& settled, const memory::Memory
                {{"event", kMemorySettled},
                 {"settled", {{"graphs", settled.graphs}, {"nodes", settled.nodes}}},
                 {"fits", {{"graphs", part.graphs}, {"nodes", part.nodes}}}});
-  host.log("warning", "the packs were settled for more memory than " + plan.device.name +
+  host.log("warning", "the batches were planned for more memory than " + plan.device.name +
                           " has: those of more than " + grouped(plan.batch.nodes) +
                           " nodes are computed in parts, the steps stay the same");
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
@@ -173,7 +173,7 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
                (parts.sampler != nullptr ? " graphs to choose from, at most " : " graphs in ") +
                std::to_string(packs) + " batches an epoch, about " + std::to_string(each) +
                " graphs each; " +
-               (request.memory.packs ? "settled beforehand" : plan.binds + " binds"));
+               (request.memory.packs ? "planned beforehand" : "limited by " + plan.binds));
   if (ranks) {
     host.log("info", "rank " + std::to_string(ranks->rank()) + " of " +
                          std::to_string(ranks->world()) + " that share each batch");

@@ -31,8 +31,8 @@ class Progress {
 
   int64_t epoch = 0;                               ///< epochs completed
   int64_t step = 0;                                ///< steps done
-  int64_t standing = 0;                            ///< epochs judged since the best
-  int64_t best_epoch = 0;                          ///< counted from 1; 0 = none was judged
+  int64_t standing = 0;                            ///< epochs evaluated since the best
+  int64_t best_epoch = 0;                          ///< counted from 1; 0 = none was evaluated
   nlohmann::json best = nlohmann::json::object();  ///< its metrics
 
   /// Whether another epoch is to be trained.

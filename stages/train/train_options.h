@@ -83,7 +83,7 @@ struct TrainOptions : memory::StepForm {
         field("use_scheduler", &O::use_scheduler, "Change the learning rate during training."),
         field("scheduler_type", &O::scheduler_type,
               "cosine to 0; step: times gamma every so many epochs; plateau: times gamma when the "
-              "monitored metric stands still for half of patience.")
+              "monitored metric does not improve for half of patience.")
             .choices({"cosine", "step", "plateau"}),
         field("scheduler_t_max", &O::scheduler_t_max,
               "Epochs until a cosine schedule reaches 0; -1 = max_epochs.")

@@ -15,7 +15,7 @@ TEST_CASE("ratings: synth, import, inspect and verify follow one another", "[cli
                            Catch::Contains("; written to data") && Catch::Contains("150 nodes, ") &&
                            Catch::Contains("u.user"));
   CHECK_THAT(must_kdgat("data import files -o data", scratch.path()).out,
-             Catch::Contains("already in data"));
+             Catch::Contains("everything is up to date in data"));
   const std::string table = must_kdgat("data inspect data", scratch.path()).out;
   CHECK_THAT(table, Catch::StartsWith("data/graphs.safetensors: ") &&
                         Catch::Contains("ratings from 1 to 5, mean of train ") &&
@@ -32,7 +32,7 @@ TEST_CASE("bad ratings are refused with the place and what to do", "[cli][data]"
   std::ofstream(scratch / "r.csv") << "user,item,rating\na,x,4\nb,x,many\nb,y,1\n";
   const CommandResult bad = run_kdgat("data import r.csv -o out strict=true", scratch.path());
   CHECK(bad.exit_code == 3);
-  CHECK_THAT(bad.err, Catch::Contains("r.csv:3: the rating is no number: many"));
+  CHECK_THAT(bad.err, Catch::Contains("r.csv:3: the rating is not a number: many"));
   CHECK_FALSE(std::filesystem::exists(scratch / "out" / "graphs.safetensors"));
   const CommandResult none =
       run_kdgat("data import r.csv -o out --format ratings rating_column=stars", scratch.path());

@@ -66,8 +66,9 @@ TEST_CASE("memory estimate gives the published formula and beside it the truth",
                                             kdgat_word() + " memory estimate --interactive",
                                         scratch.path());
   CHECK(asked.exit_code == 0);
-  CHECK_THAT(asked.err, Catch::Contains("hidden_dim [64]: num_layers [2]: many is no whole number "
-                                        "above 0\nnum_layers [2]: num_users [1000]: "));
+  CHECK_THAT(asked.err,
+             Catch::Contains("hidden_dim [64]: num_layers [2]: many is not a whole number "
+                             "above 0\nnum_layers [2]: num_users [1000]: "));
   CHECK_THAT(asked.out, Catch::Contains("published formula  0.8 GB"));
   const CommandResult other =
       run_kdgat("memory estimate --stage classifier --legacy", scratch.path());

@@ -121,7 +121,7 @@ TEST_CASE("a real MLflow server shows a run, its parameters and its metrics", "[
       must_kdgat(std::string(kSmoke) + "--mlflow-uri " + server.uri(), scratch.path());
   CHECK(result.err.find("warning: mlflow") == std::string::npos);
   const CommandResult again = must_kdgat("sync", scratch.path());
-  CHECK_THAT(again.out, Contains("nothing new to send"));
+  CHECK_THAT(again.out, Contains("everything is up to date"));
 
   const fs::path run = newest_run(scratch / "runs/smoke");
   const json shown = python(*with_mlflow, scratch.path(), kAsk, server.uri());

@@ -40,7 +40,7 @@ std::vector<Line> lines_of(const std::string& csv) {
   return out;
 }
 
-/// Two models trained for a moment on made-up logs, once for all tests of this file.
+/// Two models trained for a moment on synthetic logs, once for all tests of this file.
 struct TrainedToScore {
   ScratchFolder scratch;
   fs::path run, data;
@@ -249,4 +249,17 @@ TEST_CASE("a reader that leaves and a Ctrl-C end it quietly", "[score][cli]") {
   CHECK(std::stoi(stopped.out) > 10);
   CHECK(stopped.err.find("interrupted") != std::string::npos);
   CHECK_FALSE(fs::exists(t.scratch / "none"));
+}
+
+TEST_CASE("the help of score lists all that it takes", "[score][cli]") {
+  const ScratchFolder scratch;
+  for (const char* words : {"score --help", "help score", "score -h"}) {
+    const CommandResult said = must_kdgat(words, scratch.path());
+    for (const char* flag :
+         {"--run", "--model", "--output", "--json", "--root", "--device", "--threads",
+          "--threshold", "--calibrate", "--false-alarms", "--format", "--strict", "--batch"}) {
+      INFO(words << " " << flag);
+      CHECK(said.out.find(std::string(flag) + " ") != std::string::npos);
+    }
+  }
 }

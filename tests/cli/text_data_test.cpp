@@ -20,7 +20,7 @@ TEST_CASE("texts: synth, import, inspect and verify follow one another", "[cli][
   CHECK_THAT(imported, Catch::Contains("text read in ") && Catch::Contains("graph made in ") &&
                            Catch::Contains(" MiB above the start"));
   CHECK_THAT(must_kdgat("data import texts -o data remove_rare_words=2", scratch.path()).out,
-             Catch::Contains("already in data"));
+             Catch::Contains("everything is up to date in data"));
 
   const std::string table = must_kdgat("data inspect data", scratch.path()).out;
   CHECK_THAT(table, Catch::StartsWith("data/graphs.safetensors: 120 documents, 4 classes, "));

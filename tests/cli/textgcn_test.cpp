@@ -23,7 +23,7 @@ json read(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("texts are trained on from the command line, and all parts are judged",
+TEST_CASE("texts are trained on from the command line, and all parts are evaluated",
           "[cli][textgcn]") {
   const ScratchFolder scratch;
   must_kdgat("data synth -o texts --kind text --graphs 120 --nodes 60 --classes 3", scratch.path());

@@ -57,7 +57,7 @@ TEST_CASE("a trial of a sweep is the run it would be alone", "[cli][tune]") {
     const std::string word = run.string();
     must_kdgat("report " + word, folder.path());
     const std::string page = read_text(run / "report.html");
-    CHECK(page.find("What was tried and what it came to") != std::string::npos);
+    CHECK(page.find("Trials and their results") != std::string::npos);
     const CommandResult shown =
         must_kdgat("tune show " + word + " --simulate 16GiB --copies 200 --json", folder.path());
     const json simulated = json::parse(shown.out);
@@ -139,6 +139,10 @@ TEST_CASE("a sweep that makes no sense is refused before it begins", "[cli][tune
     CHECK(result.err.find(message) != std::string::npos);
   };
   refused("classifier --mode random", "there is nothing to try");
+  refused("classifier", "classifier can vary");
+  refused("classifier", "kdgat config schema classifier");
+  refused("", "e.g. \"lr=[0.001,0.01]\"");
+  refused("classifier lr=0.01 hidden=8", "no option is given several values");
   refused("classifier 'lr=[]'", "empty value");
   refused("classifier 'lr=log(0,1)'", "begins above 0");
   refused("classifier 'lr=[0.1,0.2]' --metric test_f1", "chosen by validation");
@@ -148,4 +152,9 @@ TEST_CASE("a sweep that makes no sense is refused before it begins", "[cli][tune
   refused("'lr=[0.1,0.2]'", "name the step");
   refused("--mode architecture", "has all of the options");
   CHECK_FALSE(fs::exists(folder / "runs" / "smoke"));
+  const CommandResult bare = run_shell(kdgat_word() + " tune", folder.path());
+  CHECK(bare.exit_code == 2);
+  CHECK(bare.err.find("nothing to tune: no preset, profile or stage is named") !=
+        std::string::npos);
+  CHECK(bare.err.find("kdgat tune STAGE --data PATH \"lr=[0.001,0.01]\"") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// Background: the executable at work beside the test.
+// Background: the executable running beside the test.
 #pragma once
 
 #include <sys/wait.h>

@@ -55,7 +55,7 @@ inline std::vector<Figure> training_figures(const nlohmann::json& metrics) {
   return out;
 }
 
-/// A number of models that were judged which lists show.
+/// A number of evaluated models that lists show.
 struct Judged {
   const char* name;
   const char* label;

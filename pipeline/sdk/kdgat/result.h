@@ -27,7 +27,7 @@ struct Figure {
         decimals(decimals_of(name)),
         better(better_of(name)) {}
 
-  std::string model;  ///< the step whose model was judged; "" = the step itself
+  std::string model;  ///< the step whose model was evaluated; "" = the step itself
   std::string part;   ///< "val", "test_01", ...; "" = the step as a whole
   std::string name;   ///< "f1", "val_loss", "best_epoch"
   double value = 0;
@@ -140,7 +140,7 @@ inline void from_json(const nlohmann::json& in, Diagnostic& d) {
        value_or(in, "hint", std::string())};
 }
 
-/// The list of diagnostics that one side sent; what is none is passed over.
+/// The list of diagnostics that one side sent; anything else is passed over.
 inline std::vector<Diagnostic> read_diagnostics(const nlohmann::json& list) {
   std::vector<Diagnostic> out;
   for (const nlohmann::json& item : list) {

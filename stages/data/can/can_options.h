@@ -36,7 +36,7 @@ struct CanImportOptions : SharedOptions {
             .choices({"train"}),
         field("exclude", &O::exclude, "Files whose name contains one of these words are left out."),
         field("deduplicate", &O::deduplicate,
-              "Read a training file once that stands in several training folders."),
+              "Read a training file once that is in several training folders."),
         field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"})};
     return std::tuple_cat(std::tuple{format_row(), strict_row()}, std::move(own), split_rows(),
                           fold_rows());

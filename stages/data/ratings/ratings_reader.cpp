@@ -122,7 +122,7 @@ void RatingsReader::note(Names& names, std::vector<int32_t>& row_of, std::string
   const auto number = at(names.number(name));
   if (number >= row_of.size()) row_of.resize(number + 1, -1);
   if (row_of[number] >= 0) {
-    throw Error(ExitCode::kData, shown(name) + " stands here twice", "", where());
+    throw Error(ExitCode::kData, shown(name) + " appears twice", "", where());
   }
   row_of[number] = row;
 }
@@ -140,10 +140,10 @@ void RatingsReader::take(Source& source, const Where& where, std::string_view us
     return malformed(source, where(), "no " + std::string(user.empty() ? "user" : "item"));
   }
   if (!value || !std::isfinite(static_cast<float>(*value))) {
-    return malformed(source, where(), "the rating is no number: " + shown(rating));
+    return malformed(source, where(), "the rating is not a number: " + shown(rating));
   }
   if (!time.empty() && (!when || !std::isfinite(*when) || std::fabs(*when) > 9e15)) {
-    return malformed(source, where(), "the time is no number: " + shown(time));
+    return malformed(source, where(), "the time is not a number: " + shown(time));
   }
   timed_ = timed_ && when;
   data_.user.push_back(users_.number(user));
@@ -198,7 +198,7 @@ void RatingsReader::read_users(LineReader lines, Source& source) {
   std::vector<std::array<std::string, 2>> words;
   each_row(lines, source, 4, [&](const std::vector<std::string_view>& f, const auto& where) {
     const std::optional<double> age = number_in(f[1]);
-    if (!age) throw Error(ExitCode::kData, "the age is no number: " + shown(f[1]), "", where());
+    if (!age) throw Error(ExitCode::kData, "the age is not a number: " + shown(f[1]), "", where());
     note(users_, user_row_, f[0], static_cast<int32_t>(ages_.size()), where);
     ages_.push_back(*age);
     words.push_back({std::string(f[2]), std::string(f[3])});

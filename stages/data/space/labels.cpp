@@ -22,7 +22,7 @@ Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& o
       one.target = table.number(*target);
     }
     if (!labels_.emplace(table.field(name), std::move(one)).second) {
-      throw Error(ExitCode::kData, "'" + table.field(name) + "' stands twice", "", table.where());
+      throw Error(ExitCode::kData, "'" + table.field(name) + "' appears twice", "", table.where());
     }
   }
 }

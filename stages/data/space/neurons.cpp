@@ -68,7 +68,7 @@ class NeuronReader {
       if (base == "labels.csv") labels_ = archive.content();
       if (!is_swc_name(base)) continue;
       if (!names.insert(archive.name()).second) {
-        throw Error(ExitCode::kData, archive.name() + " stands twice", "", archive.archive());
+        throw Error(ExitCode::kData, archive.name() + " appears twice", "", archive.archive());
       }
       std::string name = archive.name();
       if (name.starts_with("./")) name.erase(0, 2);

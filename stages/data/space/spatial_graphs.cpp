@@ -115,7 +115,7 @@ class Reader {
     } else {
       out.parent = part(parent_, first, n);
       if (const auto faulty = faulty_nodes(out.parent); !faulty.empty()) {
-        throw refuse(file_, "the parents of " + name + " are no forest: node " +
+        throw refuse(file_, "the parents of " + name + " do not form a forest: node " +
                                 std::to_string(faulty.front()) +
                                 " is in a cycle or its parent is not a node");
       }

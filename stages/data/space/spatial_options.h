@@ -38,7 +38,7 @@ struct SpatialOptions : LabelOptions {
               "SWC: graph_source divides lengths by the median edge of their file.")
             .choices({"none", "graph_source"}),
         field("subtrees", &O::subtrees,
-              "SWC: about so many subtrees, cut at branch points, in the place of whole neurons.")
+              "SWC: about so many subtrees, cut at branch points, instead of whole neurons.")
             .range(0, 1 << 24),
         field("min_nodes", &O::min_nodes, "Smallest subtree.").range(1, 1 << 24),
         field("max_nodes", &O::max_nodes, "Largest subtree.").range(1, 1 << 24),

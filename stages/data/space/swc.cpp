@@ -88,7 +88,7 @@ class SwcReader {
       }
       s = *value;
     }
-    if (!neuron_.type.empty()) fail_here("SCALE stands after nodes");
+    if (!neuron_.type.empty()) fail_here("SCALE comes after nodes");
     scale_ = scale;
   }
 
@@ -118,7 +118,7 @@ class SwcReader {
     const auto id = static_cast<int64_t>(values[0]);
     if (const auto [known, is_new] = nodes_.emplace(id, node); !is_new) {
       if (!wanted_.duplicates) {
-        fail_here("the id " + std::to_string(id) + " stands twice, first in line " +
+        fail_here("the id " + std::to_string(id) + " appears twice, first in line " +
                       std::to_string(line_[static_cast<std::size_t>(known->second)]),
                   "repair=duplicates keeps the first");
       }

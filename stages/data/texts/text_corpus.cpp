@@ -109,7 +109,7 @@ std::vector<Diagnostic> TextOptions::validate() const {
   double sum = 0;
   for (const double share : tvt_split) {
     if (!(share >= 0 && share <= 1))
-      return {{"", key + format_number("%g", share) + " is no share", hint}};
+      return {{"", key + format_number("%g", share) + " is not a share", hint}};
     sum += share;
   }
   if (std::abs(sum - 1) > kShareSlack) {

@@ -33,7 +33,7 @@ struct TextOptions {
         field("cleaning", &O::cleaning,
               "Texts: original keeps the published tokens, vocabulary of all documents; seed drops "
               "URLs, encoded files and punctuation, vocabulary of the training documents alone, no "
-              "empty document; none takes words as they stand.")
+              "empty document; none keeps words as they are.")
             .choices({"original", "seed", "none"}),
         field("remove_stopwords", &O::remove_stopwords,
               "Texts: leave out the 179 English stop words of NLTK."),
@@ -47,10 +47,10 @@ struct TextOptions {
         field("max_len", &O::max_len, "Texts: keep so many words of a document; 0 = all.")
             .range(0, 1 << 30),
         field("word_window", &O::word_window,
-              "Texts: words that stand in one window of so many are counted together.")
+              "Texts: words that occur in one window of so many are counted together.")
             .range(2, 1 << 16),
         field("node_order", &O::node_order,
-              "Texts: documents-words, or as first published train-words-test, where words stand "
+              "Texts: documents-words, or as first published train-words-test, where words come "
               "between the documents for training and those for testing.")
             .choices({"documents-words", "train-words-test"}),
         field("tvt_split", &O::tvt_split,

@@ -101,7 +101,7 @@ class TextReader {
       if (number == 1 && label == "label" && rest == "text") continue;  // a header
       const TextPart part = has_split ? part_named(split) : of_file;
       if (has_split && part == TextPart::kNone) {
-        refuse(where, "the split is none of train, val and test", split);
+        refuse(where, "the split is not one of train, val, test", split);
         continue;
       }
       give(label, rest, part, number, where);
@@ -126,7 +126,7 @@ class TextReader {
       if (split && part == TextPart::kNone) {
         part = part_named(table.field(*split));
         if (part == TextPart::kNone) {
-          refuse(table.where(), "the split is none of train, val and test", table.field(*split));
+          refuse(table.where(), "the split is not one of train, val, test", table.field(*split));
           continue;
         }
       }

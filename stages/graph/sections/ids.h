@@ -17,7 +17,7 @@ namespace kdgat::graph {
 struct Ids {
   static constexpr const char* kName = "ids of nodes";
   static constexpr const char* kHint =
-      "this stage needs nodes that stand for senders: logs of a bus or kdgat data synth";
+      "this stage needs nodes that represent senders: logs of a bus or kdgat data synth";
 
   struct Data {
     std::vector<int64_t> vocabulary;  ///< raw ids, ascending

@@ -63,7 +63,7 @@ std::optional<Targets> Targets::read(const SafetensorsFile& file, const CommonAr
 
 std::string Targets::fault(const CommonArrays& graphs, std::size_t g) const {
   if (graphs.y[g] < -1 || graphs.y[g] >= static_cast<int64_t>(classes.size())) {
-    return "has a label that is none of the classes";
+    return "has a label that is not one of the classes";
   }
   const bool has_infinity = std::ranges::any_of(of_graph(g), [](float v) { return std::isinf(v); });
   return has_infinity ? "has a target that is not finite" : "";

@@ -22,7 +22,7 @@ std::string Trees::fault(const Data& data, const CommonArrays& graphs) {
   if (data.parent.size() != at(graphs.nodes())) return "parent does not match node_ptr";
   for (std::size_t g = 0; g < graphs.graphs(); ++g) {
     if (!faulty_nodes(graphs.of_nodes(std::span(data.parent), g)).empty()) {
-      return "the parents of graph " + std::to_string(g) + " are no forest";
+      return "the parents of graph " + std::to_string(g) + " do not form a forest";
     }
   }
   return "";
@@ -55,7 +55,7 @@ std::optional<Trees> Trees::read(const SafetensorsFile& file, const CommonArrays
 
 std::string Trees::fault(const CommonArrays& graphs, std::size_t g) const {
   const std::span<const int32_t> of_graph = graphs.of_nodes(parent, g);
-  if (!faulty_nodes(of_graph).empty()) return "has parents that are no forest";
+  if (!faulty_nodes(of_graph).empty()) return "has parents that do not form a forest";
   const Tour wanted(of_graph);
   if (!std::ranges::equal(wanted.in, graphs.of_nodes(tour.first(parent.size()), g)) ||
       !std::ranges::equal(wanted.out, graphs.of_nodes(tour.last(parent.size()), g))) {

@@ -19,7 +19,7 @@ struct GrowthForm {
     return std::tuple{
         field("num_rbf_centers", &F::num_rbf_centers,
               "Gaussians of the lengths of a node's edges to its children, and as many of their "
-              "turns, in the histograms that are to be foretold.")
+              "turns, in the histograms that are to be predicted.")
             .range(2, 4096),
         field("rbf_gamma", &F::rbf_gamma,
               "Sharpness of these Gaussians: by the spacing of their centres, or 1, as published.")

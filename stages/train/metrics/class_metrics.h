@@ -1,7 +1,7 @@
 // Metrics of predictions over several classes, and of predicted numbers. Plain numbers; no
 // LibTorch.
 //
-// Every number is finite: what cannot be judged gets no credit (see metrics.h).
+// Every number is finite: what cannot be evaluated gets no credit (see metrics.h).
 #pragma once
 
 #include <cstdint>

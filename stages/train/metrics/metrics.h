@@ -1,7 +1,7 @@
 // Metrics of a binary detector: attack is the positive class. Plain numbers; no LibTorch.
 //
 // Where a class is empty a rate over it is 0, AUC is 0.5, kappa and MCC are 0: a detector that
-// cannot be judged gets no credit. Every number is finite.
+// cannot be evaluated gets no credit. Every number is finite.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ TEST_CASE("sections that do not agree with the graphs are not written", "[sectio
   CHECK_THAT(refused([](SectionData& s) { s.positions->pos[2] = INFINITY; }),
              Catch::Contains("a position is not finite"));
   CHECK_THAT(refused([](SectionData& s) { s.trees->parent[0] = 0; }),
-             Catch::Contains("the parents of graph 0 are no forest"));
+             Catch::Contains("the parents of graph 0 do not form a forest"));
   CHECK_THAT(refused([](SectionData& s) { s.trees->parent.push_back(-1); }),
              Catch::Contains("parent does not match"));
   CHECK_THAT(refused([](SectionData& s) { s.targets->values = {1}; }),
@@ -116,7 +116,7 @@ TEST_CASE("verify finds sections that are not those of the graphs, even with sou
   CHECK(faults_after([](Tensors& t) { t["pos"].value<float>(4) = INFINITY; }) ==
         "graph 0 has a position that is not finite; ");
   CHECK(faults_after([](Tensors& t) { t["parent"].value<int32_t>(0) = 0; }) ==
-        "graph 0 has parents that are no forest; ");
+        "graph 0 has parents that do not form a forest; ");
   CHECK(faults_after([](Tensors& t) { ++t["tour"].value<int32_t>(0); }) ==
         "graph 0 has a tour that is not that of its parents; ");
   CHECK(faults_after([](Tensors& t) { ++t["relations"].value<int64_t>(2); }) ==
@@ -126,7 +126,7 @@ TEST_CASE("verify finds sections that are not those of the graphs, even with sou
   CHECK(faults_after([](Tensors& t) { t["target"].value<float>(5) = INFINITY; }) ==
         "graph 2 has a target that is not finite; ");
   CHECK(faults_after([](Tensors& t) { t["y"].value<int32_t>(1) = 5; }) ==
-        "graph 1 has a label that is none of the classes; ");
+        "graph 1 has a label that is not one of the classes; ");
   CHECK(faults_after([](Tensors& t) { t["x"].value<float>(0) = 5; }) ==
         "graph 0 has a node whose id is not in [0, num_ids); ");
   CHECK(faults_after([](Tensors& t) { t["vocabulary"].value<int64_t>(0) = 6; }) ==

@@ -325,7 +325,7 @@ TEST_CASE("an unknown kind or a fraction of 1 or more is a usage error", "[split
   const GraphStore store = random_store(folder / "g");
   SplitOptions options;
   options.kind = "folds";
-  CHECK_THROWS_WITH(make_split(store, options), Catch::Contains("none of time, random and group"));
+  CHECK_THROWS_WITH(make_split(store, options), Catch::Contains("one of time, random, group"));
   options = {};
   options.val_fraction = 1;
   CHECK_THROWS_WITH(make_split(store, options), Catch::Contains("val_fraction is outside"));

@@ -57,7 +57,7 @@ TEST_CASE("a batch planned by memory never needs more than there is", "[memory][
   CHECK(of(500).binds == "min_steps_per_epoch");
 }
 
-TEST_CASE("what binds a plan is named", "[memory][plan]") {
+TEST_CASE("what limits a plan is named", "[memory][plan]") {
   const memory::DeviceMemory large = {"card", 1 << 30, 0, false};
   const auto binds = [&](const memory::BatchOptions& options) {
     return memory::make_plan(some_footprint(), some_graphs(), large, options);
@@ -120,7 +120,7 @@ TEST_CASE("the budget line has the published form", "[memory][plan]") {
   CHECK(plan.json().at("batch").at("nodes") == 3000);
 }
 
-TEST_CASE("cache policies are read, and what is none is named", "[memory]") {
+TEST_CASE("cache policies are read, and an unknown one is named", "[memory]") {
   std::vector<Diagnostic> problems;
   const memory::CachePolicy p =
       memory::CachePolicy::parse({"every:5", "checkpoint", "fragmentation:1.4", "chunk"}, problems);

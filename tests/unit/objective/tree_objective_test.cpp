@@ -245,7 +245,7 @@ TEST_CASE("the score of a graph is its loss alone", "[tree][property]") {
 }
 
 /// What the predictor says of the internal nodes, lengths and turns side by side, by node.
-std::map<int64_t, torch::Tensor> foretold(model::TreeModel& model, const graph::GraphBatch& batch) {
+std::map<int64_t, torch::Tensor> predicted(model::TreeModel& model, const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
   const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model->encoder);
   const UpwardEdges upward(batch);
@@ -261,10 +261,10 @@ std::map<int64_t, torch::Tensor> foretold(model::TreeModel& model, const graph::
   return by_node;
 }
 
-TEST_CASE("what is foretold of a node does not see its descendants", "[tree][property]") {
+TEST_CASE("what is predicted of a node does not see its descendants", "[tree][property]") {
   model::TreeModel model = small_model(torch::kFloat);
   graph::GraphBatch batch = make_spatial_batch(random_trees(5, 6));
-  const auto before = foretold(model, batch);
+  const auto before = predicted(model, batch);
   int64_t kept = 0, changed = 0;
   for (const auto& [v, expected] : before) {
     const std::vector<float> pos(batch.pos.data(), batch.pos.data() + batch.pos.size());
@@ -272,7 +272,7 @@ TEST_CASE("what is foretold of a node does not see its descendants", "[tree][pro
       if (w == v || !test::is_ancestor(batch, v, w)) continue;
       for (int64_t c = 0; c < 3; ++c) batch.pos[3 * w + c] += 0.3F + static_cast<float>(w % 5);
     }
-    for (const auto& [other, now] : foretold(model, batch)) {
+    for (const auto& [other, now] : predicted(model, batch)) {
       const bool below = other != v && test::is_ancestor(batch, v, other);
       if (!below) {
         REQUIRE(now.equal(before.at(other)));  // to the last bit
@@ -297,7 +297,7 @@ TEST_CASE("growth teaches the encoder, and differs between nodes", "[tree][prope
     REQUIRE(item.value().grad().defined());
     CHECK(item.value().grad().abs().max().item<double>() > 0);
   }
-  const auto out = foretold(objective.model(), batch);
+  const auto out = predicted(objective.model(), batch);
   const torch::Tensor first = out.begin()->second, last = out.rbegin()->second;
   CHECK((first - last).abs().max().item<double>() > 1e-4);
 }

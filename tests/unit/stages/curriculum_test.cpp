@@ -139,7 +139,7 @@ TEST_CASE("scoring can be stopped and refuses a model it cannot use", "[curricul
   Request r = f.request("curriculum");
   r.inputs["autoencoder"] = {{"classifier", "autoencoder", f.folder / "classifier", {}}};
   CHECK_THROWS_WITH(curriculum::Curriculum::run({}, r, f.fake.host),
-                    Catch::Contains("gat is no autoencoder"));
+                    Catch::Contains("gat is not an autoencoder"));
 
   test::RandomGraphs wanted;
   wanted.node_features = 11;

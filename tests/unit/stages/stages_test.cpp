@@ -110,7 +110,7 @@ TEST_CASE("an unknown vehicle gets a threshold from the clean start of its file"
   CHECK(calibrated.at("f1").get<double>() ==
         Approx(2.0 * static_cast<double>(tp) / static_cast<double>(4 + flagged)));
 
-  // A limit leaves more windows to judge; one that is too small leaves the fixed threshold.
+  // A limit leaves more windows to evaluate; one that is too small leaves the fixed threshold.
   options.calibration_windows = 21;
   CHECK(evaluate::Evaluate::run(options, request, f.fake.host)
             .at("metrics")
@@ -128,6 +128,12 @@ TEST_CASE("an unknown vehicle gets a threshold from the clean start of its file"
                          .at("calibrated");
   CHECK(fixed.at("f1") == fixed.at("f1_fixed"));
   CHECK(f.fake.log.find("not calibrated") != std::string::npos);
+  // Of the file it is said once, however many models there are.
+  request.inputs["models"].push_back({"twin", "model", f.folder / "classifier", {}});
+  f.fake.log.clear();
+  evaluate::Evaluate::run(options, request, f.fake.host);
+  CHECK(f.fake.log.find("not calibrated") != std::string::npos);
+  CHECK(f.fake.log.find("not calibrated") == f.fake.log.rfind("not calibrated"));
 }
 
 TEST_CASE("a stage stopped anywhere ends with the same model", "[stages]") {

@@ -120,7 +120,7 @@ TEST_CASE("pre-training lowers its loss, and a head on the encoder learns classe
   CHECK(tuned.at("facts").at("start") == "pre-trained");
 }
 
-TEST_CASE("the shape of trees in numbers made by hand tells synthetic classes apart",
+TEST_CASE("the shape of trees in hand-crafted features tells synthetic classes apart",
           "[finetune]") {
   TreeFixture f("tree", 90, 40);
   finetune::FinetuneOptions o = small_finetune();
@@ -153,7 +153,7 @@ TEST_CASE("a share of the labels is the same for a seed, and of every class", "[
   CHECK(count("c") > 3 * some);
 }
 
-TEST_CASE("numbers of graphs are learned, and judged in their own unit", "[finetune]") {
+TEST_CASE("numbers of graphs are learned, and evaluated in their own unit", "[finetune]") {
   TreeFixture f;
   std::string labels = "file,class,size\n";
   for (std::size_t g = 0; g < f.store.sources().size(); ++g) {

@@ -120,7 +120,7 @@ TEST_CASE("bad ratings are told with file and line", "[ratings]") {
   strict.format = "ratings";
   const auto at = [&](const std::string& place) { return (folder / place).string() + ": "; };
   write_text(folder / "a/u.data", "1\t1\t5\t1\n1\t2\tgood\t1\n2\t2\t3\n2\t\t3\t1\n1 3 4 1\n");
-  CHECK(error_of("a", strict) == at("a/u.data:2") + "the rating is no number: good");
+  CHECK(error_of("a", strict) == at("a/u.data:2") + "the rating is not a number: good");
   ImportReport report;
   import_from(folder / "a", folder, {}, &report);
   CHECK(report.sources[0].malformed == 3);
@@ -129,11 +129,11 @@ TEST_CASE("bad ratings are told with file and line", "[ratings]") {
 
   write_text(folder / "b/u.data", "1\t1\t5\t1\n1\t2\t4\t1\n");
   write_text(folder / "b/u.user", "1|old|M|x|0\n");
-  CHECK(error_of("b", strict) == at("b/u.user:1") + "the age is no number: old");
+  CHECK(error_of("b", strict) == at("b/u.user:1") + "the age is not a number: old");
   write_text(folder / "b/u.user", "1|3|M\n");
   CHECK(error_of("b", strict) == at("b/u.user:1") + "3 fields between |, 4 are wanted");
   write_text(folder / "b/u.user", "1|3|M|x|0\n1|3|M|x|0\n");
-  CHECK(error_of("b", strict) == at("b/u.user:2") + "1 stands here twice");
+  CHECK(error_of("b", strict) == at("b/u.user:2") + "1 appears twice");
   write_text(folder / "b/u.user", "9|3|M|x|0\n");
   std::string flags;
   for (int i = 0; i < 19; ++i) flags += "|0";

@@ -148,7 +148,7 @@ TEST_CASE("labels that do not fit are refused or told", "[spatial_import]") {
         name + ":1: no column 'class'\n  hint: its columns: file, kind");
   CHECK(fails("class\n1\n") == name + ":1: no column 'file'\n  hint: its columns: class");
   CHECK(fails("file,class\na.swc\n") == name + ":2: 1 fields, the header has 2");
-  CHECK(fails("file,class\na.swc,1\na.swc,2\n") == name + ":3: 'a.swc' stands twice");
+  CHECK(fails("file,class\na.swc,1\na.swc,2\n") == name + ":3: 'a.swc' appears twice");
   ImportOptions options;
   options.target_column = "age";
   CHECK(fails("file,age\na.swc,old\n", options) == name + ":2: age is not a number: old");
@@ -362,7 +362,7 @@ TEST_CASE("spatial graphs of other programs are read, and repeated edges left ou
   CHECK_THAT(fails(bad), Catch::Contains("edge_index holds a number that is too large"));
   bad = {};
   bad.parent = {1, 0, 0, -1, 0};
-  CHECK_THAT(fails(bad), Catch::Contains("the parents of graph 0 are no forest"));
+  CHECK_THAT(fails(bad), Catch::Contains("the parents of graph 0 do not form a forest"));
   bad = {};
   bad.pos[3] = NAN;
   CHECK_THAT(fails(bad), Catch::Contains("not finite"));

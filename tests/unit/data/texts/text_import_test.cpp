@@ -189,7 +189,7 @@ TEST_CASE("what is wrong with texts is said with its place", "[text_import]") {
   CHECK_THAT(fails("bad.tsv", "a\tred\nb blue\nb\tblue\n", strict),
              Catch::Contains("bad.tsv:2: no tab between label and text: b blue"));
   CHECK_THAT(fails("bad2.tsv", "train\ta\tred\nrest\tb\tblue\n", strict),
-             Catch::Contains("bad2.tsv:2: the split is none of train, val and test: rest"));
+             Catch::Contains("bad2.tsv:2: the split is not one of train, val, test: rest"));
   ImportOptions rare = plain_options();
   rare.remove_rare_words = 9;
   CHECK_THAT(fails("rare.tsv", "a\tred\nb\tblue\n", rare),
@@ -318,7 +318,7 @@ TEST_CASE("parts by shares, of each class", "[text_import]") {
   CHECK_THAT(refused({1, 0.5, 0.5}), Catch::Contains("add up to 2, not 1"));
   CHECK_THAT(refused({0.8, 1, 0.1}), Catch::Contains("add up to 1.9, not 1"));
   CHECK_THAT(refused({0.8, 0.2}), Catch::Contains("2 shares"));
-  CHECK_THAT(refused({1.5, -0.5, 0}), Catch::Contains("1.5 is no share"));
+  CHECK_THAT(refused({1.5, -0.5, 0}), Catch::Contains("1.5 is not a share"));
   CHECK_THAT(refused({0, 0.5, 0.5}), Catch::Contains("nothing would be left"));
 }
 

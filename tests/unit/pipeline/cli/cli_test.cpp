@@ -159,7 +159,7 @@ TEST_CASE("config init writes a profile once", "[cli]") {
 TEST_CASE("config schema is text for people and JSON for editors", "[cli]") {
   CHECK(say({"config", "schema", "data"}).out.find("--data.window N") != std::string::npos);
   const auto schema = nlohmann::json::parse(say({"config", "schema", "--json"}).out);
-  CHECK(schema["properties"]["data"]["properties"].contains("window"));
+  CHECK(schema["properties"]["data"].dump().find("\"window\"") != std::string::npos);
   CHECK(schema["properties"].contains("experiment_root"));
   const Said unknown = say({"config", "schema", "dta"});
   CHECK(unknown.code == 2);

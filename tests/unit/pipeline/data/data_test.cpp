@@ -255,6 +255,19 @@ TEST_CASE("an interrupted import leaves nothing", "[data]") {
   CHECK(!fs::exists(scratch / "b"));
 }
 
+TEST_CASE("a store is not written over the input it is made of", "[data]") {
+  const ScratchFolder scratch;
+  synthesize_data(scratch / "logs", {{"seconds", 30}, {"attacks", {"dos"}}}, {});
+  const std::set<std::string> before = names_in(scratch / "logs");
+  for (const fs::path& folder :
+       {scratch / "logs", scratch / "logs" / ".", scratch / "logs/../logs"}) {
+    const Error refused = error_of([&] { import_data(scratch / "logs", folder, {}, {}, {}); });
+    CHECK(refused.code() == ExitCode::kUsage);
+    CHECK_THAT(refused.what(), Catch::Contains("both the input and the folder of the store"));
+  }
+  CHECK(names_in(scratch / "logs") == before);
+}
+
 TEST_CASE("a damaged import is made again", "[data]") {
   const ScratchFolder scratch;
   const PreparedData made = prepare(synthetic(), scratch / "a");

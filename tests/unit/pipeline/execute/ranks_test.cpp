@@ -39,7 +39,7 @@ TEST_CASE("RANK and WORLD_SIZE name the place, as torchrun sets them", "[ranks]"
   CHECK(p.address == "node1:29500");
   CHECK_THROWS_WITH(place({{"RANK", "0"}, {"WORLD_SIZE", "2"}}), Catch::Contains("MASTER_ADDR"));
   CHECK_THROWS_WITH(place({{"RANK", "x"}, {"WORLD_SIZE", "2"}}),
-                    Catch::Contains("RANK=x is no number"));
+                    Catch::Contains("RANK=x is not a number"));
   CHECK_THROWS_WITH(
       place({{"RANK", "2"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}),
       Catch::Contains("rank 2 of 2"));

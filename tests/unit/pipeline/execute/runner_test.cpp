@@ -41,7 +41,7 @@ struct World {
       outcome.answer.code = codes.count(step) != 0 ? codes.at(step) : 0;
       if (outcome.answer.code != 0) outcome.answer.diagnostics.push_back({"", "because", ""});
       if (outcome.answer.code == 0)
-        outcome.answer.result = {{"facts", {{"width", 4}}}, {"metrics", {{"loss", 1}}}};
+        outcome.answer.result = {{"facts", {{"width", 4}}}, {"metrics", {{"val_loss", 0.5}}}};
       return outcome;
     });
   }
@@ -103,14 +103,16 @@ TEST_CASE("runner does every step and records it", "[runner]") {
   World world(kSteps);
   CHECK(world.go() == 0);
   for (const char* step : {"a", "b", "r", "score"}) CHECK(world.state(step) == "done");
-  CHECK(find_past_steps(world.root.path()).size() == 4);
+  CHECK(find_past_steps(world.root.path(), world.plan).size() == 4);
   const fs::path folder = world.run.step_folder("a");
   for (const char* file :
        {"config.json", "journal.jsonl", "metrics.json", "memory.json", "log.txt", "step.json"}) {
     CHECK(fs::exists(folder / file));
   }
   CHECK(json::parse(read_text(folder / "config.json")).at("options").at("lr") == 0.1);
-  CHECK(json::parse(read_text(world.run.folder() / "run.json")).at("exit_code") == 0);
+  const json document = json::parse(read_text(world.run.folder() / "run.json"));
+  CHECK(document.at("exit_code") == 0);
+  CHECK(document.at("headline") == "loss 0.5000  score, val");
 }
 
 TEST_CASE("runner hands the folders and facts of earlier steps on", "[runner]") {
@@ -260,7 +262,7 @@ TEST_CASE("a stage that talks nonsense, and much of it, does no harm", "[runner]
   CHECK(outcome.answer.code == 0);
   CHECK(probe.events.size() == 5006);
   CHECK_THAT(probe.events.at(0).at("message").get<std::string>(),
-             Contains("no JSON object with an"));
+             Contains("not a JSON object with an"));
 }
 
 TEST_CASE("a signal reaches the stage, which leaves with its code", "[runner]") {

@@ -105,13 +105,13 @@ TEST_CASE("limits and allocator settings that cannot be are refused", "[memory]"
   CHECK(problem("allocator", "expandable_segments:True,max_split_size_mb:128").empty());
   CHECK(problem("allocator", "garbage_collection_threshold:0.8,backend:cudaMallocAsync").empty());
   CHECK(problem("allocator", "expandable_segment:True") ==
-        "\"expandable_segment\" is no setting of the allocator\n"
+        "\"expandable_segment\" is not a setting of the allocator\n"
         "  hint: did you mean expandable_segments?");
   CHECK(problem("allocator", "expandable_segments:yes") ==
         "expandable_segments: \"yes\" is not True or False");
   for (const char* value : {":20", ":", "", ":many", ":inf", ":128x"}) {
     CHECK_THAT(problem("allocator", std::string("max_split_size_mb") + value),
-               Contains("is no number of at least 21"));
+               Contains("is not a number of at least 21"));
   }
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("plans of memory are a column a step, without rows that say nothing", 
         "teacher                       0\n"
         "left for a step        -2.0 MiB\n"
         "graphs a batch           12,345\n"
-        "bound by                 memory\n"
+        "limited by               memory\n"
         "epochs                       30\n"
         "cache policy     every:5, epoch\n"
         "teacher kept                     cache\n"

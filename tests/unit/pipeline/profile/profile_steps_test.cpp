@@ -116,5 +116,5 @@ TEST_CASE("a description whose options are malformed is broken", "[profile]") {
   const PluginCatalog catalog = PluginCatalog::scan({c.folder.path()});
   CHECK(catalog.find("distill") == nullptr);
   REQUIRE(catalog.problems().contains("distill"));
-  CHECK_THAT(catalog.problems().at("distill").message, Contains("an option is no object"));
+  CHECK_THAT(catalog.problems().at("distill").message, Contains("an option is not an object"));
 }

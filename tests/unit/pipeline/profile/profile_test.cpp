@@ -239,7 +239,7 @@ TEST_CASE("host keys are checked", "[profile]") {
   c.request.stage = "autoencoder";
   c.set("device", "gpu").set("threads", "-1").set("dataset", "a/b").set("device", "cuda:1");
   CHECK(c.problems() ==
-        "device: \"gpu\" is no device (command line, argument 2)\n"
+        "device: \"gpu\" is not a device (command line, argument 2)\n"
         "  hint: one of auto, cpu, cuda, cuda:N\n"
         "threads: -1 is outside [0, 4096] (command line, argument 3)\n"
         "  hint: the default is 0\n"
@@ -278,11 +278,11 @@ TEST_CASE("a stage or a step may have allocator settings of its own", "[profile]
   CHECK(!profile.steps[2].allocator);
   CHECK(!profile.steps[0].options.values.contains("allocator"));
   c.set("classifier.allocator", "expandable_segment:True");
-  CHECK(
-      c.problems() ==
-      "classifier.allocator: \"expandable_segment\" is no setting of the allocator (command line, "
-      "argument 2)\n"
-      "  hint: did you mean expandable_segments?");
+  CHECK(c.problems() ==
+        "classifier.allocator: \"expandable_segment\" is not a setting of the allocator (command "
+        "line, "
+        "argument 2)\n"
+        "  hint: did you mean expandable_segments?");
 }
 
 TEST_CASE("keys of a section beside the host's own are set, checked and told as those are",

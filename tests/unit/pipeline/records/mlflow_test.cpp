@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "pipeline/records/mlflow_sync.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/artifacts.h"
+#include "support/bytes_read.h"
 #include "support/command.h"
 #include "support/fake_mlflow.h"
 #include "support/no_locks.h"
@@ -348,6 +350,46 @@ TEST_CASE("a folder gets the layout of MLflow's file store, nothing twice", "[re
   CHECK_THAT(read_text(step.parent_path() / "meta.yaml"), Contains("name: kd-gat-pipeline"));
   CHECK(fs::exists(store / "0/meta.yaml"));
   CHECK(json::parse(read_text(step / "artifacts/metrics.json")).at("val_auc") == 0.75);
+}
+
+TEST_CASE("thousands of numbers go to a folder without its files being read again", "[records]") {
+  const ScratchFolder scratch;
+  const fs::path store = scratch / "mlruns";
+  const auto files = mlflow_files(store);
+  const std::string experiment = files->experiment("e");
+  const MlflowRun there{experiment, files->create_run(experiment, "r", 1, {})};
+  const fs::path file = store / experiment / there.id / "metrics/loss";
+  constexpr int kBatches = 50, kInBatch = 200;
+  const auto batch = [](int number) {
+    std::vector<MlflowMetric> out;
+    for (int i = 0; i < kInBatch; ++i) {
+      const int step = number * kInBatch + i;
+      out.push_back({"loss", 1.0 / (1 + step), 1'700'000'000'000 + step / 3, step});
+    }
+    return out;
+  };
+  const auto lines = [&] {
+    const std::string text = read_text(file);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const uint64_t read = bytes_read_by([&] {
+    for (int i = 0; i < kBatches; ++i) files->log(there, batch(i), {}, {});
+  });
+  CHECK(lines() == kBatches * kInBatch);
+  CHECK(read < fs::file_size(file));
+  // What comes again is there once: the last, an early one, and both to a process that knows nothing.
+  files->log(there, batch(kBatches - 1), {}, {});
+  files->log(there, batch(3), {}, {});
+  mlflow_files(store)->log(there, batch(7), {}, {});
+  CHECK(lines() == kBatches * kInBatch);
+  // Another process wrote to the file in the meantime.
+  mlflow_files(store)->log(there, batch(kBatches), {}, {});
+  files->log(there, batch(kBatches), {}, {});
+  CHECK(lines() == (kBatches + 1) * kInBatch);
+  // A clock that was set back, and a number that comes twice in one batch.
+  const MlflowMetric late{"loss", 2, 1'600'000'000'000, 9}, newer{"loss", 3, 1'800'000'000'000, 10};
+  files->log(there, {late, newer, late, newer}, {}, {});
+  CHECK(lines() == (kBatches + 1) * kInBatch + 2);
 }
 
 TEST_CASE("a number cut off in a folder's file is written whole", "[records]") {

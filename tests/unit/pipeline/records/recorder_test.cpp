@@ -77,7 +77,7 @@ TEST_CASE("a run leaves metrics.csv and an event file, which are no outputs of i
 
   const CommandResult sync = run_kdgat("sync", scratch.path());
   CHECK(sync.exit_code == 0);
-  CHECK(sync.out == "nothing new to send; records of 1 run up to date\n");
+  CHECK(sync.out == "everything is up to date (1 run)\n");
   CHECK(fs::exists(step / "tensorboard"));
   CHECK(read_text(step / "metrics.csv").back() == '\n');
 }
@@ -140,7 +140,7 @@ TEST_CASE("a server that is away changes no exit code; kdgat sync sends everythi
   CHECK(server.run(id).status == "FINISHED");
   const int asked = server.requests;
   CHECK_THAT(run_kdgat("sync " + id.substr(0, 12), scratch.path()).out,
-             Contains("nothing new to send"));
+             Contains("everything is up to date"));
   CHECK(server.requests == asked);
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("after kill -9 kdgat sync completes the records, and the continued run
   FakeMlflow server;
   const std::string words = "run example steps=600 --mlflow-uri " + server.url();
   {
-    // Minutes long, so that it is at work when it is killed; then as fast as it can.
+    // Minutes long, so that it is running when it is killed; then as fast as it can.
     Background run(words + " seconds=0.2", scratch.path());
     REQUIRE(wait_until([&] { return server.runs() == 2; }));
     run.end(SIGKILL);
@@ -206,7 +206,7 @@ TEST_CASE("kdgat sync sends runs elsewhere and says what is wrong with an addres
   CHECK(run_kdgat("run example mlflow_uri=sqlite:///mlflow.db", scratch.path()).exit_code == 2);
   CHECK(run_kdgat("sync --root nowhere", scratch.path()).exit_code == 3);
   CHECK(run_kdgat("sync 01RUN --to mlruns", scratch.path()).out ==
-        "17 numbers sent; records of 1 run up to date\n");
+        "17 numbers sent; everything is up to date (1 run)\n");
   CHECK(fs::exists(scratch / "mlruns/0/meta.yaml"));
   FakeMlflow server;
   CHECK(run_kdgat("sync runs/cars/01RUN/ --to " + server.url(), scratch.path()).exit_code == 0);

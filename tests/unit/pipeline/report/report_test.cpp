@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "pipeline/report/report_html.h"
 #include "support/command.h"
@@ -120,6 +121,21 @@ TEST_CASE("a failure shows its message and the end of its log", "[report]") {
                        Contains("class=\"state failed\""));
   // The best so far, by what the step monitors.
   CHECK_THAT(page, Contains("best: 4"));
+}
+
+TEST_CASE("warnings of a run that finished are no failures", "[report]") {
+  const ScratchFolder root;
+  const fs::path run = good_run(root.path());
+  std::ofstream journal(run / "gat" / "journal.jsonl", std::ios::app);
+  for (int i = 0; i < 3; ++i) {
+    journal << R"({"event":"log","level":"warning","message":"3 graphs have no label"})"
+            << "\n";
+  }
+  journal << std::flush;
+  const std::string page = page_of({run});
+  CHECK_THAT(page, !Contains("Failures") && Contains("<h2>Warnings</h2>") &&
+                       Contains("warning: 3 graphs have no label (3 times)"));
+  CHECK(count(page, "3 graphs have no label") == 1);
 }
 
 TEST_CASE("a run without any result is shown as far as it came", "[report]") {

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "kdgat/atomic_file.h"
+#include "support/bytes_read.h"
 #include "support/command.h"
 #include "support/fake_plan.h"
 
@@ -55,7 +56,7 @@ TEST_CASE("a finished step is found again with what it left", "[artifacts]") {
   const Plan plan = plan_of_steps();
   Run run = Run::create(root.path(), "test", plan);
   do_step(run, plan.steps[0]);
-  const std::vector<PastStep> past = find_past_steps(root.path());
+  const std::vector<PastStep> past = find_past_steps(root.path(), plan);
   REQUIRE(past.size() == 1);
   CHECK(past[0].run == run.id());
   CHECK(past[0].step == "a");
@@ -66,6 +67,53 @@ TEST_CASE("a finished step is found again with what it left", "[artifacts]") {
   CHECK(plan_of_steps(past).steps[0].action == Action::kKeep);
 }
 
+TEST_CASE("of many runs the newest that fits is found, and the newest of its name", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of_steps();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 6; ++i) {
+    Run run = Run::create(root.path(), "test", plan);
+    ids.push_back(run.id());
+    PlannedStep step = plan.steps[0];
+    // The newest two had other options, the one before lost its model since.
+    if (i >= 4) step.fingerprint = "another";
+    do_step(run, step);
+    if (i == 3) fs::remove(run.step_folder("a") / "model.safetensors");
+    ::usleep(2000);  // ids are ordered by the millisecond
+  }
+  const std::vector<PastStep> found = find_past_steps(root.path(), plan);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].run == ids[5]);
+  CHECK(found[0].fingerprint == "another");
+  CHECK(found[1].run == ids[2]);
+  CHECK(found[1].fingerprint == plan.steps[0].fingerprint);
+  CHECK(found[1].missing.empty());
+}
+
+TEST_CASE("runs that a plan does not need are not read, however many there are", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of_steps();
+  Plan other = plan;
+  for (PlannedStep& step : other.steps) step.fingerprint = "another";
+  uint64_t run_files = 0, step_files = 0;
+  for (int i = 0; i < 100; ++i) {
+    Run run = Run::create(root.path(), "test", other);
+    for (const PlannedStep& step : other.steps) {
+      do_step(run, step);
+      step_files += fs::file_size(run.step_folder(step.spec.name) / "step.json");
+    }
+    run_files += fs::file_size(run.folder() / "run.json");
+  }
+  std::vector<PastStep> found;
+  // The newest of each name, and the text of every run.json; of what all steps left next to nothing.
+  CHECK(bytes_read_by([&] { found = find_past_steps(root.path(), plan); }) <
+        run_files + step_files / 10);
+  CHECK(found.size() == 2);
+  // Where the newest run has every step, the others are not looked at.
+  CHECK(bytes_read_by([&] { found = find_past_steps(root.path(), other); }) < run_files / 10);
+  CHECK(found.size() == 2);
+}
+
 TEST_CASE("a step that lost or changed a file says which", "[artifacts]") {
   const ScratchFolder root;
   const Plan plan = plan_of_steps();
@@ -73,10 +121,10 @@ TEST_CASE("a step that lost or changed a file says which", "[artifacts]") {
   do_step(run, plan.steps[0]);
   const fs::path model = run.step_folder("a") / "model.safetensors";
   write_file(model, "short");
-  CHECK(find_past_steps(root.path())[0].missing == model.string());
+  CHECK(find_past_steps(root.path(), plan)[0].missing == model.string());
   fs::remove(model);
-  CHECK(find_past_steps(root.path())[0].missing == model.string());
-  CHECK(plan_of_steps(find_past_steps(root.path())).steps[0].action == Action::kRun);
+  CHECK(find_past_steps(root.path(), plan)[0].missing == model.string());
+  CHECK(plan_of_steps(find_past_steps(root.path(), plan)).steps[0].action == Action::kRun);
 }
 
 TEST_CASE("a step without its done marker is not found, whatever else it left", "[artifacts]") {
@@ -85,12 +133,12 @@ TEST_CASE("a step without its done marker is not found, whatever else it left", 
   Run run = Run::create(root.path(), "test", plan);
   StepFolder folder(run.step_folder("a"), json::object());
   write_file(folder.path() / "model.safetensors", "weights");
-  CHECK(find_past_steps(root.path()).empty());
+  CHECK(find_past_steps(root.path(), plan).empty());
   // Half a marker, or one of somebody else, is none.
   write_file(folder.path() / "step.json", "{\"step\": \"a\", ");
-  CHECK(find_past_steps(root.path()).empty());
+  CHECK(find_past_steps(root.path(), plan).empty());
   write_file(folder.path() / "step.json", "{\"step\": 7}");
-  CHECK(find_past_steps(root.path()).empty());
+  CHECK(find_past_steps(root.path(), plan).empty());
 }
 
 TEST_CASE("taking up a step removes its marker and torn files but no checkpoint", "[artifacts]") {
@@ -129,7 +177,7 @@ TEST_CASE("an unfinished run of the same plan is continued, a finished one is no
     auto run = Run::resume(root.path(), plan, busy);
     REQUIRE(run);
     CHECK(run->id() == id);
-    run->record_plan(plan_of_steps(find_past_steps(root.path())));
+    run->record_plan(plan_of_steps(find_past_steps(root.path(), plan)));
     CHECK(run->document().at("steps")[0].at("status") == "done");
     CHECK(run->document().at("steps")[1].at("status") == "pending");
     run->finish(130);
@@ -183,8 +231,8 @@ TEST_CASE("folders without a run file and broken run files are no runs", "[artif
   write_file(root / "01CCCC/run.json", "{\"plan\": 7, \"steps\": 7}");
   std::string busy;
   CHECK(!Run::resume(root.path(), plan, busy));
-  CHECK(find_past_steps(root.path()).empty());
-  CHECK(find_past_steps(root / "absent").empty());
+  CHECK(find_past_steps(root.path(), plan).empty());
+  CHECK(find_past_steps(root / "absent", plan).empty());
 }
 
 TEST_CASE("a place where nothing can be written is named with the reason", "[artifacts]") {

@@ -102,7 +102,7 @@ TEST_CASE("plan refuses what cannot be wired, all at once", "[plan]") {
   CHECK_THAT(message_of(fake_profile({fake_step("r", "refiner")})), Contains("made by no step"));
   CHECK_THAT(message_of(fake_profile(
                  {fake_step("a", "trainer", {"x"}), fake_step("b", "trainer", {"y"})})),
-             Contains("needs x, which is no step") && Contains("needs y, which is no step"));
+             Contains("needs x, which is not a step") && Contains("needs y, which is not a step"));
   CHECK_THAT(message_of(fake_profile(
                  {fake_step("a", "refiner", {"b"}), fake_step("b", "refiner", {"a"})})),
              Contains("in a circle: a, b"));
@@ -169,7 +169,13 @@ TEST_CASE("plan warns about a plugin built again but keeps its results", "[plan]
   const Plan plan = plan_of(kUsual, past);
   CHECK(actions(plan) == "kkk");
   REQUIRE(plan.warnings.size() == 1);
-  CHECK_THAT(plan.warnings[0], Contains("built again since run 01JD…B2"));
+  CHECK_THAT(plan.warnings[0], Contains("a: its plugin was built again since run 01JD…B2"));
+  // One cause is one warning.
+  past[1].library_hash = past[2].library_hash = "another";
+  const Plan all = plan_of(kUsual, past);
+  CHECK(actions(all) == "kkk");
+  REQUIRE(all.warnings.size() == 1);
+  CHECK_THAT(all.warnings[0], Contains(": their plugins were built again since run 01JD…B2"));
 }
 
 TEST_CASE("plan does not keep a step whose output files are gone", "[plan]") {

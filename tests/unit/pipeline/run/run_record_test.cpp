@@ -8,6 +8,7 @@
 
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/run_figures.h"
+#include "support/bytes_read.h"
 #include "support/command.h"
 #include "support/fake_run.h"
 
@@ -65,6 +66,25 @@ TEST_CASE("runs are listed newest first, of one data set if asked", "[runs]") {
   CHECK(list_runs(root / "none").empty());
 }
 
+TEST_CASE("to list runs nothing is read of them but run.json", "[runs]") {
+  const ScratchFolder root;
+  const fs::path run = write_run(root.path(), "set", kFirst, {step_state("gat", "classifier")},
+                                 {{"headline", "F1 0.838  gat, val"}});
+  write_training(run / "gat", 100);
+  const fs::path kept =
+      write_run(root.path(), "set", kSecond,
+                {step_state("gat", "classifier", "kept", {{"folder", (run / "gat").string()}})},
+                {{"device", ""}});
+  std::vector<RunRecord> all;
+  CHECK(bytes_read_by([&] { all = list_runs(root.path()); }) <
+        fs::file_size(kept / "run.json") + fs::file_size(run / "run.json") + 300);
+  REQUIRE(all.size() == 2);
+  CHECK(all[1].headline == "F1 0.838  gat, val");
+  CHECK(all[0].device == "");
+  look_closer(all[0]);
+  CHECK(all[0].steps.at(0).seconds == 4);
+}
+
 TEST_CASE("a run's figures are those of its best judge", "[runs]") {
   const ScratchFolder root;
   const PluginCatalog catalog;
@@ -81,6 +101,7 @@ TEST_CASE("a run's figures are those of its best judge", "[runs]") {
   CHECK(all.front().model == "vgae");
   CHECK(all.back().part == "test_01");
   CHECK(figure_text(Figure("graphs_per_second", 0), 12469.4) == "12,470");
+  CHECK(figure_text(Figure("parameters", 0), 102'411) == "102,411");
   CHECK(headline(read_run(write_run(root.path(), "set", kSecond, {})), catalog) == "");
 }
 

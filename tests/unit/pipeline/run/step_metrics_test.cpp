@@ -70,7 +70,7 @@ TEST_CASE("figures that a stage gives are the only ones", "[figures]") {
   CHECK(names_of(listed_figures(written)) == "gain");
 }
 
-TEST_CASE("a judged model may be called figures", "[figures]") {
+TEST_CASE("an evaluated model may be called figures", "[figures]") {
   StageResult result;
   result.metrics = {{"figures", tables(0.5)}};
   result.figures = {Figure("f1", 0.5)};

@@ -110,7 +110,7 @@ TEST_CASE("a request of memory is read as it was asked", "[sdk]") {
   CHECK_FALSE(json(asked).get<MemoryRequest>().packs.has_value());
 }
 
-TEST_CASE("diagnostics cross as they are, and what is none is passed over", "[sdk]") {
+TEST_CASE("diagnostics cross as they are, and anything else is passed over", "[sdk]") {
   const std::vector<Diagnostic> list = {{"a.yaml:3", "no", "yes"}, {"", "alone", ""}};
   const std::vector<Diagnostic> back = read_diagnostics(json(list));
   REQUIRE(back.size() == 2);

@@ -27,6 +27,13 @@ Chart chart_of(std::vector<std::pair<double, double>> points) {
   return chart;
 }
 
+/// The path of the first line of a chart: "M30.1 20L...".
+std::string drawn(const Chart& chart) {
+  const std::string svg = chart_svg(chart);
+  const std::size_t from = svg.find("d=\"", svg.find("class=\"line")) + 3;
+  return svg.substr(from, svg.find('"', from) - from);
+}
+
 /// The words of all <text>, each in brackets.
 std::string words(const std::string& svg) {
   std::string out;
@@ -104,6 +111,29 @@ TEST_CASE("a long line answers the pointer at some of its points", "[chart]") {
   const std::string svg = chart_svg(chart_of(points));
   CHECK(count(svg, "<title>") <= 60);
   CHECK(count(svg, "<title>") >= 30);
+}
+
+TEST_CASE("of a line with more points than pixels only those are drawn that shape it", "[chart]") {
+  constexpr int kPoints = 100'000, kPeak = 61'803, kDip = 31'415;
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i < kPoints; ++i) points.emplace_back(i, std::sin(i / 5000.0));
+  Chart chart = chart_of(points);
+  chart.lines[0].name = "";
+  CHECK(drawn(chart).size() < 30'000);
+  CHECK(count(drawn(chart), "L") > 300);
+  // One point of a hundred thousand that stands out is seen.
+  chart.y = {.from = -2, .to = 2};
+  chart.lines[0].points[kPeak].second = 2;
+  chart.lines[0].points[kDip].second = -2;
+  Chart flat = chart;
+  for (const double value : {2.0, -2.0}) {
+    flat.lines[0].points = {{0, value}, {kPoints, value}};
+    const std::string line = drawn(flat);
+    CHECK_THAT(drawn(chart), Contains(line.substr(line.rfind(' ')) + "L"));
+  }
+  // Few points are all there.
+  flat.lines[0].points = {{0, 0}, {1, 1}, {1, 0.5}, {2, 1}};
+  CHECK(count(drawn(flat), "L") == 3);
 }
 
 TEST_CASE("lines past the palette begin it again, rules and marks are named", "[chart]") {

@@ -76,6 +76,16 @@ TEST_CASE("numbers are shown with the digits that matter", "[text]") {
   CHECK(format_count(std::numeric_limits<double>::infinity()) == "nan");
 }
 
+TEST_CASE("a whole number is shown whole", "[text]") {
+  CHECK(short_number(271027) == "271,027");
+  CHECK(short_number(12345678) == "12,345,678");
+  CHECK(short_number(-2500) == "-2,500");
+  CHECK(short_number(0) == "0");
+  CHECK(short_number(0.030456) == "0.03046");
+  CHECK(short_number(271027.5) == "2.71e+05");
+  CHECK(short_number(1e300) == "1e+300");
+}
+
 TEST_CASE("values are shown as they are written", "[text]") {
   CHECK(value_text(0.1) == "0.1");
   CHECK(value_text(1e-6) == "1e-06");

@@ -153,7 +153,7 @@ TEST_CASE("a mistake in a site profile is told with its line and the nearest key
   const Site site;
   CHECK_THAT(site.problem("account: A1\nparition: gpu\n"),
              Contains("site.yaml:2: unknown key parition") && Contains("did you mean partition?"));
-  CHECK_THAT(site.problem("time: soon\n"), Contains("site.yaml:1: time: \"soon\" is no time"));
+  CHECK_THAT(site.problem("time: soon\n"), Contains("site.yaml:1: time: \"soon\" is not a time"));
   CHECK_THAT(site.problem("stages:\n  evaluate: {gpus: many}\n"), Contains("site.yaml:2: gpus"));
   CHECK_THAT(site.problem("mem: 4 parsecs\n"), Contains("mem: "));
   CHECK_THAT(site.problem("card: v1000\n"), Contains("card: "));

@@ -218,7 +218,7 @@ TEST_CASE("successive halving lets the best third of a rung go on") {
   CHECK_FALSE(more.goes_on(2, 0.4));
 }
 
-TEST_CASE("trials are judged by validation, losses and errors downward") {
+TEST_CASE("trials are compared by validation, losses and errors downward") {
   CHECK(choose_metric("val_ndcg", {{"monitor_metric", "val_loss"}}) == "val_ndcg");
   CHECK(choose_metric("", {{"monitor_metric", "val_loss"}}) == "val_loss");
   CHECK(choose_metric("", nlohmann::json::object()) == "val_rmse");

@@ -83,7 +83,7 @@ TEST_CASE("kdgat plan refuses sizes and cards that cannot be", "[memory]") {
         {"--device 16XB", "--device: \"16XB\" has an unknown unit"},
         {"--device 16", "16 is less than the 500 MiB that CUDA itself takes"},
         {"--gpu t4-16 --device 8GiB", "a plan is made for one card, not for t4-16 and 8GiB"},
-        {"--memory-limit lots", "memory_limit: \"lots\" is no size"}}) {
+        {"--memory-limit lots", "memory_limit: \"lots\" is not a size"}}) {
     const CommandResult result = kdgat.say(std::string("plan probe ") + words);
     CHECK(result.exit_code == 2);
     CHECK_THAT(result.err, Contains(text));
@@ -104,7 +104,7 @@ TEST_CASE("kdgat memory estimate prints a stage's budget without data", "[memory
   for (const auto& [words, text] :
        {std::pair{"memory estimate", "needs --stage"},
         {"memory estimate --stage probe", "the stage probe plans no memory"},
-        {"memory estimate --stage probe --graphs none", "is no number of at least 1"},
+        {"memory estimate --stage probe --graphs none", "is not a number of at least 1"},
         {"memory estimate --stage prob", "unknown stage prob"},
         {"memory report", "needs a run"}}) {
     const CommandResult result = kdgat.say(words);

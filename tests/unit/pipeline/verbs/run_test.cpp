@@ -71,7 +71,7 @@ TEST_CASE("kdgat run does a stage, keeps it the next time and says why", "[run]"
   const CommandResult again = run_kdgat("run example steps=4", scratch.path());
   CHECK(again.exit_code == 0);
   CHECK_THAT(again.err, Contains("kept  same options, stage version 1 as run") &&
-                            Contains("nothing to do") &&
+                            Contains("everything is up to date") &&
                             Contains("next: kdgat run example steps=4 --explain"));
   const CommandResult runtime =
       run_kdgat("run example steps=4 seconds=0.001 --dry-run", scratch.path());
@@ -213,7 +213,7 @@ TEST_CASE("two kdgat run of one plan at once do not share a folder", "[run]") {
   REQUIRE(wait_for(scratch.path(), "journal.jsonl", "\"start\""));
   const CommandResult second = run_kdgat("run example steps=1000 seconds=0", scratch.path());
   CHECK(second.exit_code == 0);
-  CHECK_THAT(second.err, Contains("is being worked on; starting another"));
+  CHECK_THAT(second.err, Contains("is running; starting another"));
   CHECK(runs_in(scratch.path()).size() == 2);
   first.signal(SIGINT);
   CHECK(first.wait() == 130);
@@ -275,7 +275,7 @@ TEST_CASE("kdgat never ends in 0 when its results cannot be written", "[run]") {
       CHECK_THAT(result.err, Contains("cannot be written to standard output"));
     }
   }
-  CHECK_THAT(run_kdgat("run example", scratch.path()).err, Contains("nothing to do"));
+  CHECK_THAT(run_kdgat("run example", scratch.path()).err, Contains("everything is up to date"));
 }
 
 TEST_CASE("closed standard descriptors never stand for files of a run", "[run]") {
@@ -368,6 +368,35 @@ TEST_CASE("kdgat run --in-process does the same without another process", "[run]
   const CommandResult result = run_kdgat("run example steps=2 --in-process", scratch.path());
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.err, Contains("counted to 2"));
+}
+
+TEST_CASE("kdgat doctor opens each plugin in a process of its own", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  const auto plugins_line = [&] {
+    for (const json& check :
+         json::parse(run_kdgat("doctor --json --plugin-dir plugins", scratch.path()).out)) {
+      if (check.at("check") == "plugins") return check;
+    }
+    return json();
+  };
+  CHECK(plugins_line().at("verdict") == "ok");
+  // Its description is whole, so nothing but opening it shows what is wrong.
+  const fs::path library = scratch / "plugins/kdgat_probe.so";
+  const std::string whole = read_text(library);
+  fs::remove(library);
+  write_file(library, whole.substr(0, 2000));
+  CHECK(plugins_line().at("verdict") == "fail");
+  CHECK_THAT(plugins_line().at("finding"), Contains("probe cannot be opened: "));
+  // One that ends its process as it is loaded does not end kdgat.
+  fs::remove(library);
+  write_file(scratch / "ends.c",
+             "#include <stdlib.h>\n"
+             "__attribute__((constructor)) static void end(void) { abort(); }\n");
+  const CommandResult built =
+      run_shell("cc -shared -fPIC ends.c -o plugins/kdgat_probe.so", scratch.path());
+  REQUIRE(built.exit_code == 0);
+  CHECK_THAT(plugins_line().at("finding"), Contains("was killed by signal 6"));
 }
 
 TEST_CASE("plugins, doctor and version say what is there", "[run]") {

@@ -69,6 +69,13 @@ TEST_CASE("kdgat runs list has a line a run, newest first", "[runs]") {
   CHECK_THAT(runs.say({"runs", "list", "--dataset", "none"}).err, Contains("no runs in"));
 }
 
+TEST_CASE("kdgat runs list shows the figures that a run recorded at its end", "[runs]") {
+  const Runs runs;
+  write_run(runs.root.path(), "set", kFirst, {step_state("gat", "classifier")},
+            {{"headline", "gain 0.125  gat, val"}});
+  CHECK_THAT(runs.say({"runs", "list"}).out, Contains("gain 0.125  gat, val"));
+}
+
 TEST_CASE("kdgat runs show tells steps, figures, memory and how to go on", "[runs]") {
   const Runs runs;
   const Said said = runs.say({"runs", "show", kSecond});
@@ -156,7 +163,7 @@ TEST_CASE("kdgat runs rm removes what nobody needs, all or nothing", "[runs]") {
   const Runs runs;
   const Said needed = runs.say({"runs", "rm", kFirst});
   CHECK(needed.code == 2);
-  CHECK_THAT(needed.err, Contains("kept steps rest on run 01JD…K7: gat of run 01JD…M2"));
+  CHECK_THAT(needed.err, Contains("other runs kept steps of run 01JD…K7: gat of run 01JD…M2"));
   CHECK_THAT(runs.say({"runs", "rm", kFirst, kSecond, "--dry-run"}).out,
              Contains("would remove " + runs.first.string()));
   CHECK(fs::exists(runs.first / "run.json"));

@@ -62,7 +62,7 @@ TEST_CASE("a class that is only predicted counts as an F1 of 0", "[metrics]") {
       class_metrics(std::vector<float>{.9F, .1F, .2F, .8F}, std::vector<int64_t>{0, 0}, 2);
   CHECK(m.at("accuracy") == 0.5);
   CHECK(m.at("macro_f1").get<double>() == Approx(1.0 / 3));  // 2/3 and 0
-  CHECK(m.at("auc") == 0.5);                                 // one class alone cannot be judged
+  CHECK(m.at("auc") == 0.5);                                 // one class alone cannot be evaluated
 }
 
 TEST_CASE("of two classes the AUC is that of the second one's probability", "[metrics]") {
