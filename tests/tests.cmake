@@ -75,6 +75,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/system/clock_test.cpp
     tests/unit/pipeline/system/json_file_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
+    tests/unit/pipeline/system/temporary_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
     tests/unit/pipeline/verbs/memory_verb_test.cpp
     tests/unit/pipeline/profile/path_options_test.cpp
