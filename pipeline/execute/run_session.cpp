@@ -5,6 +5,7 @@
 
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/profile/path_options.h"
+#include "pipeline/records/record_targets.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -60,6 +61,7 @@ RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
   profile = resolve_profile(options.profile, context.catalog, profile_sections());
   options.plan.only = profile.only;
   resolve_path_options(profile);
+  make_targets(profile.records);  // an address of the environment may be a wrong one
   dataset_root = profile.root / profile.dataset;
   const Plan sketch = make_plan(profile, context.catalog, kUnknownData, {}, options.plan);
   const std::vector<const PluginDescription*> plugins = plugins_of(sketch, context.catalog);

@@ -19,6 +19,8 @@
 #include "pipeline/run/journal.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/secrets.h"
+#include "pipeline/system/temporary.h"
 
 namespace kdgat {
 namespace {
@@ -384,7 +386,19 @@ void Run::change(const std::function<void(json& document)>& apply) {
     if (json now = read_object(folder_ / kRunFile); !now.empty()) document_ = std::move(now);
   }
   apply(document_);
-  write_file(folder_ / kRunFile, text_of(document_));
+  write_guarded(folder_ / kRunFile, text_of(document_));
+}
+
+void check_can_create(const fs::path& dataset_root) {
+  std::error_code ignored;
+  fs::path nearest = fs::absolute(dataset_root);
+  while (!fs::exists(nearest, ignored) && nearest.has_relative_path()) {
+    nearest = nearest.parent_path();
+  }
+  if (!fs::is_directory(nearest, ignored)) fail("cannot create folder", dataset_root, ENOTDIR);
+  if (::access(nearest.c_str(), W_OK | X_OK) != 0) {
+    fail("cannot create folder", dataset_root, errno);
+  }
 }
 
 std::optional<PastStep> find_past_step(const std::string& run, const fs::path& step_folder) {

@@ -13,6 +13,7 @@
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 namespace {
@@ -115,7 +116,7 @@ RunRecord read_run(const fs::path& folder) {
   run.profile = word(document, "profile");
   run.host = word(document, "host");
   run.version = word(document, "kdgat");
-  run.command = word(document, "command");
+  run.command = without_secrets(word(document, "command"));  // an older program wrote them
   run.device = word(document, "device");
   run.threads = static_cast<int>(number(document, "threads", 0));
   run.started = word(document, "started");
