@@ -22,7 +22,7 @@ void print_problem(std::ostream& err, const Diagnostic& d) {
 
 PluginCatalog scan_plugins(const Context& context) {
   const std::vector<std::filesystem::path>& named = context.plugin_folders;
-  return PluginCatalog::scan(PluginCatalog::search_path(named));
+  return PluginCatalog::scan(PluginCatalog::search_path(named), named.size());
 }
 
 void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {
