@@ -84,13 +84,19 @@ Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
 
 std::optional<PreparedData> RunSession::find_data() const {
   if (!needs_data) return std::nullopt;
-  return find_prepared(data_folder(profile.data, dataset_root));
+  std::optional<PreparedData> found = find_prepared(data_folder(profile.data, dataset_root));
+  if (found) return found;
+  check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
+                context.catalog, data_domain(profile.data));
+  check_data(profile.data);
+  return std::nullopt;
 }
 
 std::optional<PreparedData> RunSession::import(Status& status) const {
   if (!needs_data) return std::nullopt;
   check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
                 context.catalog, data_domain(profile.data));
+  clear_data_leftovers(dataset_root);
   const Clock clock = steady_clock();
   const double started = clock();
   status.begin("data");
