@@ -22,7 +22,7 @@ kdgat_add_room(kdgat_core pipeline/show
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
-  clock hash json_file log machine owned_fd parallel program signals subprocess)
+  clock hash json_file log machine owned_fd parallel program secrets signals subprocess temporary)
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs

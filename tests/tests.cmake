@@ -76,6 +76,8 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/system/json_file_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/system/parallel_test.cpp
+    tests/unit/pipeline/system/secrets_test.cpp
+    tests/unit/pipeline/system/temporary_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
     tests/unit/pipeline/verbs/memory_verb_test.cpp
     tests/unit/pipeline/profile/path_options_test.cpp
@@ -89,6 +91,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/run/journal_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp
     tests/unit/pipeline/run/step_metrics_test.cpp
+    tests/unit/pipeline/verbs/dry_run_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
@@ -106,7 +109,9 @@ add_dependencies(kdgat_host_tests kdgat_plugin_example)
 # Beside the others, as its HTTP library takes longer to load than most of their cases take to run.
 kdgat_add_tests(kdgat_records_tests
   SOURCES
+    tests/unit/pipeline/records/http_test.cpp
     tests/unit/pipeline/records/mlflow_test.cpp
+    tests/unit/pipeline/records/secret_words_test.cpp
     tests/unit/pipeline/records/recorder_test.cpp
     tests/unit/pipeline/records/records_test.cpp
   LINK kdgat_core httplib

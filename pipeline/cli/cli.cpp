@@ -6,6 +6,7 @@
 
 #include "pipeline/cli/command_line.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 
@@ -16,7 +17,12 @@ namespace {
 void print_problem(std::ostream& err, const Diagnostic& d) {
   const bool is_word = d.where.rfind("command line", 0) == 0;
   const Diagnostic shown = is_word ? Diagnostic{"", d.message + " (" + d.where + ")", d.hint} : d;
-  err << (shown.where.empty() ? "error: " : "") << printable(shown.text()) << '\n';
+  err << (shown.where.empty() ? "error: " : "") << printable(without_secrets(shown.text())) << '\n';
+}
+
+PluginCatalog scan_plugins(const Context& context) {
+  const std::vector<std::filesystem::path>& named = context.plugin_folders;
+  return PluginCatalog::scan(PluginCatalog::search_path(named), named.size());
 }
 
 void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {
@@ -36,8 +42,7 @@ void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {
   for (const Verb& verb : verbs) {
     if (!verb.hidden) known.push_back(verb.name);
   }
-  const PluginCatalog catalog =
-      PluginCatalog::scan(PluginCatalog::search_path(context.plugin_folders));
+  const PluginCatalog catalog = scan_plugins(context);
   std::string near;
   for (const Verb& verb : verbs) {
     if (near.empty() && verb.meant) near = verb.meant(name, catalog);
@@ -66,7 +71,7 @@ int run_words(const std::vector<Verb>& verbs, const std::vector<std::string>& wo
   }
   const Verb& verb = find(command.name);
   if (verb.needs != Needs::kNothing) {  // help lists the options of stages, too
-    context.catalog = PluginCatalog::scan(PluginCatalog::search_path(context.plugin_folders));
+    context.catalog = scan_plugins(context);
   }
   if (command.help) {
     if (verb.help) {
@@ -153,7 +158,7 @@ int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& 
     code = ExitCode::kHostMemory;
     err << "error: out of host memory\n";
   } catch (const std::exception& e) {
-    err << "error: " << e.what() << '\n';
+    err << "error: " << printable(without_secrets(e.what())) << '\n';
   }
   out.flush();
   err.flush();

@@ -14,6 +14,7 @@
 #include "pipeline/data/data_store.h"
 #include "pipeline/system/hash.h"
 #include "pipeline/system/machine.h"
+#include "pipeline/system/temporary.h"
 
 namespace kdgat {
 namespace {
@@ -21,6 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 using graph::GraphStore;
 using nlohmann::json;
+
+/// Names of the temporary folders below, for who clears what is left of them.
+constexpr const char* kLinkPrefix = "link.";
+constexpr const char* kInputPrefix = "logs.";
+constexpr const char* kSynthPrefix = ".synth.";
+constexpr const char* kInspectPrefix = "kdgat-inspect.";
 
 std::string folder_name(const std::string& text) { return hash_text(text).substr(0, 16); }
 
@@ -86,7 +93,7 @@ void check_store_options(const DataSpec& data, const fs::path& store, const json
 
 /// Puts a given store into `folder` without copying it.
 void link_store(const fs::path& given, const fs::path& folder) {
-  const TemporaryFolder staging(folder, "link.");
+  const TemporaryFolder staging(folder, kLinkPrefix);
   const fs::path target = fs::canonical(given);
   std::error_code failure;
   fs::create_hard_link(target, staging.path() / kStore, failure);
@@ -115,7 +122,7 @@ void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& fo
 graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folder,
                                      const DataProgress& progress,
                                      const std::function<bool()>& cancelled) {
-  const TemporaryFolder files(folder, "logs.");
+  const TemporaryFolder files(folder, kInputPrefix);
   graph::write_synthetic(graph::all_domains(), files.path(), data.synth.values, data.import.values,
                          cancelled);
   // The store names its input by sizes and times: fixed ones, so that it too is the same each time.
@@ -223,6 +230,35 @@ std::optional<PreparedData> find_prepared(const fs::path& folder) {
   }
 }
 
+void check_data(const DataSpec& data) {
+  const graph::Domains domains = graph::all_domains();
+  const json& options = data.import.values;
+  if (data.synthetic) {
+    const graph::Domain& domain = graph::domain_of_synth(domains, data.synth.values);
+    return graph::check_mistaken_options(domains, domain, options);
+  }
+  if (data.path.empty() || data.path == "-") return;
+  require_input(data.path);
+  const fs::path store = store_of(data.path);
+  if (store.empty()) {
+    const graph::Domain& domain = graph::domain_of_source(domains, data.path, options);
+    return graph::check_mistaken_options(domains, domain, options);
+  }
+  const graph::Domain& domain = graph::domain_of_store(domains, store);
+  const bool in_store = domain.has_parts_inside();
+  check_store_options(data, store, domain.open(store, false).options, in_store,
+                      domain.source_word());
+}
+
+void clear_data_leftovers(const fs::path& dataset_root) {
+  std::error_code ignored;
+  for (fs::directory_iterator at(dataset_root / "data", ignored); at != fs::directory_iterator();
+       at.increment(ignored)) {
+    clear_leftovers(at->path(), {kInputPrefix, kLinkPrefix});
+  }
+  clear_leftovers(temporary_folder(), {kInspectPrefix});
+}
+
 PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
                           const DataProgress& progress, const std::function<bool()>& cancelled) {
   if (std::optional<PreparedData> found = find_prepared(folder)) {
@@ -262,6 +298,8 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
   }
   graph::check_import_options(graph::all_domains(), options);
   OutputFolder output(folder);
+  clear_leftovers(folder, {kSynthPrefix});
+  clear_leftovers(temporary_folder(), {kInspectPrefix});
   const graph::ImportReport report =
       graph::import_source(graph::all_domains(), source, folder, options, progress, cancelled);
   output.keep();
@@ -288,9 +326,11 @@ json inspect_data(const fs::path& path, const json& options, const DataProgress&
   if (const fs::path store = store_of(path); !store.empty()) {
     return graph::domain_of_store(domains, store).inspect(store);
   }
-  const TemporaryFolder imported(temporary_folder(), "kdgat-inspect.");
-  graph::import_source(domains, path, imported.path(), options, progress, cancelled);
-  const fs::path store = imported.path() / kStore;
+  clear_leftovers(temporary_folder(), {kInspectPrefix});
+  const TemporaryFolder imported(temporary_folder(), kInspectPrefix);
+  const fs::path folder = imported.path() / "data";  // which the import locks
+  graph::import_source(domains, path, folder, options, progress, cancelled);
+  const fs::path store = folder / kStore;
   json out = graph::domain_of_store(domains, store).inspect(store);
   out["path"] = path.string();
   return out;
@@ -315,7 +355,8 @@ std::string data_headline(const json& facts) { return domain_of(facts).wording()
 std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
                                          const std::function<bool()>& cancelled) {
   OutputFolder output(folder);
-  const TemporaryFolder staging(folder, ".synth.");  // inside: surely the same file system
+  clear_leftovers(folder, {kSynthPrefix});
+  const TemporaryFolder staging(folder, kSynthPrefix);  // inside: surely the same file system
   graph::write_synthetic(graph::all_domains(), staging.path(), options, nullptr, cancelled);
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(staging.path())) {

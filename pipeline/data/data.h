@@ -39,6 +39,14 @@ std::string data_domain(const DataSpec& data);
 /// What is already imported, without importing; nullopt if nothing is.
 std::optional<PreparedData> find_prepared(const std::filesystem::path& folder);
 
+/// Removes what killed imports left below <root>/<dataset>/data/, and killed inspections in the
+/// folder of temporary files; what a living process works on stays.
+void clear_data_leftovers(const std::filesystem::path& dataset_root);
+
+/// Throws what prepare_data() would throw for these options before it reads any content; writes
+/// nothing.
+void check_data(const DataSpec& data);
+
 using DataProgress = std::function<void(int64_t done, int64_t total)>;  ///< in bytes
 
 /// Imports (or synthesises, then imports) unless it is there.

@@ -1,7 +1,5 @@
 #include "pipeline/data/data_store.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -52,20 +50,6 @@ void require_input(const fs::path& path) {
   if (fs::exists(path, failure)) return;
   throw Error(ExitCode::kData,
               path.string() + ": " + (failure ? failure.message() : "no such file or folder"));
-}
-
-TemporaryFolder::TemporaryFolder(const fs::path& parent, const std::string& prefix) {
-  std::string name = (parent / (prefix + "XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Error(ExitCode::kData, "cannot create a folder in " + parent.string() + ": " +
-                                     std::generic_category().message(errno));
-  }
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 }  // namespace kdgat

@@ -1,4 +1,4 @@
-// Stores, inputs and temporary folders on the disk. Private to pipeline/data.
+// Stores and inputs on the disk. Private to pipeline/data.
 #pragma once
 
 #include <filesystem>
@@ -16,18 +16,5 @@ std::filesystem::path store_of(const std::filesystem::path& path);
 
 /// Throws Error(kData) unless there is such a file or folder; "-" is standard input.
 void require_input(const std::filesystem::path& path);
-
-/// A new folder inside `parent`, removed with everything in it at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder(const std::filesystem::path& parent, const std::string& prefix);
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace kdgat

@@ -11,6 +11,7 @@
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/system/program.h"
+#include "pipeline/system/secrets.h"
 
 extern char** environ;
 
@@ -146,7 +147,9 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
 
 std::string typed_line(const Context& context, const std::string& called,
                        const std::vector<std::string>& words) {
-  std::vector<std::string> all = words;
+  std::vector<std::string> all;
+  all.reserve(words.size());
+  for (const std::string& word : words) all.push_back(without_secrets(word));
   for (const fs::path& folder : context.plugin_folders) {
     all.insert(all.end(), {"--plugin-dir", folder.string()});
   }

@@ -47,7 +47,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
                              const RunFlags& extras = {});
 
 /// What was typed, to be typed again: `called` and the words, quoted where a shell wants it, with
-/// the plugin folders of the context.
+/// the plugin folders of the context; without the secrets in them (see system/secrets.h).
 std::string typed_line(const Context& context, const std::string& called,
                        const std::vector<std::string>& words);
 

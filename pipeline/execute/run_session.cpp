@@ -5,6 +5,7 @@
 
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/profile/path_options.h"
+#include "pipeline/records/record_targets.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -60,6 +61,7 @@ RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
   profile = resolve_profile(options.profile, context.catalog, profile_sections());
   options.plan.only = profile.only;
   resolve_path_options(profile);
+  make_targets(profile.records);  // an address of the environment may be a wrong one
   dataset_root = profile.root / profile.dataset;
   const Plan sketch = make_plan(profile, context.catalog, kUnknownData, {}, options.plan);
   const std::vector<const PluginDescription*> plugins = plugins_of(sketch, context.catalog);
@@ -88,13 +90,19 @@ Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
 
 std::optional<PreparedData> RunSession::find_data() const {
   if (!needs_data) return std::nullopt;
-  return find_prepared(data_folder(profile.data, dataset_root));
+  std::optional<PreparedData> found = find_prepared(data_folder(profile.data, dataset_root));
+  if (found) return found;
+  check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
+                context.catalog, data_domain(profile.data));
+  check_data(profile.data);
+  return std::nullopt;
 }
 
 std::optional<PreparedData> RunSession::import(Status& status) const {
   if (!needs_data) return std::nullopt;
   check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
                 context.catalog, data_domain(profile.data));
+  clear_data_leftovers(dataset_root);
   const Clock clock = steady_clock();
   const double started = clock();
   status.begin("data");

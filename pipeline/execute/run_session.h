@@ -29,7 +29,7 @@ struct RunSession {
   std::vector<std::string> step_names() const;
   /// The plan for data that are there, or with kUnknownData for those that are not.
   Plan plan_for(const std::optional<PreparedData>& data) const;
-  /// What is imported already.
+  /// What is imported already. Throws what import() would throw without reading the content.
   std::optional<PreparedData> find_data() const;
   /// Imports what the steps read; nullopt if none reads data. Throws as prepare_data(), after a
   /// signal with its code.

@@ -1,5 +1,10 @@
 #include "pipeline/plugin/plugin_catalog.h"
 
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -26,7 +31,11 @@ PluginDescription read_description(const fs::path& path) {
   nlohmann::json json = load_object(path);
   PluginDescription plugin;
   plugin.name = json.at("name");
-  plugin.library = path.parent_path() / json.at("library").get<std::string>();
+  const std::string library = json.at("library");
+  if (library.empty() || library == ".." || library.find('/') != std::string::npos) {
+    throw std::runtime_error("its library \"" + library + "\" is no file of its folder");
+  }
+  plugin.library = path.parent_path() / library;
   plugin.description = path;
   plugin.abi_major = json.at("abi").at("major");
   plugin.abi_minor = json.at("abi").at("minor");
@@ -51,6 +60,35 @@ PluginDescription read_description(const fs::path& path) {
   return plugin;
 }
 
+/// Whether a group is this user's own, as many systems make one for each user.
+bool is_own_group(gid_t group) {
+  const ::group* entry = ::getgrgid(group);
+  const ::passwd* user = ::getpwuid(::geteuid());
+  return entry != nullptr && user != nullptr && std::string(entry->gr_name) == user->pw_name;
+}
+
+/// Who but this user and the system may change a file or what is in a folder; "" for nobody. What
+/// the program's own owner may change is the program.
+std::string who_may_write(const fs::path& path) {
+  struct stat found {
+  }, program{};
+  if (::stat(path.c_str(), &found) != 0) return "";  // told by who reads it
+  const bool is_known = found.st_uid == ::geteuid() || found.st_uid == 0 ||
+                        (::stat("/proc/self/exe", &program) == 0 && found.st_uid == program.st_uid);
+  if (!is_known) return "another user";
+  if ((found.st_mode & S_IWOTH) != 0) return "everybody";
+  const bool is_of_group = (found.st_mode & S_IWGRP) != 0 && found.st_gid != 0;
+  return is_of_group && !is_own_group(found.st_gid) ? "a group" : "";
+}
+
+/// Of what a plugin that nobody asked for by its folder is made of; throws Error(kPlugin).
+void check_owner(const fs::path& path) {
+  const std::string who = who_may_write(path);
+  if (who.empty()) return;
+  throw Error(ExitCode::kPlugin, "not used, as " + who + " may write to it",
+              "take that away (chmod go-w), or name its folder with --plugin-dir", path.string());
+}
+
 bool has_kind(const std::vector<PortDescription>& ports, const std::string& kind) {
   return std::any_of(ports.begin(), ports.end(),
                      [&](const PortDescription& port) { return port.kind == kind; });
@@ -61,9 +99,10 @@ bool has_kind(const std::vector<PortDescription>& ports, const std::string& kind
 bool PluginDescription::takes(const std::string& kind) const { return has_kind(inputs, kind); }
 bool PluginDescription::makes(const std::string& kind) const { return has_kind(outputs, kind); }
 
-PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders) {
+PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders, std::size_t named) {
   PluginCatalog catalog;
-  for (const fs::path& folder : folders) {
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const fs::path& folder = folders[i];
     std::error_code ignored;
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
@@ -79,10 +118,17 @@ PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders) {
                                    "write it again: kdgat describe-plugin kdgat_" + name + ".so"};
       };
       try {
+        if (i >= named) check_owner(folder);
+        if (i >= named) check_owner(path);
         PluginDescription plugin = read_description(path);
+        if (i >= named) check_owner(plugin.library);
         if (plugin.name != name) throw std::runtime_error("describes \"" + plugin.name + "\"");
         catalog.add(std::move(plugin));
       } catch (const Error& e) {
+        if (e.code() == ExitCode::kPlugin) {
+          catalog.problems_[name] = e.diagnostics().front();
+          continue;
+        }
         refuse(e.diagnostics().front().where, e.diagnostics().front().message);
       } catch (const std::exception& e) {
         refuse(path.string(), e.what());

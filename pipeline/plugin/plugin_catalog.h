@@ -1,6 +1,8 @@
 // What stages exist, read from the kdgat_<stage>.json beside each plugin; opens no shared library.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -46,7 +48,10 @@ class PluginCatalog {
  public:
   /// Reads every kdgat_*.json of `folders` in order; the first of a name wins. A description that
   /// cannot be read is kept as a problem, not thrown: it matters only to who names that stage.
-  static PluginCatalog scan(const std::vector<std::filesystem::path>& folders);
+  /// `named`: so many of the folders were named by whoever types; in the others a description is
+  /// read only if nobody else may change what stands there.
+  static PluginCatalog scan(const std::vector<std::filesystem::path>& folders,
+                            std::size_t named = SIZE_MAX);
   /// --plugin-dir, KDGAT_PLUGIN_PATH, <executable>/plugins, $XDG_DATA_HOME/kdgat/plugins.
   static std::vector<std::filesystem::path> search_path(
       const std::vector<std::filesystem::path>& first);

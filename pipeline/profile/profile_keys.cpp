@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 
 #include "pipeline/show/text.h"
+#include "pipeline/system/program.h"
 
 namespace kdgat {
 
@@ -99,6 +101,43 @@ const std::vector<PublishedKey>& keys_of_all_programs() {
   return keys;
 }
 
+constexpr std::size_t kLongestName = 255;  // bytes, of file systems
+
+/// What is wrong with the name of one folder; "" if nothing is.
+std::string problem_of_name(const std::string& name) {
+  if (holds_control(name)) return "holds a control character";
+  if (name.size() <= kLongestName) return "";
+  return "is a name of " + std::to_string(name.size()) + " bytes, and no folder has more than " +
+         std::to_string(kLongestName);
+}
+
+/// So much of a name as a message can hold.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kShown = 40;
+  return '"' + (name.size() > kShown ? name.substr(0, kShown) + "..." : name) + '"';
+}
+
+Diagnostic check_root(const std::string& path) {
+  if (path.empty()) return {"", "\"\" names no folder", "the default is runs"};
+  std::istringstream names(path);
+  std::string problem = problem_of_name(holds_control(path) ? path : "");
+  for (std::string name; problem.empty() && std::getline(names, name, '/');) {
+    problem = problem_of_name(name);
+  }
+  if (problem.empty()) return {};
+  return {"", shortened(path) + " " + problem, ""};
+}
+
+Diagnostic check_dataset(const std::string& name) {
+  if (name.empty()) return {"", "\"\" names no data set", "the default is default"};
+  if (name == "." || name == ".." || name.find('/') != std::string::npos) {
+    return {"", shortened(name) + " cannot name a folder below root", ""};
+  }
+  const std::string problem = problem_of_name(name);
+  if (problem.empty()) return {};
+  return {"", shortened(name) + " " + problem, ""};
+}
+
 }  // namespace
 
 Diagnostic check_host_value(const std::string& key, const Value& value) {
@@ -109,10 +148,8 @@ Diagnostic check_host_value(const std::string& key, const Value& value) {
   if (key == "device") return check_device(word);
   if (key == "memory_limit") return check_memory_limit(word);
   if (key == "allocator") return check_allocator(word);
-  if (key == "root" && word.empty()) return {"", "\"\" names no folder", "the default is runs"};
-  if (key == "dataset" && (word == "." || word == ".." || word.find('/') != std::string::npos)) {
-    return {"", "\"" + word + "\" cannot name a folder below root", ""};
-  }
+  if (key == "root") return check_root(word);
+  if (key == "dataset") return check_dataset(word);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/profile/profile_steps.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/program.h"
 
 namespace kdgat {
 
@@ -215,6 +216,10 @@ class Resolver {
     std::string stem = name.filename().string();
     stem = stem.substr(0, stem.find('.', 1));
     const bool nameless = stem.empty() || stem == "-" || stem == "." || stem == ".." || stem == "/";
+    if (holds_control(stem)) {
+      std::replace_if(
+          stem.begin(), stem.end(), [](char c) { return c < ' ' || c > '~'; }, '_');
+    }
     profile_.dataset = nameless ? "default" : stem;
     profile_.origin["dataset"] = "the name of the data";
   }

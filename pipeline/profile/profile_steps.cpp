@@ -27,6 +27,7 @@ class Chooser {
     }
     if (!request_.stage.empty()) choose_stage(request_.stage);
     for (const StepSpec& step : out_.steps) {
+      check_name(step);
       if (catalog_.find(step.stage) == nullptr) unknown_stage(step.stage, step.where);
     }
     if (out_.steps.empty() && problems_.empty()) nothing_to_run(profile);
@@ -39,7 +40,6 @@ class Chooser {
       return is_called(known, declared.name);
     });
     if (step == out_.steps.end()) {
-      check_name(declared);
       step =
           out_.steps.insert(step, StepSpec{declared.name, declared.name, {}, {}, declared.where});
     }
@@ -47,13 +47,27 @@ class Chooser {
     if (declared.needs) step->needs = *declared.needs;
   }
 
-  void check_name(const StepDeclaration& step) {
-    const bool good = std::all_of(step.name.begin(), step.name.end(), [](unsigned char c) {
-      return std::isalnum(c) || c == ' ' || c == '_' || c == '-';
+  /// It names a folder of the run, scripts and jobs.
+  void check_name(const StepSpec& step) {
+    const std::string& name = step.name;
+    constexpr std::size_t kLongest = 100;
+    const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+    const bool good = std::all_of(name.begin(), name.end(), [&](unsigned char c) {
+      return is_letter(c) || c == ' ' || c == '_' || c == '-';
     });
-    if (!good || step.name.empty() || step.name == "data") {
-      problems_.push_back(located(step.where, "\"" + step.name + "\" cannot name a step",
-                                  "use letters, digits, blanks, - and _"));
+    const std::string shown = '"' + name.substr(0, kLongest) + '"';
+    if (name == "data" || name == "lock" || name == "slurm") {
+      problems_.push_back(located(step.where, shown + " cannot name a step: it has a meaning here",
+                                  "choose another; its key stage: says what it runs"));
+    } else if (!good || name.empty() || !is_letter(name.front()) || !is_letter(name.back())) {
+      problems_.push_back(located(step.where, shown + " cannot name a step",
+                                  "use letters, digits, blanks, - and _, the first and the last a "
+                                  "letter or digit"));
+    } else if (name.size() > kLongest) {
+      problems_.push_back(located(
+          step.where,
+          shown + "... cannot name a step: it has " + std::to_string(name.size()) + " letters",
+          "use at most " + std::to_string(kLongest)));
     }
   }
 

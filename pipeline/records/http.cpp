@@ -21,6 +21,8 @@ class HttpProcess {
                        {"url", request.url},
                        {"headers", request.headers},
                        {"body", request.body},
+                       {"credentials", request.credentials},
+                       {"query", request.query},
                        {"seconds", seconds_}};
     // A little more than the process allows itself, so that it can say what went wrong.
     const Deadline until = deadline_in(seconds_ + 1);

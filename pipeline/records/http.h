@@ -15,6 +15,10 @@ struct HttpRequest {
   std::string url;     ///< http:// or https://
   std::map<std::string, std::string> headers{};
   std::string body{};
+  /// Headers, and a part of the query, that only the origin of `url` is sent: no other to which it
+  /// redirects.
+  std::map<std::string, std::string> credentials{};
+  std::string query{};
 };
 
 struct HttpResponse {
@@ -27,7 +31,7 @@ struct HttpResponse {
 using Http = std::function<HttpResponse(const HttpRequest& request)>;
 
 /// Through kdgat_http; one that lives as long as what is returned. No request takes longer than
-/// `seconds`. Certificates are checked against the system's, or against those of
+/// `seconds`, no answer more than 4 MiB. Certificates are checked against the system's, or against those of
 /// MLFLOW_TRACKING_SERVER_CERT_PATH; not at all with MLFLOW_TRACKING_INSECURE_TLS=true.
 Http http_process(double seconds);
 

@@ -1,8 +1,29 @@
 #include "pipeline/records/mlflow_address.h"
 
+#include <algorithm>
+
 #include "kdgat/error.h"
 
 namespace kdgat {
+namespace {
+
+bool is_server(const std::string& uri) {
+  return uri.starts_with("http://") || uri.starts_with("https://");
+}
+
+/// Text behind which a password could stand unseen is not taken, and not repeated either.
+void check_server(const std::string& uri) {
+  const bool is_odd = std::any_of(uri.begin(), uri.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == 0x7F ||
+           std::string_view("\"'`<>\\").find(c) != std::string_view::npos;
+  });
+  if (!is_odd && uri.find('@', user_info(uri).second) == std::string::npos) return;
+  throw Error(ExitCode::kUsage,
+              "mlflow_uri: the address holds a blank, a quote or an @ behind its host",
+              "in a user, password or path @ is written %40, / is %2F, a blank is %20");
+}
+
+}  // namespace
 
 std::pair<std::size_t, std::size_t> user_info(const std::string& uri) {
   const std::size_t scheme = uri.find("://");
@@ -14,7 +35,10 @@ std::pair<std::size_t, std::size_t> user_info(const std::string& uri) {
 
 MlflowKind mlflow_kind(const std::string& uri) {
   const std::size_t scheme = uri.find(':');
-  if (uri.starts_with("http://") || uri.starts_with("https://")) return MlflowKind::kServer;
+  if (is_server(uri)) {
+    check_server(uri);
+    return MlflowKind::kServer;
+  }
   if (uri.starts_with("file:") || scheme == std::string::npos || uri.find('/') < scheme) {
     return MlflowKind::kFolder;
   }
@@ -31,7 +55,14 @@ std::filesystem::path mlflow_folder(const std::string& uri) {
 
 std::string without_password(const std::string& uri) {
   const auto [begin, end] = user_info(uri);
-  return uri.substr(0, begin) + uri.substr(end);
+  const std::string out = uri.substr(0, begin) + uri.substr(end);
+  return is_server(uri) ? out.substr(0, out.find_first_of("?#")) : out;
+}
+
+std::string query_of(const std::string& uri) {
+  const std::size_t mark = is_server(uri) ? uri.find('?') : std::string::npos;
+  if (mark == std::string::npos) return "";
+  return uri.substr(mark + 1, uri.find('#', mark) - mark - 1);
 }
 
 }  // namespace kdgat

@@ -106,7 +106,10 @@ json metric_json(const MlflowMetric& metric) {
 class Server : public MlflowStore {
  public:
   Server(const std::string& uri, Http http)
-      : base_(without_password(uri)), http_(std::move(http)), authorization_(authorization(uri)) {
+      : base_(without_password(uri)),
+        query_(query_of(uri)),
+        http_(std::move(http)),
+        authorization_(authorization(uri)) {
     while (base_.ends_with('/')) base_.pop_back();
   }
 
@@ -201,8 +204,8 @@ class Server : public MlflowStore {
 
   std::string send(const std::string& method, const std::string& path, const std::string& body,
                    const std::string& type) {
-    HttpRequest request{method, base_ + path, {{"Content-Type", type}}, body};
-    if (!authorization_.empty()) request.headers["Authorization"] = authorization_;
+    HttpRequest request{method, base_ + path, {{"Content-Type", type}}, body, {}, query_};
+    if (!authorization_.empty()) request.credentials["Authorization"] = authorization_;
     const HttpResponse response = http_(request);
     if (response.status == 0) throw Error(ExitCode::kData, base_ + ": " + response.error);
     if (response.status >= 200 && response.status < 300) return response.body;
@@ -226,7 +229,7 @@ class Server : public MlflowStore {
     if (response.status == kUnauthorized || response.status == kForbidden) {
       throw Error(ExitCode::kData, text,
                   "MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or "
-                  "MLFLOW_TRACKING_TOKEN, say who asks");
+                  "MLFLOW_TRACKING_TOKEN, say who asks; they are not sent on to another origin");
     }
     const bool later = response.status < kClientError || response.status >= kServerError ||
                        response.status == kTooMany || response.status == kTimeout || code.empty();
@@ -240,7 +243,7 @@ class Server : public MlflowStore {
     throw Error(ExitCode::kData, base_ + " answers what MLflow does not: no " + place);
   }
 
-  std::string base_;
+  std::string base_, query_;
   Http http_;
   std::string authorization_;
 };

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "kdgat/atomic_file.h"
 #include "pipeline/records/records.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 namespace {
@@ -271,7 +271,7 @@ class Sync {
 
   void save() {
     all_[uri_] = state_;
-    write_file(run_ / kStateFile, all_.dump(1) + "\n");
+    write_guarded(run_ / kStateFile, all_.dump(1) + "\n");
   }
 
   fs::path run_;

@@ -19,6 +19,8 @@
 #include "pipeline/run/journal.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/secrets.h"
+#include "pipeline/system/temporary.h"
 
 namespace kdgat {
 namespace {
@@ -28,6 +30,7 @@ using nlohmann::json;
 
 constexpr const char* kRunFile = "run.json";
 constexpr const char* kStepFile = "step.json";
+constexpr const char* kBin = ".removing";
 
 std::string text_of(const json& content) {
   return content.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
@@ -47,14 +50,20 @@ bool is_temporary(const fs::path& path) {
   return path.filename().string().find(".tmp.") != std::string::npos;
 }
 
+std::vector<fs::path> temporaries_below(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> found;
+  for (fs::recursive_directory_iterator at(folder, ignored);
+       at != fs::recursive_directory_iterator(); at.increment(ignored)) {
+    if (is_temporary(at->path())) found.push_back(at->path());
+  }
+  return found;
+}
+
 /// What killed writers left; only for who holds the run's lock.
 void remove_temporaries(const fs::path& folder) {
   std::error_code ignored;
-  std::vector<fs::path> leftovers;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, ignored)) {
-    if (is_temporary(entry.path())) leftovers.push_back(entry.path());
-  }
-  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
+  for (const fs::path& leftover : temporaries_below(folder)) fs::remove_all(leftover, ignored);
 }
 
 /// Size by name of what a step leaves to others; the host's own bookkeeping, records made of it and
@@ -225,6 +234,18 @@ void look_into(const fs::path& run, std::vector<Sought>& sought, std::vector<Pas
   }
 }
 
+/// What killed writers left in a run that did not come to its end and that nobody works on. Locked
+/// only where there is something: who wants to continue that run must not find it taken.
+void clear_killed(const fs::path& folder, const json& document) {
+  if (document.contains("exit_code") || document.contains("submitted")) return;
+  if (temporaries_below(folder).empty()) return;
+  try {
+    if (const OwnedFd lock = try_lock(folder); lock.get() >= 0) remove_temporaries(folder);
+  } catch (const Error&) {
+    return;  // somebody else's, who may write there
+  }
+}
+
 bool is_unfinished(const json& document, const Plan& plan) {
   return document.contains("plan") && document.at("plan") == plan.fingerprint &&
          !document.contains("submitted") &&
@@ -291,6 +312,7 @@ Run Run::create(const fs::path& dataset_root, const std::string& profile, const 
   const std::string id =
       make_run_id(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
   const fs::path folder = dataset_root / id;
+  clear_removed(dataset_root);
   make_folder(folder);
   OwnedFd lock = try_lock(folder);
   Run run(folder, std::move(lock),
@@ -335,8 +357,14 @@ Run Run::join(const fs::path& folder, const std::string& step) {
 std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
   for (const fs::path& folder : run_folders(dataset_root)) {
     const std::optional<std::string> text = file_text(folder / kRunFile);
-    if (!text || text->find(plan.fingerprint) == std::string::npos) continue;
-    if (!is_unfinished(read_object(folder / kRunFile), plan)) continue;
+    if (!text) continue;
+    const bool may_be_same = text->find(plan.fingerprint) != std::string::npos;
+    if (!may_be_same && text->find("\n \"exit_code\":") != std::string::npos) continue;
+    const json seen = read_object(folder / kRunFile);
+    if (!may_be_same || !is_unfinished(seen, plan)) {
+      clear_killed(folder, seen);
+      continue;
+    }
     OwnedFd lock = lock_after_orphan(folder);
     if (lock.get() < 0) {
       busy = folder.filename().string();
@@ -415,7 +443,19 @@ void Run::change(const std::function<void(json& document)>& apply) {
     if (json now = read_object(folder_ / kRunFile); !now.empty()) document_ = std::move(now);
   }
   apply(document_);
-  write_file(folder_ / kRunFile, text_of(document_));
+  write_guarded(folder_ / kRunFile, text_of(document_));
+}
+
+void check_can_create(const fs::path& dataset_root) {
+  std::error_code ignored;
+  fs::path nearest = fs::absolute(dataset_root);
+  while (!fs::exists(nearest, ignored) && nearest.has_relative_path()) {
+    nearest = nearest.parent_path();
+  }
+  if (!fs::is_directory(nearest, ignored)) fail("cannot create folder", dataset_root, ENOTDIR);
+  if (::access(nearest.c_str(), W_OK | X_OK) != 0) {
+    fail("cannot create folder", dataset_root, errno);
+  }
 }
 
 std::optional<PastStep> find_past_step(const std::string& run, const fs::path& step_folder) {
@@ -445,14 +485,30 @@ bool is_worked_on(const fs::path& run_folder) {
   return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
+void clear_removed(const fs::path& dataset_root) {
+  const fs::path bin = dataset_root / kBin;
+  std::error_code ignored;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator at(bin, ignored); at != fs::directory_iterator();
+       at.increment(ignored)) {
+    left.push_back(at->path());
+  }
+  for (const fs::path& run : left) {
+    if (const OwnedFd lock = lock_folder(run); lock.get() >= 0) fs::remove_all(run, ignored);
+  }
+  fs::remove(bin, ignored);  // unless a run is being removed
+}
+
 void remove_run(const fs::path& run_folder) {
   const OwnedFd lock = try_lock(run_folder);
   if (lock.get() < 0) {
     throw Error(ExitCode::kUsage, run_folder.string() + ": a process works on this run",
                 "end it first; the file lock in the folder names its machine and process");
   }
-  const fs::path bin = run_folder.parent_path() / ".removing";
+  clear_removed(run_folder.parent_path());
+  const fs::path bin = run_folder.parent_path() / kBin;
   const fs::path gone = bin / run_folder.filename();
+  const OwnedFd mine = lock_folder(run_folder);  // goes with it: see clear_removed()
   std::error_code error, ignored;
   fs::create_directories(bin, error);
   if (!error) fs::rename(run_folder, gone, error);

@@ -47,12 +47,14 @@ class StepFolder {
 /// One run's folder, locked against other processes.
 class Run {
  public:
-  /// Throws Error(kData) naming the path and the reason if it cannot be made.
+  /// Clears what a killed removal left beside it (see clear_removed()). Throws Error(kData) naming
+  /// the path and the reason if it cannot be made.
   static Run create(const std::filesystem::path& dataset_root, const std::string& profile,
                     const Plan& plan);
   /// The newest run of the same plan that did not end with 0. A run some living process works on is
   /// passed over and told in `busy`; of one whose process died, the last stage is waited for. A
-  /// submitted run is passed over, too: its jobs continue it.
+  /// submitted run is passed over, too: its jobs continue it. What killed writers left in other
+  /// runs goes.
   static std::optional<Run> resume(const std::filesystem::path& dataset_root, const Plan& plan,
                                    std::string& busy);
 
@@ -96,6 +98,10 @@ class Run {
   nlohmann::json document_;
 };
 
+/// Throws Error(kData) with the reason if no run can be made there, as far as can be told without
+/// making one.
+void check_can_create(const std::filesystem::path& dataset_root);
+
 /// What stands in the folder of a step of run `run`, if it is finished.
 std::optional<PastStep> find_past_step(const std::string& run,
                                        const std::filesystem::path& step_folder);
@@ -107,6 +113,9 @@ std::vector<PastStep> find_past_steps(const std::filesystem::path& dataset_root,
 
 /// Whether a living process holds the lock of a run.
 bool is_worked_on(const std::filesystem::path& run_folder);
+
+/// Removes what is left of runs whose removal was killed; what a living process removes is its own.
+void clear_removed(const std::filesystem::path& dataset_root);
 
 /// Takes the lock, moves the folder to where no run is looked for (.removing/<id>), then deletes
 /// it: the run is whole or not there. Throws Error(kUsage) if a process works on it, Error(kData)

@@ -64,6 +64,9 @@ std::string nearest_run(const std::string& name, const fs::path& root) {
 
 /// The one run that `name` means. `sought` says what else it might have been.
 fs::path only_run_named(const std::string& name, const fs::path& root, const std::string& sought) {
+  if (name.empty()) {
+    throw Error(ExitCode::kUsage, "\"\" names no run", "kdgat runs list shows their ids");
+  }
   const std::vector<fs::path> found = runs_named(name, root);
   if (found.size() > 1) {
     throw Error(ExitCode::kUsage,
@@ -129,6 +132,7 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
                     const PluginCatalog& catalog) {
   std::error_code ignored;
   const fs::path path = run;
+  if (run.empty()) return only_run_named(run, root, "run");  // says so
   const auto chosen_by_path = [&](const fs::path& file) {
     if (step.empty()) return file;
     throw Error(ExitCode::kUsage, "--model chooses a step of a run, and " + run + " is one model");
@@ -150,9 +154,15 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
   return choose(found, models_of(found), step, catalog);
 }
 
+bool names_whole_run(const std::string& name, const fs::path& folder) {
+  fs::path path = fs::path(name).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return path.filename() == fs::canonical(folder).filename();
+}
+
 fs::path find_run(const std::string& name, const fs::path& root) {
   std::error_code ignored;
-  if (fs::exists(fs::path(name) / "run.json", ignored)) return name;
+  if (!name.empty() && fs::exists(fs::path(name) / "run.json", ignored)) return name;
   if (fs::is_directory(name, ignored))
     throw Error(ExitCode::kData, name + ": not the folder of a run");
   return only_run_named(name, root, "run or folder");

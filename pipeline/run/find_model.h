@@ -19,4 +19,7 @@ std::filesystem::path find_model(const std::string& run, const std::string& step
 /// The folder of a run by that folder or its id below `root`. Throws as find_model().
 std::filesystem::path find_run(const std::string& name, const std::filesystem::path& root);
 
+/// Whether `name` is the whole id of the run in `folder`, or its folder: it can mean no other.
+bool names_whole_run(const std::string& name, const std::filesystem::path& folder);
+
 }  // namespace kdgat

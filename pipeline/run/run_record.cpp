@@ -21,6 +21,7 @@
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/parallel.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 namespace {
@@ -128,7 +129,7 @@ RunRecord read_run_file(const fs::path& folder) {
   run.profile = word(document, "profile");
   run.host = word(document, "host");
   run.version = word(document, "kdgat");
-  run.command = word(document, "command");
+  run.command = without_secrets(word(document, "command"));  // an older program wrote them
   run.device = word(document, "device");
   run.threads = static_cast<int>(number(document, "threads", 0));
   run.started = word(document, "started");

@@ -69,17 +69,17 @@ class TerminalStatus : public Status {
     }
     if (terminal_.verbosity < 0 || time < next_) return;
     next_ = time + (terminal_.moves ? kRedrawSeconds : kLineSeconds);
-    const std::string name = padded(printable(now.step), name_width_) + "  ";
+    const std::string name = padded(one_line(now.step), name_width_) + "  ";
     std::string tail;
     if (now.memory_bytes > 0) tail += "  " + format_bytes(now.memory_bytes);
     const double left = time_left(now, time);
     if (left >= 0) tail += "  " + format_seconds(left) + " left";
     if (!terminal_.moves) {
-      out_ << name << printable(format_progress(now)) << tail << '\n' << std::flush;
+      out_ << name << one_line(format_progress(now)) << tail << '\n' << std::flush;
       return;
     }
     const std::size_t columns = static_cast<std::size_t>(std::max(20, terminal_.columns - 1));
-    std::string line = name + bar(now) + printable(format_progress(now));
+    std::string line = name + bar(now) + one_line(format_progress(now));
     const std::size_t room = columns > text_width(tail) ? columns - text_width(tail) : 0;
     line = clipped(clipped(line, room) + tail, columns);
     erase();
@@ -97,7 +97,7 @@ class TerminalStatus : public Status {
     std::string tail;
     if (end.memory_bytes > 0) tail += "   " + format_bytes(end.memory_bytes);
     if (end.seconds > 0) tail += "  " + right(format_seconds(end.seconds), 7);
-    std::string line = padded(printable(end.step), name_width_) + "  " + text;
+    std::string line = padded(one_line(end.step), name_width_) + "  " + text;
     const std::size_t room = static_cast<std::size_t>(std::min(terminal_.columns, 100));
     if (!tail.empty())
       line = padded(line, room > text_width(tail) ? room - text_width(tail) : 0) + tail;

@@ -55,11 +55,11 @@ std::vector<nlohmann::json> tables_of(const nlohmann::json& result) {
 }  // namespace
 
 void Table::add(std::vector<std::string> row) {
-  for (std::string& cell : row) cell = printable(std::move(cell));
+  for (std::string& cell : row) cell = one_line(cell);
   rows_.push_back({std::move(row)});
 }
 
-void Table::add_heading(const std::string& text) { rows_.push_back({{printable(text)}, true}); }
+void Table::add_heading(const std::string& text) { rows_.push_back({{one_line(text)}, true}); }
 
 bool Table::is_right(std::size_t column, bool has_numbers) const {
   return align_ == Align::kByContent ? has_numbers : column > 0;

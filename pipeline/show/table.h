@@ -15,7 +15,7 @@ class Table {
   };
   explicit Table(Align align = Align::kByContent) : align_(align) {}
 
-  /// Control bytes of a cell become '?' (see printable()).
+  /// Control bytes of a cell become '?', its lines one (see one_line()).
   void add(std::vector<std::string> row);
   /// A line that takes no part in the columns.
   void add_heading(const std::string& text);

@@ -155,15 +155,32 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
   return out;
 }
 
-std::string printable(std::string text) {
+std::string printable(const std::string& text) {
+  std::string out;
+  out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
     const bool is_wide = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
-    if (is_wide) text.erase(i, 1);
-    if (is_wide || byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t')) text[i] = '?';
+    if (is_wide) ++i;
+    const bool is_control = is_wide || byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t');
+    out += is_control ? '?' : text[i];
+    const bool begins_line = byte == '\n' && i + 1 < text.size();
+    if (begins_line && next != ' ' && next != '\t' && next != '\n') out += "  ";
   }
-  return text;
+  return out;
+}
+
+std::string one_line(const std::string& text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    const bool is_blank = c == '\n' || c == '\t' || c == ' ';
+    const bool follows_line = is_blank && !out.empty() && out.back() == '\n';
+    if (c == '\n' || !follows_line) out += c;
+  }
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return out;
 }
 
 }  // namespace kdgat

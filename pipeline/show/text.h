@@ -36,7 +36,10 @@ std::string nearest(const std::string& name, const std::vector<std::string>& can
 std::size_t text_width(const std::string& text);
 /// `text` broken at spaces to fit `width` columns, every line after the first indented by `indent`.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width = 100);
-/// A text whose control bytes are '?', lines and tabs apart: no name may steer the terminal.
-std::string printable(std::string text);
+/// A text whose control bytes are '?', lines and tabs apart: no name may steer the terminal. A line
+/// that begins without a blank is moved in by two: no name may pass for a message of its own.
+std::string printable(const std::string& text);
+/// The same in one line.
+std::string one_line(const std::string& text);
 
 }  // namespace kdgat

@@ -69,15 +69,41 @@ void set_time(JobResources& out, const SiteOptions& site, const StepNeeds& needs
 }
 
 std::string commented(const std::string& text) {
-  std::istringstream lines(text);
+  std::istringstream lines(printable(text));
   std::string out;
   for (std::string line; std::getline(lines, line);) out += "# " + line + "\n";
   return out;
 }
 
-/// The value of an option of sbatch inside a script.
-std::string sbatch_value(const std::string& text) {
-  return text.find_first_of(" \t'\"") == std::string::npos ? text : '"' + text + '"';
+/// The value of an option of sbatch inside a script, which sbatch takes apart itself: a blank or #
+/// ends it outside of quotes, and there is no sure way to write a quote or a backslash.
+std::string sbatch_value(const std::string& option, const std::string& text) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (holds_control(text) || text.find_first_of("\"\\") != std::string::npos) {
+    throw Error(ExitCode::kUsage,
+                "--" + option +
+                    " of sbatch cannot hold a control character, a double quote or a "
+                    "backslash: " +
+                    shell_line({text}),
+                option == "output" ? "rename the folder, or name another with root=" : "");
+  }
+  return text.find_first_not_of(kPlain) == std::string::npos ? text : '"' + text + '"';
+}
+
+/// A folder in which sbatch finds nothing to put a number in the place of.
+std::string without_patterns(const std::string& folder) {
+  std::string out;
+  for (const char c : folder) out += c == '%' ? "%%" : std::string(1, c);
+  return out;
+}
+
+/// The words of a line, each quoted.
+std::string quoted_words(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return shell_line(words);
 }
 
 /// Stands first, so that no signal ends the script while it loads modules.
@@ -187,13 +213,13 @@ std::string JobScript::text() const {
                        const std::string& why = "") {
     if (value.empty()) return;
     if (!why.empty()) out << "# " << why << "\n";
-    out << "#SBATCH --" << option << '=' << sbatch_value(value) << "\n";
+    out << "#SBATCH --" << option << '=' << sbatch_value(option, value) << "\n";
   };
   const JobResources& r = resources;
   say("job-name", "kdgat-" + file_name_of(step));
   // sbatch puts the number of the job (%j; of an array %A, and of its task %a) in its place.
-  say("output",
-      (output_folder / (file_name_of(step) + (is_array() ? "-%A_%a.out" : "-%j.out"))).string());
+  say("output", without_patterns(output_folder.string()) + "/" + file_name_of(step) +
+                    (is_array() ? "-%A_%a.out" : "-%j.out"));
   out << "#SBATCH --open-mode=append\n#SBATCH --requeue\n";
   say("signal", "B:USR1@" + std::to_string(site.signal));
   say("time", slurm_time(r.minutes), r.time_from);
@@ -211,7 +237,9 @@ std::string JobScript::text() const {
   for (const std::string& line : site.sbatch) out << "#SBATCH " << line << "\n";
 
   out << kSignals;
-  for (const std::string& module : site.modules) out << "module load " << module << "\n";
+  for (const std::string& module : site.modules) {
+    out << "module load " << quoted_words(module) << "\n";
+  }
   for (const std::string& line : site.environment) {
     const std::size_t equal = line.find('=');
     out << "export " << line.substr(0, equal + 1) << shell_line({line.substr(equal + 1)}) << "\n";

@@ -61,7 +61,8 @@ struct JobScript {
   JobResources resources;
 
   bool is_array() const { return tasks.size() > 1; }
-  /// The whole script; runs by `sbatch FILE`, too. Paths are absolute.
+  /// The whole script; runs by `sbatch FILE`, too. Paths are absolute. Throws Error(kUsage) if a
+  /// folder or an option of the site cannot stand in a line for sbatch.
   std::string text() const;
   /// Where a job writes.
   std::filesystem::path output_of(const std::string& job, std::optional<int64_t> task) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,8 @@
 
 #include "pipeline/memory/cards.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/program.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 namespace {
@@ -49,6 +52,43 @@ void check_with(std::vector<Diagnostic>& problems, const std::string& key, const
     const Diagnostic& d = e.diagnostics().front();
     problems.push_back({"", key + ": " + d.message, d.hint});
   }
+}
+
+/// Every text of a site profile that comes into a script, with its key.
+std::vector<std::pair<std::string, std::string>> texts_of(const SiteOptions& site) {
+  std::vector<std::pair<std::string, std::string>> out = {
+      {"account", site.account},       {"partition", site.partition}, {"qos", site.qos},
+      {"constraint", site.constraint}, {"exclude", site.exclude},     {"gpu_type", site.gpu_type},
+      {"container", site.container}};
+  const auto add = [&](const char* key, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) out.emplace_back(key, line);
+  };
+  add("sbatch", site.sbatch);
+  add("modules", site.modules);
+  add("before", site.before);
+  add("environment", site.environment);
+  return out;
+}
+
+/// What must not come into a script: more lines than were meant, and what only its owner may read.
+void check_text(std::vector<Diagnostic>& problems, const std::string& key,
+                const std::string& text) {
+  std::string line = text;
+  if (key == "before") std::replace(line.begin(), line.end(), '\n', ' ');  // a shell's, as it is
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  if (holds_control(line))
+    problems.push_back({"", key + ": \"" + text + "\" holds a control character", ""});
+  if (!holds_secret(text)) return;
+  problems.push_back({"", key + ": \"" + without_secrets(text) + "\": a secret in a batch script",
+                      "set it where kdgat submit is started: sbatch hands the environment on; or "
+                      "read it from a file, e.g. before: [export NAME=$(cat FILE)]"});
+}
+
+bool is_variable(const std::string& name) {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+         });
 }
 
 [[noreturn]] void no_time(const std::string& text) {
@@ -153,10 +193,12 @@ std::vector<Diagnostic> SiteOptions::validate() const {
   if (!mem.empty()) check_with(problems, "mem", [&] { parse_bytes(mem); });
   if (!max_mem.empty()) check_with(problems, "max_mem", [&] { parse_bytes(max_mem); });
   if (!card.empty()) check_with(problems, "card", [&] { find_card(card); });
+  for (const auto& [key, text] : texts_of(*this)) check_text(problems, key, text);
   for (const std::string& line : environment) {
-    const std::size_t equal = line.find('=');
-    if (equal != 0 && equal != std::string::npos) continue;
-    problems.push_back({"", "environment: \"" + line + "\" sets nothing", "NAME=VALUE"});
+    if (is_variable(line.substr(0, line.find('='))) && line.find('=') != std::string::npos)
+      continue;
+    problems.push_back(
+        {"", "environment: \"" + without_secrets(line) + "\" sets no variable", "NAME=VALUE"});
   }
   for (const std::string& line : sbatch) {
     const std::string word = line.substr(0, line.find_first_of("= "));

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "kdgat/atomic_file.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 namespace {
@@ -125,7 +125,8 @@ void Submission::save(const fs::path& run_folder) const {
                          {"seed", seed},
                          {"array", std::move(tasks)},
                          {"steps", std::move(list)}};
-  write_file(file_of(run_folder), document.dump(1) + "\n");
+  write_guarded(file_of(run_folder),
+                document.dump(1, ' ', false, json::error_handler_t::replace).append("\n"));
 }
 
 SubmittedStep* Submission::find(const std::string& step) {
@@ -186,7 +187,7 @@ void Submitter::check() const {
 
 std::string Submitter::submit(const JobScript& script, const fs::path& file,
                               const std::vector<std::string>& needs) {
-  write_file(file, script.text());
+  write_guarded(file, script.text());
   const std::vector<std::string> words = sbatch_words(file, script.tasks, needs);
   const auto answer = run_(words);
   std::string job = answer && answer->exit_code == 0 ? job_number(answer->out) : "";

@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "kdgat/error.h"
 #include "pipeline/system/owned_fd.h"
@@ -49,6 +51,38 @@ void read_all(OwnedFd& out, OwnedFd& err, ProgramOutput& into) {
   }
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; }
+
+/// Control characters, or bytes that are no UTF-8.
+bool is_odd(const std::string& word) {
+  if (holds_control(word)) return true;
+  if (std::none_of(word.begin(), word.end(), [](char c) { return (c & 0x80) != 0; })) return false;
+  try {
+    nlohmann::json(word).dump();  // knows UTF-8
+    return false;
+  } catch (const nlohmann::json::exception&) {
+    return true;
+  }
+}
+
+/// $'...', as bash reads it.
+std::string escaped_word(const std::string& word) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string out = "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (is_control(c) || byte >= 0x80) {
+      out.append("\\x").append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 15]);
+    } else {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
 }  // namespace
 
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& words) {
@@ -78,6 +112,15 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& words) 
   return result;
 }
 
+bool holds_control(const std::string& text) {
+  if (std::any_of(text.begin(), text.end(), is_control)) return true;
+  for (std::size_t at = text.find('\xC2'); at != std::string::npos;
+       at = text.find('\xC2', at + 1)) {
+    if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xA0) return true;
+  }
+  return false;
+}
+
 std::string shell_line(const std::vector<std::string>& words) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
@@ -86,6 +129,10 @@ std::string shell_line(const std::vector<std::string>& words) {
     if (!line.empty()) line += ' ';
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
       line += word;
+      continue;
+    }
+    if (is_odd(word)) {
+      line += escaped_word(word);
       continue;
     }
     line += '\'';

@@ -20,7 +20,11 @@ using RunProgram =
 /// By PATH, without standard input. Throws Error(kStageFailed) if no process can be started.
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& words);
 
-/// The words as a shell takes them again, each quoted where it must be.
+/// The words as bash takes them again, each quoted where it must be; one line of printable text,
+/// whatever is in them.
 std::string shell_line(const std::vector<std::string>& words);
+
+/// Whether a text holds what steers a terminal or ends a line: bytes below a blank, U+007F to U+009F.
+bool holds_control(const std::string& text);
 
 }  // namespace kdgat

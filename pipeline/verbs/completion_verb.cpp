@@ -23,7 +23,7 @@ struct CompletionWords {
       jobs_flags = "--retry --seed --root --json",
       memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
       report_flags = "--output --root --json --help",
-      runs_flags = "--root --dataset --dry-run --force --json --help";
+      runs_flags = "--root --dataset --dry-run --yes --force --json --help";
 };
 
 std::string joined(const std::set<std::string>& words) {

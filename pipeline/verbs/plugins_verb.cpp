@@ -112,7 +112,7 @@ constexpr const char* kPluginsHelp = R"(The stages there are.
 usage: kdgat plugins list | show STAGE [--json]
 
 Plugins are searched in --plugin-dir, KDGAT_PLUGIN_PATH, plugins/ beside the executable and
-$XDG_DATA_HOME/kdgat/plugins.
+$XDG_DATA_HOME/kdgat/plugins. Of these only --plugin-dir may name a folder that others may write to.
 )";
 
 int plugins_verb(Context& context, const std::vector<std::string>& arguments) {

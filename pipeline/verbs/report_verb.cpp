@@ -1,13 +1,13 @@
 // kdgat report: one HTML file of one run or several.
 #include <ostream>
 
-#include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/report/report_html.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 
@@ -63,7 +63,10 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   const fs::path file = output.empty() ? runs.front().record.folder /
                                              (runs.size() == 1 ? "report.html" : "compare.html")
                                        : fs::path(output);
-  write_file(file, page);
+  // The page itself names addresses that are nobody's (of its form of pictures).
+  std::string commands;
+  for (const ReportRun& run : runs) commands += run.record.command;
+  write_guarded(file, page, holds_address(commands));
   if (context.json) {
     json ids = json::array();
     for (const ReportRun& run : runs) ids.push_back(run.record.id);

@@ -66,10 +66,14 @@ class RunCommand {
     status_->announce(names);
   }
 
+  /// Refuses what run() would refuse before the first stage is started.
   int preview() {
     session_.tell_notes(*status_);
+    refuse_several(place_of([](const char* name) { return std::getenv(name); }));
     const std::optional<PreparedData> data = session_.find_data();
     const Plan plan = session_.plan_for(data);
+    session_.check_libraries(plan);
+    if (!plan.needs_no_work()) check_can_create(session_.dataset_root);
     if (context_.verbosity > 0) ask(plan, data);
     if (context_.json) {
       context_.out << plan_json(plan, data).dump(1) << '\n';

@@ -1,10 +1,13 @@
 // kdgat runs list|show|compare|rm: the runs there are, what one did, how several differ, and their
 // removal.
+#include <unistd.h>
+
 #include <algorithm>
-#include <ostream>
+#include <iostream>
 #include <set>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
 #include "pipeline/memory/memory_report.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/find_model.h"
@@ -341,23 +344,72 @@ std::vector<Diagnostic> objections(const std::vector<RunRecord>& runs, const fs:
   return out;
 }
 
+/// What a name to remove by must be, so that a slip removes nothing: more of an id than begins the
+/// ids of a day, its short form, or a folder.
+void check_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kLeast = 6;
+  std::vector<Diagnostic> problems;
+  for (const std::string& name : names) {
+    if (text_width(name) >= kLeast || name.find('/') != std::string::npos) continue;
+    problems.push_back({"", "\"" + name + "\" is too short for an id to remove a run by",
+                        "give at least six characters of it, or the folder; kdgat runs list shows "
+                        "the ids"});
+  }
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+}
+
+/// Asks, where somebody can answer. Throws Error(kUsage) where nobody can.
+bool is_agreed(Context& context, const std::vector<RunRecord>& runs) {
+  std::string list;
+  for (const RunRecord& run : runs) list += (list.empty() ? "" : ", ") + run.folder.string();
+  if (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
+    throw Error(ExitCode::kUsage, "would remove " + list + ", by a part of its id",
+                "say --yes, or give whole ids or folders");
+  }
+  context.err << "remove " << one_line(list) << "? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+/// What killed removals and imports left anywhere below the root.
+void clear_below(const fs::path& root) {
+  std::error_code ignored;
+  for (fs::directory_iterator set(root, ignored); set != fs::directory_iterator();
+       set.increment(ignored)) {
+    clear_removed(set->path());
+    clear_data_leftovers(set->path());
+  }
+}
+
 int remove(Context& context, const std::vector<std::string>& words) {
   std::vector<std::string> names;
   std::string root = "runs";
-  bool is_dry = false, is_forced = false;
+  bool is_dry = false, is_forced = false, is_sure = false;
   CommandLine line(context, "kdgat runs rm");
   line.words([&](const std::string& name) { names.push_back(name); });
   line.value("--root", root);
   line.flag("-n,--dry-run", is_dry);
-  line.flag("-y,--force", is_forced);
+  line.flag("-y,--yes", is_sure);
+  line.flag("-f,--force", is_forced);
   line.parse(words);
+  check_names(names);
   const std::vector<RunRecord> runs = read_runs(names, root, 1, "kdgat runs rm");
   std::vector<Diagnostic> problems = objections(runs, root, is_forced);
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  const bool is_whole = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const RunRecord& run) { return names_whole_run(name, run.folder); });
+  });
+  if (!is_dry && !is_sure && !is_whole && !is_agreed(context, runs)) {
+    context.err << "nothing was removed\n";
+    return 0;
+  }
+  if (!is_dry) clear_below(root);
   json out = json::array();
   for (const RunRecord& run : runs) {
     const uint64_t bytes = size_on_disk(run.folder);
-    if (!is_dry) remove_run(run.folder);
+    if (!is_dry) remove_run(fs::canonical(run.folder));
     out.push_back({{"id", run.id}, {"folder", run.folder.string()}, {"bytes", bytes}});
     if (!context.json) {
       context.out << (is_dry ? "would remove " : "removed ") << run.folder.string() << "  "
@@ -375,22 +427,26 @@ constexpr const char* kRunsHelp = R"(List, show, compare and remove runs.
   kdgat runs show 01JD                              steps and why they ran, figures, memory, files
   kdgat runs compare 01JD…K7 01JD…B2                options that differ, figures side by side
   kdgat runs rm 01JD…B2 --dry-run                   what would go
+  kdgat runs rm 01JDAB --yes                        by the beginning of its id, unasked
 
 usage: kdgat runs list [--root DIR] [--dataset NAME] [--json]
        kdgat runs show RUN [--root DIR] [--json]
        kdgat runs compare RUN RUN [RUN...] [--root DIR] [-v] [--json]
-       kdgat runs rm RUN [RUN...] [-n] [-y] [--root DIR] [--json]
+       kdgat runs rm RUN [RUN...] [-n] [-y] [-f] [--root DIR] [--json]
 
 RUN is an id, its beginning, its short form or a folder.
 
   --root DIR           folder that holds all runs (default runs)
   --dataset NAME       only the runs of this data set
   -n, --dry-run        say what would be removed; change nothing
-  -y, --force          remove also runs whose steps other runs kept
+  -y, --yes            do not ask
+  -f, --force          remove also runs whose steps other runs kept
   -v                   compare also figures that are the same
 
-A run that a process works on is never removed, nor anything outside of the root; imported data
-stay. Either all named runs are removed, or none.
+A run is removed by its folder, its whole id or at least six characters of it that begin no other.
+By a part of its id it is asked about, and where nobody can answer only removed with --yes. A run
+that a process works on is never removed, nor anything outside of the root; imported data stay.
+Either all named runs are removed, or none.
 )";
 
 int runs_verb(Context& context, const std::vector<std::string>& arguments) {

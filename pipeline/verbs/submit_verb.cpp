@@ -81,6 +81,7 @@ class SubmitCommand {
     for (const std::string& warning : plans_.front().warnings) status_->message("warning", warning);
     session_.check_libraries(plans_.front());
     prepare();
+    for (const PreparedStep& step : steps_) script_of(step, tasks_to_be()).text();  // may refuse
     return is_dry ? preview() : submit();
   }
 
@@ -242,12 +243,18 @@ class SubmitCommand {
     return script.output_folder / (file_name_of(script.step) + ".sh");
   }
 
-  int preview() {
+  /// The runs there will be, before they have names.
+  std::vector<JobTask> tasks_to_be() const {
     std::vector<JobTask> tasks;
     for (const int64_t seed : seeds()) {
       const std::string name = plans_.size() > 1 ? "RUN-" + std::to_string(seed) : "RUN";
       tasks.push_back({seed, fs::absolute(session_.dataset_root) / name});
     }
+    return tasks;
+  }
+
+  int preview() {
+    const std::vector<JobTask> tasks = tasks_to_be();
     json list = json::array();
     for (const PreparedStep& step : steps_) {
       const JobScript script = script_of(step, tasks);
@@ -260,13 +267,17 @@ class SubmitCommand {
                         {"sbatch", words},
                         {"resources", step.resources.to_json()}});
       } else {
-        context_.out << "==> " << file_of(script).string() << "\n"
+        context_.out << "==> " << one_line(file_of(script).string()) << "\n"
                      << script.text() << "\n==> JOB_" << file_name_of(step.name) << "=$("
                      << shell_line(words) << ")\n\n";
       }
     }
-    if (context_.json) context_.out << json{{"steps", std::move(list)}}.dump(1) << '\n';
+    if (context_.json) print_json({{"steps", std::move(list)}});
     return 0;
+  }
+
+  void print_json(const json& what) const {
+    context_.out << what.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
   }
 
   FrozenRun frozen(std::size_t i) const {
@@ -382,7 +393,7 @@ class SubmitCommand {
     }
     const fs::path& first = tasks.front().run_folder;
     if (context_.json) {
-      context_.out << json{{"runs", std::move(runs)}, {"steps", std::move(list)}}.dump(1) << '\n';
+      print_json({{"runs", std::move(runs)}, {"steps", std::move(list)}});
     } else {
       for (const JobTask& task : tasks) context_.out << task.run_folder.string() << '\n';
     }

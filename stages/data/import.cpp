@@ -141,17 +141,6 @@ bool stands(Domains domains, const fs::path& path, const std::string& fingerprin
   }
 }
 
-void check_mistaken_options(Domains domains, const Domain& domain, const json& values) {
-  for (const MistakenOption& option : domain.mistaken_options()) {
-    const auto set = values.find(option.name);
-    if (set == values.end()) continue;
-    const json schema = import_schema(domains);
-    if (*set == schema.at("properties").at(option.name).at("default")) continue;
-    throw Error(ExitCode::kUsage, std::string(option.name) + ": " + option.why,
-                std::string(option.instead) + "=" + set->dump());
-  }
-}
-
 /// Puts the split beside the store, or takes one away that is of other data.
 void divide(const Domain& domain, const fs::path& folder, const json& values) {
   const fs::path split = folder / kSplitName;
@@ -198,6 +187,17 @@ void check_import_options(Domains domains, const json& values) {
     }
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+}
+
+void check_mistaken_options(Domains domains, const Domain& domain, const json& values) {
+  for (const MistakenOption& option : domain.mistaken_options()) {
+    const auto set = values.find(option.name);
+    if (set == values.end()) continue;
+    const json schema = import_schema(domains);
+    if (*set == schema.at("properties").at(option.name).at("default")) continue;
+    throw Error(ExitCode::kUsage, std::string(option.name) + ": " + option.why,
+                std::string(option.instead) + "=" + set->dump());
+  }
 }
 
 ImportReport import_source(Domains domains, const fs::path& source, const fs::path& out,

@@ -19,6 +19,8 @@ nlohmann::json import_schema(Domains domains);
 /// Throws Error(kUsage) with every problem: an option that no domain has, a wrong type, and what
 /// the domains find. `values` by canonical name; what is missing has its default.
 void check_import_options(Domains domains, const nlohmann::json& values);
+/// Options that another domain has for what was meant. Throws Error(kUsage) with the one to use.
+void check_mistaken_options(Domains domains, const Domain& domain, const nlohmann::json& values);
 
 /// Reads `source` (a file, a folder, "-" for standard input) into `<out>/graphs.safetensors`, and
 /// `<out>/split.safetensors` unless the parts stand in the store. Nothing is read where the same

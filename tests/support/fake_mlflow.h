@@ -4,6 +4,7 @@
 
 #include <httplib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -80,6 +81,11 @@ class FakeMlflow {
     const std::lock_guard lock(mutex_);
     return authorization_;
   }
+  /// What stood behind the ? of the last request.
+  std::string last_query() {
+    const std::lock_guard lock(mutex_);
+    return query_;
+  }
 
   std::atomic<Mood> mood = Mood::kGood;
   std::atomic<int> good_for = -1;  ///< requests until its mood is kError; -1 = for ever
@@ -113,6 +119,7 @@ class FakeMlflow {
     }
     const std::lock_guard lock(mutex_);
     authorization_ = request.get_header_value("Authorization");
+    query_ = request.target.substr(std::min(request.target.find('?'), request.target.size()));
     const std::string artifacts = "/api/2.0/mlflow-artifacts/artifacts/";
     if (request.method == "PUT" && request.path.starts_with(artifacts)) {
       return put(request.path.substr(artifacts.size()), request.body, response);
@@ -213,7 +220,7 @@ class FakeMlflow {
   std::mutex mutex_;
   std::map<std::string, std::string> experiments_;
   std::map<std::string, Run> runs_;
-  std::string authorization_;
+  std::string authorization_, query_;
   int made_ = 0;
 };
 

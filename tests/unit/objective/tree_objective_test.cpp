@@ -245,7 +245,8 @@ TEST_CASE("the score of a graph is its loss alone", "[tree][property]") {
 }
 
 /// What the predictor says of the internal nodes, lengths and turns side by side, by node.
-std::map<int64_t, torch::Tensor> predicted(model::TreeModel& model, const graph::GraphBatch& batch) {
+std::map<int64_t, torch::Tensor> predicted(model::TreeModel& model,
+                                           const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
   const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model->encoder);
   const UpwardEdges upward(batch);

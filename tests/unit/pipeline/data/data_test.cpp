@@ -1,5 +1,8 @@
 #include "pipeline/data/data.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <set>
@@ -61,6 +64,38 @@ int64_t sum(const json& counts, const char* key) {
 }
 
 }  // namespace
+
+TEST_CASE("what killed imports left goes with the next one", "[data]") {
+  const ScratchFolder scratch;
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  REQUIRE(::waitpid(gone, nullptr, 0) == gone);
+  const std::string half = "graphs.safetensors.tmp." + std::to_string(gone) + ".0";
+  const auto leave = [&](const fs::path& folder, const std::string& temporary) {
+    fs::create_directories(folder / temporary / "below");
+    std::ofstream(folder / half) << "half";
+  };
+  // Of synthetic input, below the folder of a data set.
+  const fs::path import = data_folder(synthetic(), scratch / "runs/smoke");
+  leave(import, "logs.aB3dE6");
+  leave(import.parent_path() / "0123", "link.aB3dE6");
+  clear_data_leftovers(scratch / "runs/smoke");
+  CHECK(names_in(import).empty());
+  CHECK(names_in(import.parent_path() / "0123").empty());
+  // Where people write to.
+  const fs::path logs = scratch / "logs", store = scratch / "store";
+  leave(logs, ".synth.aB3dE6");
+  std::ofstream(logs / "notes.tmp.txt") << "mine";
+  const json small = {{"seconds", 2}, {"attacks", json::array()}, {"vehicles", 1}};
+  synthesize_data(logs, small, {});
+  CHECK(names_in(logs).contains("notes.tmp.txt"));
+  CHECK_FALSE(names_in(logs).contains(".synth.aB3dE6"));
+  CHECK_FALSE(names_in(logs).contains(half));
+  fs::remove(logs / "notes.tmp.txt");
+  leave(store, ".synth.aB3dE6");
+  import_data(logs, store, json::object(), {}, {});
+  CHECK(names_in(store) == std::set<std::string>{"graphs.safetensors", "split.safetensors"});
+}
 
 TEST_CASE("the sections of a profile have schemas", "[data]") {
   const SectionSchemas schemas = data_schemas();

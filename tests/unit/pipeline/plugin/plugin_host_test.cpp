@@ -1,7 +1,10 @@
 #include "pipeline/plugin/plugin_host.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "kdgat/atomic_file.h"
 #include "support/probe_plugin.h"
@@ -136,6 +139,64 @@ TEST_CASE("catalog keeps a broken description as a problem of that stage alone",
   REQUIRE(catalog.problems().size() == 2);
   CHECK_THAT(catalog.problems().at("torn").text(),
              Contains("kdgat_torn.json:1: bad plugin description: not valid JSON"));
+}
+
+TEST_CASE("a plugin that others may write is used only from a folder that was named",
+          "[plugin_host]") {
+  const ScratchFolder scratch;
+  const std::filesystem::path library = make_plugin(scratch / "plugins");
+  const std::filesystem::path folder = library.parent_path();
+  const auto used = [&](std::size_t named) {
+    return PluginCatalog::scan({folder}, named).find("probe") != nullptr;
+  };
+  using std::filesystem::perms;
+  CHECK(used(0));
+  for (const std::filesystem::path& path :
+       {folder, library, std::filesystem::path(library).replace_extension(".json")}) {
+    INFO(path);
+    std::filesystem::permissions(path, perms::others_write, std::filesystem::perm_options::add);
+    CHECK_FALSE(used(0));
+    CHECK(used(1));
+    const PluginCatalog catalog = PluginCatalog::scan({folder}, 0);
+    REQUIRE(catalog.problems().contains("probe"));
+    CHECK_THAT(catalog.problems().at("probe").text(), Contains(path.string()) &&
+                                                          Contains("everybody may write") &&
+                                                          Contains("--plugin-dir"));
+    std::filesystem::permissions(path, perms::others_write, std::filesystem::perm_options::remove);
+  }
+  if (::geteuid() == 0) {  // who else may give a folder away
+    REQUIRE(::chown(folder.c_str(), 12345, 12345) == 0);
+    CHECK_FALSE(used(0));
+    CHECK(used(1));
+  } else {
+    WARN("not root: another user's folder was not tried");
+  }
+  // As it is typed: refused by the environment's folder, taken by name.
+  std::filesystem::permissions(folder, perms::others_write, std::filesystem::perm_options::add);
+  const CommandResult by_variable =
+      run_shell("KDGAT_PLUGIN_PATH=plugins '" + std::filesystem::absolute(kdgat_binary()).string() +
+                    "' run probe --dry-run",
+                scratch.path());
+  CHECK(by_variable.exit_code == 4);
+  CHECK_THAT(by_variable.err, Contains("may write to it"));
+  CHECK(run_kdgat("run probe --dry-run --plugin-dir plugins", scratch.path()).exit_code == 0);
+}
+
+TEST_CASE("a description names a library of its own folder", "[plugin_host]") {
+  const ScratchFolder scratch;
+  const std::filesystem::path library = make_plugin(scratch / "plugins");
+  const std::filesystem::path description =
+      std::filesystem::path(library).replace_extension(".json");
+  nlohmann::json content = nlohmann::json::parse(read_text(description));
+  for (const std::string& other :
+       {std::string("../kdgat_probe.so"), library.string(), std::string(".."), std::string()}) {
+    INFO(other);
+    content["library"] = other;
+    write_file(description, content.dump());
+    const PluginCatalog catalog = PluginCatalog::scan({scratch / "plugins"});
+    CHECK(catalog.find("probe") == nullptr);
+    CHECK_THAT(catalog.problems().at("probe").text(), Contains("is no file of its folder"));
+  }
 }
 
 TEST_CASE("a plugin exports one symbol", "[plugin_host]") {

@@ -51,6 +51,36 @@ int in_process(Work work) {
 
 }  // namespace
 
+TEST_CASE("the next run clears what killed ones left and nobody holds", "[artifacts]") {
+  const ScratchFolder root;
+  std::string busy;
+  const Plan plan = plan_of_steps();
+  fs::path killed, alive;
+  // Two runs that did not come to an end: of one the process is gone, the other is worked on.
+  {
+    Run run = Run::create(root.path(), "test", plan);
+    killed = run.folder();
+  }
+  Run working = Run::create(root.path(), "test", plan);
+  alive = working.folder();
+  for (const fs::path& run : {killed, alive}) {
+    write_file(run / "run.json.tmp.1.0", "{");
+    fs::create_directories(run / "a");
+    write_file(run / "a/model.safetensors.tmp.1.0", "half");
+    write_file(run / "a/notes", "stay");
+  }
+  fs::create_directories(root / ".removing/01OLD");
+  const Profile other = fake_profile({fake_step("c", "trainer")});
+  const Plan next = make_plan(other, fake_catalog(), "3f9c", {}, {});
+  CHECK_FALSE(Run::resume(root.path(), next, busy));
+  Run::create(root.path(), "test", next);
+  CHECK_FALSE(fs::exists(killed / "run.json.tmp.1.0"));
+  CHECK_FALSE(fs::exists(killed / "a/model.safetensors.tmp.1.0"));
+  CHECK(fs::exists(killed / "a/notes"));
+  CHECK(fs::exists(alive / "a/model.safetensors.tmp.1.0"));
+  CHECK_FALSE(fs::exists(root / ".removing"));
+}
+
 TEST_CASE("a finished step is found again with what it left", "[artifacts]") {
   const ScratchFolder root;
   const Plan plan = plan_of_steps();

@@ -111,5 +111,7 @@ TEST_CASE("a text is broken at spaces", "[text]") {
 
 TEST_CASE("control bytes of a name are shown as question marks", "[text]") {
   CHECK(printable("größe\n\tof \x1b[2J\r\x7f \xc2\x9b!") == "größe\n\tof ?[2J?? ?!");
+  CHECK(printable("a name\nerror: of its own\n") == "a name\n  error: of its own\n");
+  CHECK(one_line("bad row\n  hint: look\n\there\x1b") == "bad row hint: look here?");
   CHECK(text_width("größe") == 5);
 }

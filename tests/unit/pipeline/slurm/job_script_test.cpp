@@ -208,13 +208,72 @@ TEST_CASE("the script says everything to sbatch itself", "[slurm]") {
         "\n#SBATCH --signal=B:USR1@300\n", "\n#SBATCH --account=A1\n",
         "\n#SBATCH --gpus-per-node=v100:2\n", "\nmodule load cuda/12.4\n",
         "classifier_teacher-%j.out", "kdgat=(apptainer exec --nv kdgat.sif ",
-        "'classifier teacher' --memory-limit 8GiB", "\n# rm -rf nothing\n"}) {
+        "'classifier teacher' --memory-limit 8GiB", "\n#   rm -rf nothing\n"}) {
     CHECK_THAT(text, Contains(line));
   }
   CHECK_THAT(text, !Contains("--dependency") && !Contains("--array"));
   const std::vector<std::string> words = sbatch_words("a.sh", script.tasks, {"12", "13"});
   CHECK(shell_line(words) ==
         "sbatch --parsable --dependency=afterok:12:13 --kill-on-invalid-dep=yes a.sh");
+}
+
+TEST_CASE("no name adds a line to a script", "[slurm]") {
+  const ScratchFolder scratch;
+  const std::string evil = "\ntouch '" + (scratch / "effect").string() + "'\n";
+  JobScript script = script_for(scratch.path());
+  script.command = "kdgat submit " + evil;
+  script.executable = scratch.path() / ("kdgat" + evil);
+  script.plugin_folders = {"plugins\n$(touch effect)\x1b[2J\xff"};
+  script.tasks = {{1, scratch / ("run`touch effect`" + evil)}, {2, "/runs/it's $HOME"}};
+  script.site.modules = {"cuda; touch effect", "gcc 12"};
+  script.output_folder = scratch / "100%j of #it";
+  const std::string text = script.text();
+  CHECK_THAT(text, Contains("100%%j of #it/classifier_teacher-%A_%a.out\"\n") &&
+                       Contains("\nmodule load 'cuda;' touch effect\n") &&
+                       Contains("'plugins\\n$(touch effect)\\x1b[2J\\xff'"));
+  CHECK(std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '\n' ||
+           (static_cast<unsigned char>(c) >= ' ' && static_cast<unsigned char>(c) < 0x7F);
+  }));
+  write_file(scratch / "job.sh", text);
+  const CommandResult result = run_shell(
+      "bash -n job.sh && module() { :; } && export -f module && "
+      "PATH=/usr/bin:/bin SLURM_ARRAY_TASK_ID=1 bash job.sh",
+      scratch.path());
+  INFO(result.err);
+  CHECK(result.exit_code == 127);  // the program of that name is not there
+  CHECK_FALSE(fs::exists(scratch / "effect"));
+}
+
+TEST_CASE("what sbatch cannot be told safely is refused", "[slurm]") {
+  const ScratchFolder scratch;
+  for (const char* folder : {"a\nb", "a\"b", "a\\b", "a\tb", "a\x7f"}) {
+    JobScript script = script_for(scratch.path());
+    script.output_folder = scratch / folder;
+    INFO(folder);
+    CHECK_THROWS_WITH(script.text(), Contains("--output of sbatch cannot hold"));
+  }
+  const Site site;
+  CHECK_THAT(site.problem("account: \"a\\nrm\"\n"),
+             Contains("account") && Contains("control character"));
+  CHECK_THAT(site.problem("sbatch: [\"--x=1\\n#SBATCH --y\"]\n"), Contains("control character"));
+  CHECK_THAT(site.problem("environment: [\"A;touch x=1\"]\n"), Contains("sets no variable"));
+  CHECK(site.problem("before: [\"cd /tmp\\ndate\"]\n").empty());
+}
+
+TEST_CASE("a secret does not get into a script", "[slurm]") {
+  const Site site;
+  const std::string lines[] = {"environment: [MLFLOW_TRACKING_TOKEN=s3cret-x]",
+                               "environment: [\"MLFLOW_TRACKING_URI=http://a:s3cret-x@h\"]",
+                               "before: [export MLFLOW_TRACKING_PASSWORD=s3cret-x]",
+                               "container: apptainer exec --env HF_TOKEN=s3cret-x it.sif",
+                               "sbatch: [\"--export=ALL,HF_TOKEN=s3cret-x\"]"};
+  for (const std::string& line : lines) {
+    INFO(line);
+    const std::string said = site.problem(line + "\n");
+    CHECK_THAT(said, Contains("a secret in a batch script") && !Contains("s3cret-x"));
+  }
+  CHECK(site.problem("before: [\"export HF_TOKEN=$(cat ~/.token)\"]\n").empty());
 }
 
 TEST_CASE("an array has a task for each seed, in a run of its own", "[slurm]") {

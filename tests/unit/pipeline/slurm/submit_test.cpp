@@ -6,6 +6,7 @@
 #include "kdgat/atomic_file.h"
 #include "support/command.h"
 #include "support/runs.h"
+#include "support/soak.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -102,6 +103,28 @@ TEST_CASE("kdgat submit shows its scripts where there is no SLURM", "[slurm]") {
   REQUIRE(steps.size() == 1);
   CHECK(steps[0].at("resources").at("minutes") == 120);
   CHECK(steps[0].at("sbatch")[2] == "--array=1-3");
+}
+
+TEST_CASE("hostile names and secrets pass through submit without effect", "[slurm][soak]") {
+  const ScratchFolder scratch;
+  for (const char* part : {"names", "secrets"}) {
+    const CommandResult result = run_shell(
+        "PYTHONPATH='" + fs::absolute("scripts").string() + "' python3 -B -c '" +
+            "import json, pathlib, types, sys\nfrom soaks import " + part + " as part\n" +
+            "options = types.SimpleNamespace(kdgat=sys.argv[1], scratch=pathlib.Path(sys.argv[2]), "
+            "names=" +
+            std::to_string(soak(4)) + ")\nprint(json.dumps(part.run(options)))' " + kdgat_word() +
+            " .",
+        scratch.path());
+    INFO(part << "\n" << result.err);
+    REQUIRE(result.exit_code == 0);
+    const json rows = json::parse(result.out);
+    CHECK(rows.size() >= 4);
+    for (const json& row : rows) {
+      INFO(row.dump());
+      CHECK(row.at("good") == true);
+    }
+  }
 }
 
 TEST_CASE("kdgat submit refuses what it does not know", "[slurm]") {

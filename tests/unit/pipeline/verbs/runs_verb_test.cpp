@@ -5,6 +5,7 @@
 #include "pipeline/records/records.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/step_metrics.h"
+#include "pipeline/system/temporary.h"
 #include "pipeline/verbs/verbs.h"
 #include "support/command.h"
 #include "support/fake_run.h"
@@ -184,6 +185,72 @@ TEST_CASE("kdgat runs rm removes what nobody needs, all or nothing", "[runs]") {
   CHECK(runs.say({"report", kSecond}).code == 0);
   CHECK(runs.say({"runs", "rm", kSecond}).code == 0);
   CHECK(fs::is_empty(runs.root / "set"));
+}
+
+TEST_CASE("kdgat runs rm removes nothing by a slip", "[runs]") {
+  const Runs runs;
+  for (const char* name : {"", "0", "01JDB", "…", "01…"}) {
+    INFO(name);
+    const Said said = runs.say({"runs", "rm", name, "--yes", "--force"});
+    CHECK(said.code == 2);
+    CHECK_THAT(said.err, Contains("too short for an id"));
+  }
+  for (const char* verb : {"show", "rm"}) CHECK(runs.say({"runs", verb, ""}).code == 2);
+  CHECK(runs.say({"report", ""}).code == 2);
+  // A part of an id: asked about, and here nobody can answer.
+  const Said asked = runs.say({"runs", "rm", "01JDBB"});
+  CHECK(asked.code == 2);
+  CHECK_THAT(asked.err, Contains("would remove " + runs.second.string()) && Contains("--yes"));
+  CHECK(runs.say({"runs", "rm", "01JD…M2"}).code == 2);
+  CHECK(runs.say({"runs", "rm", "01JDBB", "--json"}).code == 2);
+  CHECK(runs.say({"runs", "rm", "01JDBB", "--dry-run"}).code == 0);
+  write_run(runs.root.path(), "set", "01JDBBCCCCCCCCCCCCCCCCCCP3", {});
+  const Said several = runs.say({"runs", "rm", "01JDBB", "--yes"});
+  CHECK(several.code == 2);
+  CHECK_THAT(several.err, Contains("2 runs in"));
+  CHECK(fs::exists(runs.second / "run.json"));
+
+  CHECK(runs.say({"runs", "rm", "01JDBBBB", "--yes"}).code == 0);
+  CHECK_FALSE(fs::exists(runs.second));
+  // Its folder, however it is typed, is the whole of it.
+  CHECK(runs.say({"runs", "rm", runs.first.string() + "/"}).code == 0);
+  CHECK_FALSE(fs::exists(runs.first));
+}
+
+TEST_CASE("kdgat runs rm asks a terminal", "[runs]") {
+  const Runs runs;
+  const auto answered = [&](const std::string& answer) {
+    write_text(runs.root / "answer", answer + "\n");
+    return run_shell(
+        "timeout 60 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' '" +
+            fs::absolute(kdgat_binary()).string() + "' runs rm 01JDBB --root . < answer",
+        runs.root.path());
+  };
+  const CommandResult no = answered("n");
+  INFO(no.out << no.err);
+  CHECK_THAT(no.out, Contains("remove") && Contains("? [y/N]") && Contains("nothing was removed"));
+  CHECK(fs::exists(runs.second / "run.json"));
+  const CommandResult yes = answered("y");
+  INFO(yes.out << yes.err);
+  CHECK_FALSE(fs::exists(runs.second));
+}
+
+TEST_CASE("what killed removals and imports left goes with the next removal", "[runs]") {
+  const Runs runs;
+  const fs::path left = runs.root / "set/.removing" / kFirst;
+  const fs::path held = runs.root / "set/.removing/01JDCCCCCCCCCCCCCCCCCCCCP3";
+  write_text(left / "run.json", "{}");
+  write_text(held / "run.json", "{}");
+  write_text(runs.root / "set/data/0123/logs.abcDEF/a.csv", "1,2\n");
+  write_text(runs.root / "set/data/0123/graphs.safetensors", "whole");
+  const OwnedFd lock = lock_folder(held);  // another process is at it
+  CHECK(runs.say({"runs", "rm", kSecond, "--dry-run"}).code == 0);
+  CHECK(fs::exists(left));
+  CHECK(runs.say({"runs", "rm", kSecond}).code == 0);
+  CHECK_FALSE(fs::exists(left));
+  CHECK(fs::exists(held / "run.json"));
+  CHECK_FALSE(fs::exists(runs.root / "set/data/0123/logs.abcDEF"));
+  CHECK(fs::exists(runs.root / "set/data/0123/graphs.safetensors"));
 }
 
 TEST_CASE("kdgat report writes one file and prints its name", "[report]") {

@@ -1,0 +1,201 @@
+// What a server may do to the program: send it elsewhere, and answer without end.
+#include "pipeline/records/http.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "pipeline/records/mlflow.h"
+#include "support/fake_mlflow.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+
+namespace {
+
+constexpr double kRequestSeconds = 5;
+
+/// Answers every request on a loopback port as it is told, byte by byte if need be.
+class RawServer {
+ public:
+  /// Writes to the socket until it is done; false from `send` = the other side has gone.
+  using Answer = std::function<void(const std::function<bool(const std::string&)>& send)>;
+
+  explicit RawServer(Answer answer)
+      : answer_(std::move(answer)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+    REQUIRE(::listen(socket_, 1) == 0);
+    socklen_t size = sizeof(address);
+    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { serve(); });
+  }
+  RawServer(const RawServer&) = delete;
+  RawServer& operator=(const RawServer&) = delete;
+  ~RawServer() {
+    ends_ = true;
+    ::shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    ::close(socket_);
+  }
+
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  int64_t sent() const { return sent_; }
+
+ private:
+  void serve() {
+    while (!ends_) {
+      const int client = ::accept(socket_, nullptr, nullptr);
+      if (client < 0) return;
+      char request[4096];
+      if (::recv(client, request, sizeof(request), 0) > 0) {
+        answer_([&](const std::string& text) {
+          const ssize_t done = ::send(client, text.data(), text.size(), MSG_NOSIGNAL);
+          if (done > 0) sent_ += done;
+          return done == static_cast<ssize_t>(text.size()) && !ends_;
+        });
+      }
+      ::close(client);
+    }
+  }
+
+  Answer answer_;
+  int socket_ = -1;
+  uint16_t port_ = 0;
+  std::atomic<bool> ends_ = false;
+  std::atomic<int64_t> sent_ = 0;
+  std::thread thread_;
+};
+
+/// A server that sends so many requests on to another, and what came to it.
+class Elsewhere {
+ public:
+  explicit Elsewhere(std::string to, int times = 1000) : left_(times) {
+    const auto answer = [this, to = std::move(to)](const httplib::Request& request,
+                                                   httplib::Response& response) {
+      constexpr int kMoved = 307;
+      const std::lock_guard lock(mutex_);
+      authorization_ = request.get_header_value("Authorization");
+      target_ = request.target;
+      if (left_-- <= 0) {
+        response.set_content(R"({"experiment": {"experiment_id": "1"}})", "application/json");
+        return;
+      }
+      response.status = kMoved;
+      // The whole target, query and all, as servers do.
+      response.set_header("Location", to + request.target);
+    };
+    server_.Get(".*", answer);
+    server_.Post(".*", answer);
+    server_.Put(".*", answer);
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+  ~Elsewhere() {
+    server_.stop();
+    thread_.join();
+  }
+  std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::string authorization() {
+    const std::lock_guard lock(mutex_);
+    return authorization_;
+  }
+  std::string target() {
+    const std::lock_guard lock(mutex_);
+    return target_;
+  }
+
+ private:
+  httplib::Server server_;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::string authorization_, target_;
+  int left_ = 0, port_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("another origin that a server sends to is told no credentials", "[records]") {
+  FakeMlflow other;
+  Elsewhere first(other.url());
+  const auto store = mlflow_server("http://ann:secret@" + first.host() + "?token=s3cret",
+                                   http_process(kRequestSeconds));
+  CHECK(store->experiment("e") == "1");
+  CHECK(first.authorization() == "Basic YW5uOnNlY3JldA==");
+  CHECK_THAT(first.target(), Contains("token=s3cret"));
+  CHECK(other.requests > 0);
+  CHECK(other.last_authorization().empty());
+  CHECK(other.last_query().empty());  // of the request that made the experiment
+}
+
+TEST_CASE("the same origin is told them again", "[records]") {
+  Elsewhere server("/elsewhere", 1);
+  const auto store = mlflow_server("http://ann:secret@" + server.host() + "?token=s3cret",
+                                   http_process(kRequestSeconds));
+  CHECK(store->experiment("e") == "1");
+  CHECK(server.authorization() == "Basic YW5uOnNlY3JldA==");
+  CHECK_THAT(server.target(), Contains("/elsewhere/") && Contains("token=s3cret"));
+}
+
+TEST_CASE("servers that send in a circle are left", "[records]") {
+  Elsewhere one("");  // to itself
+  const HttpResponse answer = http_process(kRequestSeconds)({"GET", "http://" + one.host() + "/a"});
+  CHECK(answer.status == 0);
+  CHECK(answer.error == "too many redirections");
+}
+
+TEST_CASE("an answer without an end is bounded in bytes", "[records]") {
+  const std::string many(1 << 16, 'x');
+  for (const std::string head :
+       {"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"}) {
+    const RawServer server([&](const auto& send) {
+      for (bool goes_on = send(head); goes_on;) goes_on = send(many);
+    });
+    const Http http = http_process(kRequestSeconds);
+    const HttpResponse answer = http({"GET", server.url() + "/"});
+    CHECK(answer.status == 0);
+    CHECK(answer.error == "the answer is longer than 4 MiB");
+    CHECK(server.sent() < (64 << 20));  // with what sockets hold
+    // The same process still serves.
+    FakeMlflow good;
+    CHECK(http({"GET", good.url() + "/api/2.0/mlflow/experiments/get-by-name"}).status == 404);
+  }
+}
+
+TEST_CASE("headers without an end are bounded in bytes", "[records]") {
+  std::string many;
+  while (many.size() < (1 << 16))
+    many += "X-Header-" + std::to_string(many.size()) + ": " + std::string(4000, 'x') + "\r\n";
+  const RawServer server([&](const auto& send) {
+    for (bool goes_on = send("HTTP/1.1 200 OK\r\n"); goes_on;) goes_on = send(many);
+  });
+  const HttpResponse answer = http_process(60)({"GET", server.url() + "/"});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.error, Contains("512 MiB"));
+}
+
+TEST_CASE("an answer that drips is bounded in time", "[records]") {
+  const RawServer server([](const auto& send) {
+    bool goes_on = send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+    while (goes_on) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      goes_on = send("x");
+    }
+  });
+  const HttpResponse answer = http_process(0.5)({"GET", server.url() + "/"});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.error, Contains("in time"));
+}
