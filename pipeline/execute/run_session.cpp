@@ -61,7 +61,6 @@ RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
   profile = resolve_profile(options.profile, context.catalog, profile_sections());
   options.plan.only = profile.only;
   resolve_path_options(profile);
-  make_targets(profile.records);  // an address of the environment may be a wrong one
   dataset_root = profile.root / profile.dataset;
   const Plan sketch = make_plan(profile, context.catalog, kUnknownData, {}, options.plan);
   const std::vector<const PluginDescription*> plugins = plugins_of(sketch, context.catalog);
@@ -136,6 +135,12 @@ void RunSession::check_libraries(const Plan& plan) const {
     }
   }
   if (!problems.empty()) throw Error(ExitCode::kPlugin, std::move(problems));
+}
+
+void RunSession::check_start(const Plan& plan) const {
+  make_targets(profile.records);  // an address of the environment may be a wrong one
+  check_libraries(plan);
+  if (!plan.needs_no_work()) check_can_create(dataset_root);
 }
 
 ProcessSettings RunSession::process() const {

@@ -36,6 +36,9 @@ struct RunSession {
   std::optional<PreparedData> import(Status& status) const;
   /// Opens the library of every step that will run. Throws Error(kPlugin) with every problem.
   void check_libraries(const Plan& plan) const;
+  /// Throws what would keep a run of this plan from being started, for who only says what would run:
+  /// libraries, where its numbers go, where its folder would be. Writes nothing.
+  void check_start(const Plan& plan) const;
   ProcessSettings process() const;
   RunnerInput input(const Plan& plan, const std::optional<PreparedData>& data) const;
   /// What a stage may use in all here: the profile's limit, or what the machine has free.

@@ -13,6 +13,7 @@
 #include "pipeline/data/data_tables.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/show/status.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -185,9 +186,10 @@ int say_what_would_be(Context& context, const DataRequest& request) {
   if (context.json) {
     print_json(context.out, what);
   } else {
-    context.out << "would "
-                << (request.action == "import" ? "import " + request.path : "write files") << " to "
-                << request.output << " with " << request.options.dump() << '\n';
+    const std::string what_to_do =
+        request.action == "import" ? "import " + request.path : "write files";
+    context.out << one_line("would " + what_to_do + " to " + request.output + " with ")
+                << request.options.dump() << '\n';
   }
   return 0;
 }

@@ -260,7 +260,7 @@ int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
       if (!context.json) {
         context.out << note.step << "  "
                     << (note.job.empty() ? "not submitted again" : "job " + note.job) << "  "
-                    << note.text << '\n';
+                    << one_line(note.text) << '\n';
       }
     }
   }

@@ -72,8 +72,7 @@ class RunCommand {
     refuse_several(place_of([](const char* name) { return std::getenv(name); }));
     const std::optional<PreparedData> data = session_.find_data();
     const Plan plan = session_.plan_for(data);
-    session_.check_libraries(plan);
-    if (!plan.needs_no_work()) check_can_create(session_.dataset_root);
+    session_.check_start(plan);
     if (context_.verbosity > 0) ask(plan, data);
     if (context_.json) {
       context_.out << plan_json(plan, data).dump(1) << '\n';
@@ -97,6 +96,7 @@ class RunCommand {
 
   int run() {
     install_signal_flags();
+    const RecordTargets targets = make_targets(session_.profile.records);  // may refuse
     const Place place = place_of([](const char* name) { return std::getenv(name); });
     std::unique_ptr<Gathering> gathering;
     refuse_several(place);
@@ -132,7 +132,6 @@ class RunCommand {
 
     ProcessSettings process = session_.process();
     process.lock_fd = run->lock_fd();
-    const RecordTargets targets = make_targets(session_.profile.records);
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code =

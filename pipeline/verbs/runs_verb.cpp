@@ -98,7 +98,7 @@ int print_runs(Context& context, const std::vector<std::string>& words) {
     return 0;
   }
   if (runs.empty()) {
-    context.err << "no runs in " << root << (dataset.empty() ? "" : "/" + dataset) << '\n';
+    context.err << "no runs in " << one_line(root + (dataset.empty() ? "" : "/" + dataset)) << '\n';
     return 0;
   }
   Table table;
@@ -412,8 +412,8 @@ int remove(Context& context, const std::vector<std::string>& words) {
     if (!is_dry) remove_run(fs::canonical(run.folder));
     out.push_back({{"id", run.id}, {"folder", run.folder.string()}, {"bytes", bytes}});
     if (!context.json) {
-      context.out << (is_dry ? "would remove " : "removed ") << run.folder.string() << "  "
-                  << format_bytes(bytes) << '\n';
+      context.out << (is_dry ? "would remove " : "removed ") << one_line(run.folder.string())
+                  << "  " << format_bytes(bytes) << '\n';
     }
   }
   if (context.json) print(context, {{"dry_run", is_dry}, {"runs", out}});

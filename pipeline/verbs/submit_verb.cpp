@@ -68,6 +68,7 @@ class SubmitCommand {
     install_signal_flags();
     const bool is_dry = session_.options.dry_run;
     if (!is_dry) submitter_.check();
+    make_targets(session_.profile.records);  // may refuse
     data_ = session_.import(*status_);
     for (const int64_t seed : seeds()) plans_.push_back(plan_for(seed));
     const bool needs_no_work = std::all_of(plans_.begin(), plans_.end(),

@@ -193,6 +193,7 @@ class TuneCommand {
 
   int preview() {
     const Plan plan = session_->plan_for(session_->find_data());
+    session_->check_start(plan);
     set_steps(plan);
     if (context_.json) {
       context_.out << record_.json().dump(1) << '\n';
@@ -204,6 +205,7 @@ class TuneCommand {
 
   int run() {
     install_signal_flags();
+    const RecordTargets targets = make_targets(session_->profile.records);  // may refuse
     const std::optional<PreparedData> data = session_->import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = session_->plan_for(data);
@@ -222,7 +224,6 @@ class TuneCommand {
                    {"device", session_->device},
                    {"threads", record_.threads},
                    {"tune", words_.mode}});
-    const RecordTargets targets = make_targets(session_->profile.records);
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code = carry_out(plan, data, *run);

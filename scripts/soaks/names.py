@@ -1,8 +1,9 @@
 """Hostile names: of folders, data sets, profiles, steps and accounts, through `kdgat submit` and `kdgat report`.
 
-Each name is used in every way in a dry run, whose scripts bash reads, and in one way with an sbatch that runs the
-script at once. It passes where it is refused (exit 2) or works, and nothing comes of it: no command in it runs, no
-control character of it reaches the terminal, no line begins with its text, no markup of it stands in a report.
+Each name is used in every way in a dry run, whose scripts bash reads, and in one way shown as people see it and
+given to an sbatch that runs the script at once. It passes where it is refused (exit 2) or works, and nothing comes of
+it: no command in it runs, no control character of it reaches the terminal, no line begins with its text, no markup of
+it stands in a report.
 
 run(options) reads of `options`: kdgat (the program), scratch (an empty folder), and where it is given names (so many of
 them)."""
@@ -99,14 +100,15 @@ class Attempt:
         refused = accepted = 0
         for i, (words, cwd) in enumerate(list(self.ways())):
             done = self.say([b"submit", *words, b"--dry-run", b"--json"], cwd)
-            self.say([b"submit", *words, b"--dry-run"], cwd)
-            if done.returncode != 0:
+            if i == number % 7:
+                self.say([b"submit", *words, b"--dry-run"], cwd)
+            if done.returncode != 0 or b"usage: kdgat submit" in done.stdout:  # of --help nothing is left to do
                 refused += 1
                 continue
             accepted += 1
             for step in json.loads(done.stdout)["steps"]:
                 self.check_script(step["script"].encode(errors="surrogateescape"))
-            if i == number % 6:
+            if i == number % 7:
                 self.run_to_end(words, cwd)
         self.check_effect()
         return refused, accepted

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -53,4 +54,26 @@ TEST_CASE("data of a wrong domain is refused by the plan, before there is a run 
     CHECK_THAT(store.err, Catch::Contains("domain can, this is texts"));
   }
   CHECK_FALSE(std::filesystem::exists(scratch / "runs"));
+}
+
+TEST_CASE("data that a run refuses, its dry run refuses", "[cli][domain]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth -o can --seconds 4 --vehicles 1 --attacks dos", scratch.path());
+  must_kdgat("data synth -o texts --kind text --graphs 12 --nodes 20", scratch.path());
+  must_kdgat("data import can -o store window=50", scratch.path());
+  const std::tuple<std::string, int, std::string> cases[] = {
+      {"autoencoder --data nowhere", 3, "no such file"},
+      {"autoencoder --data texts", 3, "this is texts"},
+      {"autoencoder --data store data.window=80", 2, "was made with 50"},
+      {"textgcn --data texts data.window=80", 2, "word_window"},
+      {"textgcn --data store", 3, "this is can"},
+      {"autoencoder", 2, "no input data is named"}};
+  for (const auto& [words, code, said] : cases) {
+    for (const char* dry : {"", " --dry-run", " --explain"}) {
+      INFO(words << dry);
+      const CommandResult result = run_kdgat("run " + words + dry, scratch.path());
+      CHECK(result.exit_code == code);
+      CHECK_THAT(result.err, Catch::Contains(said));
+    }
+  }
 }
