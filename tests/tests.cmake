@@ -148,6 +148,7 @@ if(KDGAT_ENGINE)
       tests/unit/model/space/sgmp_test.cpp
       tests/unit/objective/distillation_test.cpp
       tests/unit/objective/graph_objective_test.cpp
+      tests/unit/objective/lying_models_test.cpp
       tests/unit/objective/mixed_precision_test.cpp
       tests/unit/objective/objective_test.cpp
       tests/unit/objective/tree_objective_test.cpp
