@@ -15,7 +15,7 @@ kdgat_add_room(kdgat_graph stages/data/texts
   text_store texts_describe texts_domain)
 kdgat_add_room(kdgat_graph stages/file
   byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
-  utf8)
+  text_kind utf8)
 kdgat_add_room(kdgat_graph stages/graph
   buffer feature_stats graph_store pack paths shape spatial split store_file)
 kdgat_add_room(kdgat_graph stages/graph/sections

@@ -53,6 +53,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/space/swc_test.cpp
     tests/unit/data/can/synth_logs_test.cpp
     tests/unit/file/tar_test.cpp
+    tests/unit/file/text_kind_test.cpp
     tests/unit/data/texts/text_clean_test.cpp
     tests/unit/data/texts/text_golden_test.cpp
     tests/unit/data/texts/text_graph_test.cpp
