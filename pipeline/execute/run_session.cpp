@@ -90,7 +90,8 @@ Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
 
 std::optional<PreparedData> RunSession::find_data() const {
   if (!needs_data) return std::nullopt;
-  std::optional<PreparedData> found = find_prepared(data_folder(profile.data, dataset_root), options.verify);
+  std::optional<PreparedData> found =
+      find_prepared(data_folder(profile.data, dataset_root), options.verify);
   if (found) return found;
   check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
                 context.catalog, data_domain(profile.data));

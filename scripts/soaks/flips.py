@@ -2,10 +2,12 @@
 
 Of each of the four kinds of store, bits are flipped one after another in the import below a run, first so
 that its hashes are read, then as if they had been read within the last day: then only what leads outside of
-the file is looked for. Each time the store is inspected, and now and then a stage is run on it."""
+the file is looked for. Each time the store is inspected, and now and then a stage is run on it.
+
+run(options) reads of `options`: kdgat (the program), scratch (an empty folder), seed, flips (how many of each kind in
+each way) and trainings (on how many of them a stage is run, too)."""
 import json
 import os
-import pathlib
 import random
 import struct
 import subprocess
@@ -59,7 +61,7 @@ def flip(store, at, bit):
 
 
 def attack(options, kind, synth, stage, folder, is_believed):
-    """A row: what became of options.count flips."""
+    """A row: what became of options.flips flips."""
     chance = random.Random(options.seed)
     must(options, folder, "data", "synth", "--kind", kind, "-o", "in", *synth)
     must(options, folder, "data", "import", "in", "-o", "given")
@@ -70,37 +72,37 @@ def attack(options, kind, synth, stage, folder, is_believed):
     content = store.read_bytes()
     is_padding = padding(content)
     content_hash = json.loads(must(options, folder, "data", "inspect", "given", "--json"))["content_hash"]
-    row = {"part": "flips", "what": f"{kind}, {'ranges alone' if is_believed else 'hashes read'}",
-           "tried": options.count, "crashed": 0, "refused": 0, "silent": 0, "wrong": []}
-    for number in range(options.count):
+    crashed, refused, silent, wrong = 0, 0, 0, []
+    for number in range(options.flips):
         at, bit = chance.randrange(len(content)), chance.randrange(8)
         flip(store, at, bit)
         if is_believed:
             believe(folder, store, content_hash)
         calls = [["data", "inspect", "given"]]
-        if number % max(1, options.count // options.trainings) == 0:
+        if number % max(1, options.flips // options.trainings) == 0:
             calls.append(train)
         codes = [program(options, folder, *call)[0] for call in calls]
         flip(store, at, bit)
         if any(code < 0 or code >= 128 for code in codes):
-            row["crashed"] += 1
-            row["wrong"].append(f"byte {at} bit {bit}: exit {codes}")
+            crashed += 1
+            wrong.append(f"byte {at} bit {bit}: exit {codes}")
         elif all(code == 0 for code in codes):
-            row["silent"] += 1
+            silent += 1
             if not is_believed and not is_padding(at):
-                row["wrong"].append(f"byte {at} bit {bit}: not found")
+                wrong.append(f"byte {at} bit {bit}: not found")
         else:
-            row["refused"] += 1
-    return row
+            refused += 1
+    return {"part": "flips", "case": f"{kind}, {'ranges alone' if is_believed else 'hashes read'}",
+            "good": not wrong, "figure": f"{crashed} crashed, {refused} refused, {silent} silent",
+            "outcome": "; ".join(wrong[:3]) or ("no crash" if is_believed else "silent in padding alone")}
 
 
 def run(options):
-    """Rows of all kinds. `options`: kdgat (the program), folder (an empty one), seed, count (flips of each kind
-    in each way), trainings (how many of them a stage is run on, too)."""
+    """Two rows for each kind of store."""
     rows = []
     for kind, synth, stage in KINDS:
         for is_believed in (False, True):
-            folder = pathlib.Path(options.folder) / f"flips-{kind}-{int(is_believed)}"
+            folder = options.scratch / f"{kind}-{int(is_believed)}"
             folder.mkdir(parents=True)
             rows.append(attack(options, kind, synth, stage, folder, is_believed))
     return rows

@@ -1,12 +1,13 @@
 """Files that are hostile: bombs, bytes that mean nothing, JSON without end, pipes that nobody writes to.
 
 Each is given to the commands that would read it. It passes where it is refused with a reason (exit 2 or 3), or
-read, within the time and the memory of its row; a signal, a message of the C++ library or more memory does not."""
+read, in time and in little memory; a signal, a message of a library or more memory does not.
+
+run(options) reads of `options`: kdgat (the program), scratch (an empty folder) and seed."""
 import gzip
 import io
 import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
@@ -104,12 +105,9 @@ def command(options, folder, words, is_waiting=False):
 
 def result(what, words, answer):
     sound, code, seconds, mib, said = answer
-    row = {"part": "hostile", "what": what, "tried": 1, "crashed": int(code < 0 or code in (134, 136, 139)),
-           "refused": int(code in (2, 3, 130)), "silent": int(code == 0), "seconds": round(seconds, 2),
-           "mib": round(mib), "wrong": []}
-    if not sound:
-        row["wrong"].append(f"kdgat {' '.join(words)}: exit {code}, {seconds:.1f} s, {mib:.0f} MiB: {' '.join(said)}")
-    return row
+    wrong = f"kdgat {' '.join(words)}: {' '.join(said)}"[:200]
+    return {"part": "hostile", "case": what, "good": sound, "outcome": "" if sound else wrong,
+            "figure": f"exit {code}, {seconds:.1f} s, {mib:.0f} MiB"}
 
 
 def runs_of_others(options, folder):
@@ -132,10 +130,8 @@ def runs_of_others(options, folder):
 
 
 def run(options):
-    """Rows. `options`: kdgat (the program), folder (an empty one) and seed."""
-    folder = pathlib.Path(options.folder) / "hostile"
-    folder.mkdir(parents=True)
-    rows = []
+    """A row for each file and command."""
+    folder, rows = options.scratch, []
     for what, path in inputs(folder / "in", random.Random(options.seed)):
         for words in (["data", "import", os.fsencode(path), "-o", "out"], ["data", "inspect", os.fsencode(path)]):
             answer = command(options, folder, words)
