@@ -36,7 +36,7 @@ std::string not_text(std::string_view head) {
                                   [&](const Magic& one) { return head.starts_with(one.bytes); });
   const auto control =
       static_cast<std::size_t>(std::count_if(head.begin(), head.end(), is_control));
-  // Letters may begin a text that is none of these.
+  // Some of these begin with letters, and so may a text.
   if (magic != std::end(kMagics) && (control > 0 || !head.starts_with("BZh"))) return magic->what;
   std::size_t zeros[2] = {0, 0};
   for (std::size_t i = 0; i < head.size(); ++i) zeros[i % 2] += head[i] == '\0' ? 1 : 0;

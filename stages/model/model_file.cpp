@@ -144,7 +144,7 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
                           out.decision.value("from", nlohmann::json("val")).is_string();
     if (!is_sound) {
       throw Error(ExitCode::kData,
-                  file.path().string() + ": metadata 'decision' has a threshold that is none");
+                  file.path().string() + ": metadata 'decision' has a threshold that is not a number");
     }
   }
   return out;
