@@ -2,7 +2,7 @@
 # stages. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
-  dataset_files description domain domains graph_domain import synth)
+  dataset_files description domain domains graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
   can_describe can_domain can_import can_log can_rows can_writer log_windows synth_attacks synth_logs
   synth_traffic windows)
@@ -15,9 +15,9 @@ kdgat_add_room(kdgat_graph stages/data/texts
   text_store texts_describe texts_domain)
 kdgat_add_room(kdgat_graph stages/file
   byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
-  utf8)
+  text_kind utf8)
 kdgat_add_room(kdgat_graph stages/graph
-  buffer feature_stats graph_store pack paths shape spatial split store_file)
+  buffer feature_stats graph_store pack paths shape spatial split store_file verified_files)
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays ids path_counts positions sections targets trees)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.

@@ -38,6 +38,8 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/texts/fuzz_texts_test.cpp
     tests/unit/graph/graph_store_test.cpp
     tests/unit/data/import_test.cpp
+    tests/unit/data/recognise_test.cpp
+    tests/unit/data/store_flips_test.cpp
     tests/unit/file/line_reader_test.cpp
     tests/unit/data/can/log_windows_test.cpp
     tests/unit/graph/pack_test.cpp
@@ -53,6 +55,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/space/swc_test.cpp
     tests/unit/data/can/synth_logs_test.cpp
     tests/unit/file/tar_test.cpp
+    tests/unit/file/text_kind_test.cpp
     tests/unit/data/texts/text_clean_test.cpp
     tests/unit/data/texts/text_golden_test.cpp
     tests/unit/data/texts/text_graph_test.cpp
@@ -121,7 +124,8 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/made_before_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/hostile_test.cpp
+       tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
@@ -148,6 +152,7 @@ if(KDGAT_ENGINE)
       tests/unit/model/space/sgmp_test.cpp
       tests/unit/objective/distillation_test.cpp
       tests/unit/objective/graph_objective_test.cpp
+      tests/unit/objective/lying_models_test.cpp
       tests/unit/objective/mixed_precision_test.cpp
       tests/unit/objective/objective_test.cpp
       tests/unit/objective/tree_objective_test.cpp

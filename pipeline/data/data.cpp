@@ -9,6 +9,7 @@
 #include "data/domains.h"
 #include "data/import.h"
 #include "data/import_options.h"
+#include "data/piped_input.h"
 #include "data/synth.h"
 #include "kdgat/result.h"
 #include "pipeline/data/data_store.h"
@@ -101,11 +102,16 @@ void link_store(const fs::path& given, const fs::path& folder) {
   fs::rename(staging.path() / kStore, folder / kStore);
 }
 
+graph::Check check_of(bool verify) { return verify ? graph::Check::kAlways : graph::Check::kOnce; }
+
+/// Whether what a path names can be read only once, and is not known before.
+bool is_stream(const fs::path& path) { return path == "-" || graph::is_pipe(path); }
+
 /// Puts a given store into `folder`, and a split beside it unless the parts stand inside.
-void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder) {
+void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder, bool verify) {
   const graph::Domain& domain = graph::domain_of_store(graph::all_domains(), given);
   const bool in_store = domain.has_parts_inside();
-  check_store_options(data, given, domain.open(given, !in_store).options, in_store,
+  check_store_options(data, given, domain.open(given, check_of(verify)).options, in_store,
                       domain.source_word());
   if (in_store) return link_store(given, folder);
   const GraphStore store = GraphStore::open(given);
@@ -141,8 +147,8 @@ std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
 }
 
 /// Throws Error(kData) if store or split is missing or unsound.
-PreparedData open_prepared(const fs::path& folder) {
-  graph::DataFolder made = graph::open_folder(graph::all_domains(), folder);
+PreparedData open_prepared(const fs::path& folder, bool verify = false) {
+  graph::DataFolder made = graph::open_folder(graph::all_domains(), folder, check_of(verify));
   const std::size_t files = made.store.sources.size();
   PreparedData out;
   out.folder = folder;
@@ -157,7 +163,7 @@ PreparedData open_prepared(const fs::path& folder) {
 /// What a given store and its parts are known by.
 std::string identity_of_given(const DataSpec& data, const fs::path& path) {
   const graph::Domain& domain = graph::domain_of_store(graph::all_domains(), path);
-  std::string what = domain.open(path, false).content_hash;
+  std::string what = domain.open(path, graph::Check::kOnce).content_hash;
   if (domain.has_parts_inside()) return what;
   const fs::path own_split = path.parent_path() / kSplit;
   if (!sets_split(data) && fs::exists(own_split)) {
@@ -192,8 +198,8 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
                 "--data PATH names logs or a graph store; --preset smoke brings its own",
                 data.where);
   }
-  if (data.path == "-") {
-    // What stands on standard input is known only once it is read: never the same twice.
+  if (is_stream(data.path)) {
+    // What a stream gives is known only once it is read: never the same twice.
     static const std::string once =
         std::to_string(::getpid()) + " " +
         std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
@@ -210,7 +216,7 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
 std::string data_domain(const DataSpec& data) {
   const graph::Domains domains = graph::all_domains();
   if (data.synthetic) return graph::domain_of_synth(domains, data.synth.values).name();
-  if (data.path.empty() || data.path == "-") return "";
+  if (data.path.empty() || is_stream(data.path)) return "";
   require_input(data.path);
   const fs::path store = store_of(data.path);
   return (store.empty() ? graph::domain_of_source(domains, data.path, data.import.values)
@@ -218,16 +224,28 @@ std::string data_domain(const DataSpec& data) {
       .name();
 }
 
-std::optional<PreparedData> find_prepared(const fs::path& folder) {
+namespace {
+
+/// find_prepared(), and in `damage` why what stands there cannot be used.
+std::optional<PreparedData> find_sound(const fs::path& folder, bool verify,
+                                       std::vector<Diagnostic>& damage) {
   std::error_code ignored;
   if (!fs::exists(folder / kStore, ignored)) return std::nullopt;
   try {
-    PreparedData found = open_prepared(folder);
+    PreparedData found = open_prepared(folder, verify);
     found.reused = true;
     return found;
-  } catch (const Error&) {
-    return std::nullopt;  // damaged, or of another version: made again
+  } catch (const Error& error) {
+    damage = error.diagnostics();  // damaged, or of another version: made again
+    return std::nullopt;
   }
+}
+
+}  // namespace
+
+std::optional<PreparedData> find_prepared(const fs::path& folder, bool verify) {
+  std::vector<Diagnostic> ignored;
+  return find_sound(folder, verify, ignored);
 }
 
 void check_data(const DataSpec& data) {
@@ -237,7 +255,7 @@ void check_data(const DataSpec& data) {
     const graph::Domain& domain = graph::domain_of_synth(domains, data.synth.values);
     return graph::check_mistaken_options(domains, domain, options);
   }
-  if (data.path.empty() || data.path == "-") return;
+  if (data.path.empty() || is_stream(data.path)) return;
   require_input(data.path);
   const fs::path store = store_of(data.path);
   if (store.empty()) {
@@ -246,7 +264,7 @@ void check_data(const DataSpec& data) {
   }
   const graph::Domain& domain = graph::domain_of_store(domains, store);
   const bool in_store = domain.has_parts_inside();
-  check_store_options(data, store, domain.open(store, false).options, in_store,
+  check_store_options(data, store, domain.open(store, graph::Check::kOnce).options, in_store,
                       domain.source_word());
 }
 
@@ -260,8 +278,10 @@ void clear_data_leftovers(const fs::path& dataset_root) {
 }
 
 PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
-                          const DataProgress& progress, const std::function<bool()>& cancelled) {
-  if (std::optional<PreparedData> found = find_prepared(folder)) {
+                          const DataProgress& progress, const std::function<bool()>& cancelled,
+                          bool verify) {
+  std::vector<Diagnostic> damage;
+  if (std::optional<PreparedData> found = find_sound(folder, verify, damage)) {
     found->summary = summary_of(data, *found);
     return *std::move(found);
   }
@@ -270,7 +290,7 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
   const fs::path store = data.synthetic ? fs::path() : store_of(data.path);
   std::vector<Diagnostic> warnings;
   if (!store.empty()) {
-    adopt_store(data, store, folder);
+    adopt_store(data, store, folder, verify);
   } else {
     warnings = (data.synthetic ? import_synthetic(data, folder, progress, cancelled)
                                : graph::import_source(graph::all_domains(), data.path, folder,
@@ -280,6 +300,10 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
   PreparedData out = open_prepared(folder);
   out.summary = summary_of(data, out);
   out.warnings = std::move(warnings);
+  for (Diagnostic& fault : damage) {
+    fault.hint = "the import that stood there was made again";
+    out.warnings.push_back(std::move(fault));
+  }
   output.keep();
   return out;
 }
@@ -298,7 +322,7 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
   }
   graph::check_import_options(graph::all_domains(), options);
   OutputFolder output(folder);
-  clear_leftovers(folder, {kSynthPrefix});
+  clear_leftovers(folder, {kSynthPrefix, kInputPrefix});
   clear_leftovers(temporary_folder(), {kInspectPrefix});
   const graph::ImportReport report =
       graph::import_source(graph::all_domains(), source, folder, options, progress, cancelled);

@@ -36,8 +36,9 @@ std::filesystem::path data_folder(const DataSpec& data, const std::filesystem::p
 /// Throws as data_folder(), and Error(kData) for data of no domain.
 std::string data_domain(const DataSpec& data);
 
-/// What is already imported, without importing; nullopt if nothing is.
-std::optional<PreparedData> find_prepared(const std::filesystem::path& folder);
+/// What is already imported and sound, without importing; nullopt if nothing is. Data hashes are
+/// read once a day for each file; `verify`: now, too.
+std::optional<PreparedData> find_prepared(const std::filesystem::path& folder, bool verify = false);
 
 /// Removes what killed imports left below <root>/<dataset>/data/, and killed inspections in the
 /// folder of temporary files; what a living process works on stays.
@@ -49,12 +50,14 @@ void check_data(const DataSpec& data);
 
 using DataProgress = std::function<void(int64_t done, int64_t total)>;  ///< in bytes
 
-/// Imports (or synthesises, then imports) unless it is there.
+/// Imports (or synthesises, then imports) unless it is there, and sound as far as find_prepared()
+/// looks; that it was not is a warning.
 /// A graph store is linked, not copied; its own split is kept unless the profile sets one. Throws
 /// Error(kData) for bad input, Error(kUsage) for bad options and for import options that a given
 /// store was not made with, Error(kInterrupted) once `cancelled` answers true (nothing is left).
 PreparedData prepare_data(const DataSpec& data, const std::filesystem::path& folder,
-                          const DataProgress& progress, const std::function<bool()>& cancelled);
+                          const DataProgress& progress, const std::function<bool()>& cancelled,
+                          bool verify = false);
 
 /// `kdgat data import`: {"folder","reused","rows","graphs","attack","sources":[..],"parts":{..},
 /// "warnings":[{"where","message","hint"}]}, what its domain adds to the facts of a store, and

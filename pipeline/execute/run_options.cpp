@@ -122,6 +122,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   line.value("--from", options.plan.from);
   line.value("--until", options.plan.until);
   line.flag("--force", options.plan.force);
+  line.flag("--verify", options.verify);
   line.flag("-n,--dry-run", options.dry_run);
   line.flag("--explain", options.explain);
   line.flag("--in-process", options.in_process);

@@ -4,7 +4,7 @@
 //   kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...]
 //     --preset A,B  --config FILE  --data PATH  --root DIR  --device D  --threads N  --seed N
 //     --memory-limit SIZE  --allocator SETTINGS
-//     --from STEP  --until STEP  --force  -n, --dry-run  --explain  --in-process
+//     --from STEP  --until STEP  --force  --verify  -n, --dry-run  --explain  --in-process
 //     --option-name VALUE...    every option of every stage, own or published name, dashes
 #pragma once
 
@@ -26,6 +26,7 @@ struct RunOptions {
   bool dry_run = false;
   bool explain = false;
   bool in_process = false;
+  bool verify = false;  ///< data hashes are read, whenever that was last done
 };
 
 /// What a profile may hold beside the host's own keys and the options of stages.

@@ -89,7 +89,8 @@ Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
 
 std::optional<PreparedData> RunSession::find_data() const {
   if (!needs_data) return std::nullopt;
-  std::optional<PreparedData> found = find_prepared(data_folder(profile.data, dataset_root));
+  std::optional<PreparedData> found =
+      find_prepared(data_folder(profile.data, dataset_root), options.verify);
   if (found) return found;
   check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
                 context.catalog, data_domain(profile.data));
@@ -113,7 +114,7 @@ std::optional<PreparedData> RunSession::import(Status& status) const {
         [&](int64_t done, int64_t total) {
           status.progress({"data", phase, "bytes", done, total, json::object(), 0});
         },
-        [] { return pending_signal() != 0; });
+        [] { return pending_signal() != 0; }, options.verify);
   } catch (const Error& e) {
     if (pending_signal() == 0 || e.code() != ExitCode::kInterrupted) throw;
     throw Error(static_cast<ExitCode>(pending_signal()), e.diagnostics());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "kdgat/text.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -80,6 +81,10 @@ Checked check_text(const json& schema, const Value& value) {
     text = value.text;  // precision: 32 means the text
   } else {
     return {nullptr, value_text(value.value) + " is not a text"};
+  }
+  // Stages are told of options in JSON, which holds nothing else.
+  if (!schema.value(kAnyBytes, false) && !is_utf8(text)) {
+    return {nullptr, escaped_name(text) + " is not UTF-8"};
   }
   if (schema.contains("enum")) {
     const json& choices = schema["enum"];

@@ -27,6 +27,9 @@ struct Checked {
   std::string problem;  ///< "" = good
 };
 
+/// In the schema of a text: it may be any bytes, as names of files may. Others are UTF-8.
+inline constexpr const char* kAnyBytes = "x-any-bytes";
+
 /// 1 becomes 1.0 for a number, 1e3 becomes 1000 for an integer, `a,b` and `a` lists for a list.
 Checked check_value(const nlohmann::json& schema, const Value& value);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kdgat/text.h"
 #include "pipeline/profile/profile.h"
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
@@ -180,7 +181,7 @@ class Resolver {
           }
           if (!a.key.empty()) set_section(data.synth, schemas_.synth, a, "data.synth");
         } else if (a.scope == Scope::kData && a.key == "path") {
-          const Checked path = check_value({{"type", "string"}}, a.value);
+          const Checked path = check_value({{"type", "string"}, {kAnyBytes, true}}, a.value);
           if (!path.problem.empty() || path.value == "") {
             problem(a, "data.path has no value", "");
             continue;
@@ -213,7 +214,9 @@ class Resolver {
     if (said || (origin != "default" && !was_synthetic)) return;
     fs::path name = fs::path(path).lexically_normal();
     if (!name.has_filename()) name = name.parent_path();
-    std::string stem = name.filename().string();
+    // A folder of runs is called so, and stands in files of JSON: any bytes become a plain name.
+    std::string stem = escaped_name(name.filename().string());
+    std::replace(stem.begin(), stem.end(), '\\', '_');
     stem = stem.substr(0, stem.find('.', 1));
     const bool nameless = stem.empty() || stem == "-" || stem == "." || stem == ".." || stem == "/";
     if (holds_control(stem)) {

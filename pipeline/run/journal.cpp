@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "kdgat/measure.h"
+#include "kdgat/parse_json.h"
 #include "pipeline/show/json_lookup.h"
 
 namespace kdgat {
@@ -141,7 +142,7 @@ std::vector<JournalReader::Line> JournalReader::read() {
   in.seekg(offset_);
   for (std::string text; std::getline(in, text) && !in.eof();) {
     offset_ += static_cast<int64_t>(text.size()) + 1;
-    json event = json::parse(text, nullptr, false);
+    json event = json_or_none(text);
     if (event.is_object()) lines.push_back({std::move(event), offset_});
   }
   return lines;

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kdgat/error.h"
+#include "kdgat/parse_json.h"
 
 namespace kdgat {
 namespace {
@@ -35,6 +36,10 @@ std::optional<std::string> file_text(const fs::path& file) {
 }
 
 json parse_json(const std::string& text, const std::string& name) {
+  if (is_nested_deeper(text, kDeepestJson)) {
+    throw Error(ExitCode::kData,
+                "JSON nested deeper than " + std::to_string(kDeepestJson) + " levels", "", name);
+  }
   try {
     return json::parse(text);
   } catch (const json::parse_error& e) {
@@ -61,7 +66,7 @@ json load_object(const fs::path& file) {
 json read_json(const fs::path& file) {
   const std::optional<std::string> text = file_text(file);
   if (!text) return {};
-  json content = json::parse(*text, nullptr, false);
+  json content = json_or_none(*text);
   return content.is_discarded() ? json() : content;
 }
 

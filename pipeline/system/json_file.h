@@ -14,14 +14,14 @@ namespace kdgat {
 std::optional<std::string> file_text(const std::filesystem::path& file);
 
 /// What `text`, the content of a file shown as `name`, holds. Throws Error(kData) at name:line if
-/// it is not valid JSON.
+/// it is not valid JSON, or nested deeper than kDeepestJson.
 nlohmann::json parse_json(const std::string& text, const std::string& name);
 
 /// The object in a file that must be there. Throws Error(kData) at the file, and its line where the
 /// text is not valid.
 nlohmann::json load_object(const std::filesystem::path& file);
 
-/// What stands in a file; null if it is not there or not valid JSON.
+/// What stands in a file; null if it is not there, not valid JSON or nested too deeply.
 nlohmann::json read_json(const std::filesystem::path& file);
 /// The object in a file; an empty one if there is none.
 nlohmann::json read_object(const std::filesystem::path& file);

@@ -34,9 +34,9 @@ std::string joined(const std::set<std::string>& words) {
 
 CompletionWords collect(const PluginCatalog& catalog) {
   std::set<std::string> visible, stages, keys,
-      flags = {"--preset", "--config",  "--data",      "--from",     "--until",
-               "--force",  "--dry-run", "--explain",   "--progress", "--in-process",
-               "--json",   "--help",    "--plugin-dir"};
+      flags = {"--preset", "--config", "--data",       "--from",      "--until",
+               "--force",  "--verify", "--dry-run",    "--explain",   "--progress",
+               "--json",   "--help",   "--in-process", "--plugin-dir"};
   const auto add = [&](const nlohmann::json& schema, const std::string& prefix) {
     for (const std::string& name : option_names(schema)) {
       flags.insert(flag_of(prefix + name));

@@ -352,6 +352,7 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --from STEP          run this step and what depends on it again
   --until STEP         stop after this step
   --force              keep nothing of earlier runs
+  --verify             read all data and their hashes, not only once a day for each file
   -n, --dry-run        say what would run; change nothing
   --explain            say why each step runs or is kept
   --progress FORM      text, or jsonl: one JSON object a line on stderr (also KDGAT_PROGRESS)

@@ -133,10 +133,10 @@ class Domain {
   virtual const char* source_word() const = 0;
   /// Whether the parts (train, test, ...) stand in the store; else in a split beside it.
   virtual bool has_parts_inside() const { return true; }
-  /// `check_data`: also the data, by their hashes. Throws Error(kData).
-  virtual StoreView open(const std::filesystem::path& store, bool check_data) const = 0;
-  /// Every problem of a store and of its parts; empty when sound. Throws Error(kData) if it cannot
-  /// be opened.
+  /// Throws Error(kData) if it is damaged, as far as `check` looks.
+  virtual StoreView open(const std::filesystem::path& store, Check check) const = 0;
+  /// Every problem of a store and of its parts, that it cannot be opened among them; empty when
+  /// sound.
   virtual std::vector<Diagnostic> verify(const std::filesystem::path& store) const = 0;
   /// {"path","content_hash","facts","options","files":[...],"parts":{name: counts}, ...}.
   virtual nlohmann::json inspect(const std::filesystem::path& store) const = 0;
@@ -192,8 +192,5 @@ class WithOptions : public Base {
     return out;
   }
 };
-
-/// Throws Error(kData) unless the data of a store agree with their hashes.
-void require_hashes(const std::filesystem::path& store);
 
 }  // namespace kdgat::graph

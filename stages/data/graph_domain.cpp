@@ -38,8 +38,8 @@ bool GraphDomain::is_store(const SafetensorsFile& file) const {
   return GraphStore::is_store(file) && owns(file);
 }
 
-StoreView GraphDomain::open(const fs::path& store, bool check_data) const {
-  const GraphStore graphs = GraphStore::open(store, check_data);
+StoreView GraphDomain::open(const fs::path& store, Check check) const {
+  const GraphStore graphs = GraphStore::open(store, check);
   StoreView out{graphs.content_hash(), graphs.facts(),  graphs.options(),
                 graphs.sources(),      graphs.graphs(), 0};
   for (const Source& source : out.sources) out.rows += source.rows;
@@ -47,10 +47,11 @@ StoreView GraphDomain::open(const fs::path& store, bool check_data) const {
 }
 
 std::vector<Diagnostic> GraphDomain::verify(const fs::path& store) const {
-  const GraphStore graphs = GraphStore::open(store);
-  std::vector<Diagnostic> problems = graphs.verify();
+  std::vector<Diagnostic> problems;
   const fs::path split = store.parent_path() / kSplitName;
   try {
+    const GraphStore graphs = GraphStore::open(store, Check::kRanges);
+    problems = graphs.verify();
     if (fs::exists(split)) load_split(split, graphs);
   } catch (const Error& e) {
     problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());

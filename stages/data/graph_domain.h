@@ -18,7 +18,7 @@ class GraphDomain : public Domain {
   bool is_store(const SafetensorsFile& file) const override;
   const char* source_word() const override { return "logs"; }
   bool has_parts_inside() const override { return false; }
-  StoreView open(const std::filesystem::path& store, bool check_data) const override;
+  StoreView open(const std::filesystem::path& store, Check check) const override;
   std::vector<Diagnostic> verify(const std::filesystem::path& store) const override;
   /// "files": {"name","format","rows","malformed", counts}, "parts": {name: counts}, where counts
   /// are {"graphs","unlabelled","nodes":{"p50","p95","p99","max"},"edges":{same}} and what

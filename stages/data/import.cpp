@@ -10,6 +10,8 @@
 
 #include "data/graph_domain.h"
 #include "data/import_options.h"
+#include "data/piped_input.h"
+#include "kdgat/text.h"
 
 namespace kdgat::graph {
 
@@ -95,7 +97,7 @@ json input_identity(const std::vector<LogFile>& files) {
   for (const LogFile& file : files) {
     if (file.path == "-") continue;
     const auto written = fs::last_write_time(file.path).time_since_epoch().count();
-    out.push_back({file.name, fs::file_size(file.path), written});
+    out.push_back({escaped_name(file.name), fs::file_size(file.path), written});
   }
   return out;
 }
@@ -134,7 +136,7 @@ bool stands(Domains domains, const fs::path& path, const std::string& fingerprin
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return false;
   try {
-    return domain_of_store(domains, path).open(path, true).options.value("input", "") ==
+    return domain_of_store(domains, path).open(path, Check::kOnce).options.value("input", "") ==
            fingerprint;
   } catch (const Error&) {
     return false;  // damaged or of another version: made again
@@ -200,18 +202,24 @@ void check_mistaken_options(Domains domains, const Domain& domain, const json& v
   }
 }
 
-ImportReport import_source(Domains domains, const fs::path& source, const fs::path& out,
-                           const json& values, const ImportProgress& progress,
-                           const std::function<bool()>& cancelled) {
-  check_import_options(domains, values);
+namespace {
+
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (!failure) return;
+  throw Error(ExitCode::kData, "cannot create " + folder.string() + ": " + failure.message());
+}
+
+/// import_source() of what is no pipe.
+ImportReport import_files(Domains domains, const fs::path& source, const fs::path& out,
+                          const json& values, const ImportProgress& progress,
+                          const std::function<bool()>& cancelled) {
   ImportReport report;
   const auto [domain, found] = claim_of(domains, source, values);
   const std::shared_ptr<const DomainInput> input = found.take(report.warnings);
   json made_with = store_options(*domain, values);
-  std::error_code failure;
-  fs::create_directories(out, failure);
-  if (failure)
-    throw Error(ExitCode::kData, "cannot create " + out.string() + ": " + failure.message());
+  make_folder(out);
   const FolderLock lock(out);
 
   const fs::path store = out / kStoreName;
@@ -224,16 +232,31 @@ ImportReport import_source(Domains domains, const fs::path& source, const fs::pa
         {made_with, store, cancelled, byte_counter(input->files(), progress, cancelled), report});
   }
   divide(*domain, out, values);
-  StoreView made = domain->open(store, false);
+  StoreView made = domain->open(store, Check::kOnce);
   report.sources = std::move(made.sources);
   report.graphs = made.graphs;
   report.rows = made.rows;
   return report;
 }
 
+}  // namespace
+
+ImportReport import_source(Domains domains, const fs::path& source, const fs::path& out,
+                           const json& values, const ImportProgress& progress,
+                           const std::function<bool()>& cancelled) {
+  check_import_options(domains, values);
+  if (is_pipe(source)) make_folder(out);
+  const PipedInput input(source, out, cancelled);
+  try {
+    return import_files(domains, input.path(), out, values, progress, cancelled);
+  } catch (const Error& error) {
+    throw input.renamed(error);
+  }
+}
+
 std::string import_fingerprint(Domains domains, const fs::path& source, const json& values) {
   if (const fs::path store = store_of(domains, source); !store.empty()) {
-    return domain_of_store(domains, store).open(store, false).content_hash;
+    return domain_of_store(domains, store).open(store, Check::kOnce).content_hash;
   }
   check_import_options(domains, values);
   const auto [domain, found] = claim_of(domains, source, values);
@@ -245,11 +268,11 @@ const Domain& domain_of_source(Domains domains, const fs::path& source, const js
   return *claim_of(domains, source, values).domain;
 }
 
-DataFolder open_folder(Domains domains, const fs::path& folder) {
+DataFolder open_folder(Domains domains, const fs::path& folder, Check check) {
   const fs::path path = folder / kStoreName;
   DataFolder out;
   out.domain = &domain_of_store(domains, path);
-  out.store = out.domain->open(path, false);
+  out.store = out.domain->open(path, check);
   out.fingerprint = out.store.content_hash;
   if (out.domain->has_parts_inside()) return out;
   const Split split = load_split(folder / kSplitName, GraphStore::open(path));

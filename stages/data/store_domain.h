@@ -9,22 +9,25 @@
 
 namespace kdgat::graph {
 
-/// Store is a StoreFile with open(path), is_store(file) and verify().
+/// Store is a StoreFile with open(path, check), is_store(file) and verify().
 template <class Store>
 class StoreDomain : public Domain {
  public:
   bool is_store(const SafetensorsFile& file) const override { return Store::is_store(file); }
 
-  StoreView open(const std::filesystem::path& path, bool check_data) const override {
-    const Store store = Store::open(path);
-    if (check_data) require_hashes(path);
+  StoreView open(const std::filesystem::path& path, Check check) const override {
+    const Store store = Store::open(path, check);
     StoreView out{store.content_hash(), store.facts(), store.options(), store.sources(), 1, 0};
     for (const Source& source : out.sources) out.rows += is_counted(source) ? source.rows : 0;
     return out;
   }
 
   std::vector<Diagnostic> verify(const std::filesystem::path& path) const override {
-    return Store::open(path).verify();
+    try {
+      return Store::open(path, Check::kRanges).verify();
+    } catch (const Error& error) {
+      return error.diagnostics();
+    }
   }
 
   nlohmann::json inspect(const std::filesystem::path& path) const override {

@@ -35,8 +35,12 @@ struct Model {
 std::string difference(const model::ModelHeader& header, const graph::GraphStore& store) {
   if (!header.data.empty()) return model::layout_difference(header.data, train::layout_of(store));
   const int64_t known = store.ids() != nullptr ? store.ids()->count() : 1;
-  const int64_t ids = header.config.value("num_ids", known);
-  const int64_t features = header.config.value("node_features", store.node_features());
+  const auto said = [&header](const char* key, int64_t otherwise) {
+    const json value = header.config.value(key, json());
+    return value.is_number_integer() ? value.get<int64_t>() : otherwise;  // judged when it is built
+  };
+  const int64_t ids = said("num_ids", known);
+  const int64_t features = said("node_features", store.node_features());
   if (ids == known && features == store.node_features()) return "";
   return "made for " + std::to_string(ids) + " ids and " + std::to_string(features) +
          " node features, the data has " + std::to_string(known) + " and " +

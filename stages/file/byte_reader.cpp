@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kStoredBlock = std::size_t{1} << 18;
 constexpr int kPollMilliseconds = 100;
+constexpr std::size_t kUnpackedBetweenAsking = std::size_t{1} << 22;
 
 [[noreturn]] void fail(const std::string& name, const std::string& reason) {
   throw Error(ExitCode::kData, "cannot read " + name + ": " + reason);
@@ -29,8 +30,9 @@ class ByteReader::Impl {
  public:
   Impl(const std::filesystem::path& path, std::string name, std::function<bool()> cancelled)
       : name_(std::move(name)), cancelled_(std::move(cancelled)), stored_(kStoredBlock) {
+    // Not blocking: opening a pipe would wait for its writer, and no signal could end that.
     fd_ = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                      : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+                      : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd_ < 0) fail(name_, std::strerror(errno));
   }
   Impl(std::string name, std::string_view bytes)
@@ -50,7 +52,13 @@ class ByteReader::Impl {
   /// At least one byte, at most `room`; 0 at the end.
   std::size_t read(char* to, std::size_t room) {
     if (!is_known_) recognise();
-    if (is_packed_) return unpack(to, room);
+    if (is_packed_) {
+      // A little that is stored may be very much unpacked.
+      if (unpacked_ >= kUnpackedBetweenAsking) stop_if_cancelled();
+      const std::size_t bytes = unpack(to, room);
+      unpacked_ += bytes;
+      return bytes;
+    }
     if (begin_ == end_) return read_file(to, room);
     const std::size_t bytes = std::min(room, end_ - begin_);
     std::copy_n(stored_.data() + begin_, bytes, to);
@@ -119,9 +127,9 @@ class ByteReader::Impl {
   std::size_t read_file(char* to, std::size_t room) {
     if (fd_ < 0) return 0;  // all of it was given
     for (;;) {
-      if (cancelled_) wait();
+      wait();
       const ssize_t bytes = ::read(fd_, to, room);
-      if (bytes < 0 && errno == EINTR) continue;
+      if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (bytes < 0) fail(name_, std::strerror(errno));
       stored_bytes_ += bytes;
       return static_cast<std::size_t>(bytes);
@@ -129,11 +137,17 @@ class ByteReader::Impl {
   }
 
   /// Until there is something to read.
-  void wait() const {
+  void wait() {
     pollfd wanted{fd_, POLLIN, 0};
     do {
-      if (cancelled_()) throw Error(ExitCode::kInterrupted, "interrupted while reading " + name_);
+      stop_if_cancelled();
     } while (::poll(&wanted, 1, kPollMilliseconds) <= 0);
+  }
+
+  void stop_if_cancelled() {
+    unpacked_ = 0;
+    if (!cancelled_ || !cancelled_()) return;
+    throw Error(ExitCode::kInterrupted, "interrupted while reading " + name_);
   }
 
   std::string name_;
@@ -142,6 +156,7 @@ class ByteReader::Impl {
   std::vector<char> stored_;  // [begin_, end_) is not yet used
   std::size_t begin_ = 0, end_ = 0;
   int64_t stored_bytes_ = 0;
+  std::size_t unpacked_ = 0;  // since `cancelled` was asked
   bool is_known_ = false, is_packed_ = false, member_ended_ = false;
   z_stream stream_{};
 };

@@ -14,9 +14,9 @@ namespace kdgat::graph {
 
 class ByteReader {
  public:
-  /// "-" is standard input. Throws Error(kData) if the file cannot be opened. While a pipe or a
-  /// terminal has nothing to say `cancelled` is asked now and then: true ends the reading with
-  /// Error(kInterrupted).
+  /// "-" is standard input; a pipe that nobody writes to yet is waited for. Throws Error(kData) if
+  /// the file cannot be opened. While a pipe or a terminal has nothing to say, and with every few
+  /// MiB that are unpacked, `cancelled` is asked: true ends the reading with Error(kInterrupted).
   explicit ByteReader(const std::filesystem::path& path, std::function<bool()> cancelled = {});
   /// Bytes in memory, called `name` in messages; packed or not.
   ByteReader(std::string name, std::string_view bytes);

@@ -88,6 +88,11 @@ bool CsvReader::next_row(std::string_view& text) {
     quote.read(text);
     joined_ += '\n';
     joined_ += text;
+    if (joined_.size() > kLongestLine) {
+      throw Error(ExitCode::kData,
+                  "a row longer than " + std::to_string(kLongestLine >> 20) + " MiB",
+                  "a quoted field that does not end?", where());
+    }
   }
   text = joined_;
   return true;

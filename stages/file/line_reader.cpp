@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "file/byte_reader.h"
+#include "kdgat/error.h"
 
 namespace kdgat::graph {
 namespace {
@@ -18,7 +19,11 @@ LineReader::~LineReader() = default;
 LineReader::LineReader(const std::filesystem::path& path, std::function<bool()> cancelled)
     : file_(std::make_unique<ByteReader>(path, std::move(cancelled))), buffer_(kBlock) {
   name_ = file_->name();
+  read_ = [file = file_.get()](char* to, std::size_t room) { return file->read(to, room); };
 }
+
+LineReader::LineReader(std::string name, Read read)
+    : name_(std::move(name)), read_(std::move(read)), buffer_(kBlock) {}
 
 LineReader::LineReader(std::string name, std::string_view text)
     : name_(std::move(name)),
@@ -30,7 +35,7 @@ LineReader::LineReader(std::string name, std::string_view text)
 
 bool LineReader::next_across_blocks(std::string_view& line) {
   std::size_t searched = end_ - begin_;
-  while (read_block()) {
+  while (searched <= kLongestLine && read_block()) {
     const char* from = buffer_.data() + begin_;
     const void* end = std::memchr(from + searched, '\n', end_ - begin_ - searched);
     if (end != nullptr) {
@@ -45,17 +50,23 @@ bool LineReader::next_across_blocks(std::string_view& line) {
   return true;
 }
 
+void LineReader::refuse_line() const {
+  throw Error(ExitCode::kData,
+              "a line longer than " + std::to_string(kLongestLine >> 20) + " MiB: not a text", "",
+              name_ + ":" + std::to_string(line_number_ + 1));
+}
+
 /// Reads behind what is left of the last block, which moves to the front; a line longer than the
 /// buffer makes it grow. False at the end of the file.
 bool LineReader::read_block() {
-  if (!file_) return false;
+  if (!read_) return false;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
   if (buffer_.size() - end_ < kBlock / 2) buffer_.resize(2 * buffer_.size());
-  const std::size_t bytes = file_->read(buffer_.data() + end_, buffer_.size() - end_);
+  const std::size_t bytes = read_(buffer_.data() + end_, buffer_.size() - end_);
   end_ += bytes;
-  bytes_read_ = file_->stored_bytes();
+  bytes_read_ = file_ ? file_->stored_bytes() : bytes_read_ + static_cast<int64_t>(bytes);
   return bytes > 0;
 }
 

@@ -15,20 +15,27 @@ namespace kdgat::graph {
 
 class ByteReader;
 
+/// Longer ones are refused: what is no text must not become one line of all it is.
+inline constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+
 class LineReader {
  public:
-  /// "-" is standard input. Throws Error(kData) if the file cannot be opened. While a pipe or a
-  /// terminal has nothing to say `cancelled` is asked now and then: true ends the reading with
-  /// Error(kInterrupted).
+  /// Gives the next bytes of a text: at most `room`, 0 at the end.
+  using Read = std::function<std::size_t(char* to, std::size_t room)>;
+
+  /// "-" is standard input. Throws Error(kData) if the file cannot be opened, and
+  /// Error(kInterrupted) once `cancelled`, as ByteReader.
   explicit LineReader(const std::filesystem::path& path, std::function<bool()> cancelled = {});
   /// Lines of a text in memory, called `name` in messages.
   LineReader(std::string name, std::string_view text);
+  /// Lines of what `read` gives, called `name` in messages.
+  LineReader(std::string name, Read read);
   LineReader(LineReader&&) noexcept;
   ~LineReader();
 
   /// The next line without its line end ("\n" or "\r\n"; the last line needs none), valid until the
   /// next call. False at the end. Waits for no more than that line. Throws Error(kData) if reading
-  /// fails or gzip data is damaged.
+  /// fails, gzip data is damaged or the line is longer than kLongestLine.
   bool next(std::string_view& line) {
     const char* from = buffer_.data() + begin_;
     const void* end = __builtin_memchr(from, '\n', end_ - begin_);
@@ -45,7 +52,9 @@ class LineReader {
  private:
   bool next_across_blocks(std::string_view& line);
   bool read_block();
+  [[noreturn]] void refuse_line() const;
   void take(std::string_view& line, std::size_t length) {
+    if (length > kLongestLine) refuse_line();
     line = {buffer_.data() + begin_, length};
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     begin_ += length;
@@ -53,8 +62,9 @@ class LineReader {
   }
 
   std::string name_;
-  std::unique_ptr<ByteReader> file_;  // null: all stands in the buffer
-  std::vector<char> buffer_;          // [begin_, end_) is not yet handed out
+  std::unique_ptr<ByteReader> file_;
+  Read read_;                 // null: all stands in the buffer
+  std::vector<char> buffer_;  // [begin_, end_) is not yet handed out
   std::size_t begin_ = 0, end_ = 0;
   int64_t line_number_ = 0;
   int64_t bytes_read_ = 0;

@@ -80,8 +80,30 @@ bool TarReader::next() {
 }
 
 std::string TarReader::content() {
+  require_size();
   left_ -= size_;
   return take(size_);
+}
+
+std::function<std::size_t(char*, std::size_t)> TarReader::stream() {
+  require_size();
+  return [this, rest = size_](char* to, std::size_t room) mutable -> std::size_t {
+    const auto piece = static_cast<std::size_t>(std::min(rest, static_cast<int64_t>(room)));
+    if (piece == 0) return 0;
+    const std::size_t bytes = bytes_.read(to, piece);
+    if (bytes == 0) fail("it ends in the middle of " + name_);
+    rest -= static_cast<int64_t>(bytes);
+    left_ -= static_cast<int64_t>(bytes);
+    return bytes;
+  };
+}
+
+void TarReader::require_size() const {
+  if (size_ <= largest_) return;
+  throw Error(
+      ExitCode::kData,
+      name_ + " has " + std::to_string(size_) + " bytes, more than " + std::to_string(largest_),
+      "a larger largest_member_mb", archive());
 }
 
 bool TarReader::read_block(Block& block) {

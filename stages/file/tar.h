@@ -13,10 +13,14 @@
 
 namespace kdgat::graph {
 
+inline constexpr int64_t kLargestMember = int64_t{1} << 30;
+
 class TarReader {
  public:
-  explicit TarReader(const std::filesystem::path& path, std::function<bool()> cancelled = {})
-      : bytes_(path, std::move(cancelled)) {}
+  /// A file of more than `largest` bytes that is asked for is refused.
+  explicit TarReader(const std::filesystem::path& path, std::function<bool()> cancelled = {},
+                     int64_t largest = kLargestMember)
+      : bytes_(path, std::move(cancelled)), largest_(largest) {}
   /// An archive in memory, called `name` in messages.
   TarReader(std::string name, std::string_view bytes) : bytes_(std::move(name), bytes) {}
 
@@ -24,8 +28,11 @@ class TarReader {
   /// Throws Error(kData) if the archive is damaged or ends before its end mark.
   bool next();
   const std::string& name() const { return name_; }  ///< of the file, as it stands in the archive
-  /// The whole file; once for each.
+  /// The whole file. Of this and the next, one call for each file. Both throw Error(kData) for a
+  /// file that is too large.
   std::string content();
+  /// Gives the file piece by piece, at most `room` bytes each, 0 at its end; until the next next().
+  std::function<std::size_t(char* to, std::size_t room)> stream();
 
   const std::string& archive() const { return bytes_.name(); }
   int64_t bytes_read() const { return bytes_.stored_bytes(); }  ///< compressed or not
@@ -35,12 +42,14 @@ class TarReader {
   using Block = std::array<char, kBlock>;
 
   bool read_block(Block& block);  // false where there is none
+  void require_size() const;
   std::string take(int64_t size);
   void skip(int64_t size);
   void read_pax(const std::string& records);
   [[noreturn]] void fail(const std::string& reason) const;
 
   ByteReader bytes_;
+  int64_t largest_ = kLargestMember;
   std::string name_;
   std::string long_name_;  // of the next entry, from a header before it
   int64_t long_size_ = -1;

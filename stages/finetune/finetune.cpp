@@ -54,7 +54,17 @@ model::SgmpConfig config_from(const graph::SafetensorsFile& file) {
     throw Error(ExitCode::kData, file.path().string() + ": a " + header.name +
                                      ", and not an encoder of the stage gtssl");
   }
-  return header.config.at("encoder").get<model::SgmpConfig>();
+  model::SgmpConfig config;
+  try {
+    header.config.at("encoder").get_to(config);
+  } catch (const Error& error) {
+    std::vector<Diagnostic> problems = error.diagnostics();
+    for (Diagnostic& problem : problems) problem.where = file.path().string();
+    throw Error(error.code(), std::move(problems));
+  }
+  const model::LeastSize least = config.least_size();
+  model::require_room(file, least.numbers, least.tensors);
+  return config;
 }
 
 /// Of the pre-trained file what starts with "encoder.".
@@ -69,7 +79,7 @@ void load_encoder(const graph::SafetensorsFile& file, model::SgmpEncoder& encode
       throw Error(ExitCode::kData, file.path().string() + ": no tensor '" + name +
                                        "' of the shape its configuration says");
     }
-    item.value().copy_(torch::from_blob(const_cast<std::byte*>(found->second.data), to.sizes()));
+    item.value().copy_(model::finite_tensor(file, name));
   }
 }
 
@@ -161,6 +171,10 @@ Setup set_up(const FinetuneOptions& options, const Request& request, const Host*
   } else if (!file.empty()) {
     out.start = "pre-trained";
     const auto opened = graph::SafetensorsFile::open(file);
+    if (std::vector<Diagnostic> faults = graph::verify_hashes(opened); !faults.empty()) {
+      for (Diagnostic& fault : faults) fault.hint = "run the step that made it again";
+      throw Error(ExitCode::kData, std::move(faults));
+    }
     out.config = config_from(opened);
     if (out.config.node_features != store.node_features()) {
       throw Error(ExitCode::kData,

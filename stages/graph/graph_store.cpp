@@ -1,14 +1,7 @@
 #include "graph/graph_store.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -16,12 +9,18 @@
 #include "file/safetensors_header.h"
 #include "graph/graph_arrays.h"
 #include "graph/index.h"
+#include "graph/ranges.h"
 
 namespace kdgat::graph {
 
 using nlohmann::json;
 
 namespace {
+
+constexpr const char* kLabelFault = "has a label other than -1, 0 and 1";
+constexpr const char* kEdgeOutside = "names a node outside its graph";
+constexpr const char* kOrderFault =
+    "has a target_order that is not its edges ordered by (target, source)";
 
 Error cannot_write(const std::filesystem::path& path, const std::string& reason) {
   return Error(ExitCode::kData, path.string() + ": cannot be written: " + reason);
@@ -52,7 +51,7 @@ std::string edge_fault(const EdgeRange& edges) {
   for (std::size_t e = 0; e < edges.source.size(); ++e) {
     const int32_t source = edges.source[e], target = edges.target[e];
     if (source < 0 || source >= edges.nodes || target < 0 || target >= edges.nodes) {
-      return "names a node outside its graph";
+      return kEdgeOutside;
     }
     if (e > 0 && std::pair(edges.source[e - 1], edges.target[e - 1]) >= std::pair(source, target)) {
       return "is not ordered by (source, target), or appears twice";
@@ -100,48 +99,6 @@ json make_facts(const GraphStoreData& data, const MadeSections& sections) {
   return out;
 }
 
-// ---- files whose data hashes were found to agree, remembered across processes
-
-std::filesystem::path verified_file() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
-    return std::filesystem::path(cache) / "kdgat" / "verified";
-  }
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return {};
-  return std::filesystem::path(home) / ".cache" / "kdgat" / "verified";
-}
-
-/// "inode size mtime hash"; the hash keeps files of two file systems apart.
-std::optional<std::string> identity(const std::filesystem::path& path, const std::string& hash) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return std::to_string(status.st_ino) + " " + std::to_string(status.st_size) + " " +
-         std::to_string(status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec) + " " +
-         hash;
-}
-
-bool is_remembered(const std::string& line) {
-  std::ifstream in(verified_file());
-  for (std::string known; std::getline(in, known);) {
-    if (known == line) return true;
-  }
-  return false;
-}
-
-/// Best effort: without a cache folder the hashes are merely checked again next time.
-void remember(const std::string& line) {
-  const std::filesystem::path path = verified_file();
-  if (path.empty()) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) return;
-  const std::string text = line + "\n";
-  // One write, so that lines of two processes do not mix.
-  [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
-  ::close(fd);
-}
-
 }  // namespace
 
 GraphArrays arrays_of(const GraphStore& store) {
@@ -158,20 +115,8 @@ GraphArrays arrays_of(const GraphStoreData& data, std::span<const int32_t> targe
 
 // ---- reading
 
-GraphStore GraphStore::open(const std::filesystem::path& path, bool check_identity) {
-  GraphStore store(path);
-  if (check_identity) {
-    const std::optional<std::string> line = identity(path, store.content_hash());
-    if (!line || !is_remembered(*line)) {
-      std::vector<Diagnostic> faults = verify_hashes(store.file());
-      if (!faults.empty()) throw Error(ExitCode::kData, std::move(faults));
-      if (line) remember(*line);
-    }
-  }
-  return store;
-}
-
-GraphStore::GraphStore(const std::filesystem::path& path) : StoreFile(path, kKind) {
+GraphStore::GraphStore(const std::filesystem::path& path, Check check)
+    : StoreFile(path, kKind, check) {
   read("node_feature_names", node_feature_names_);
   read("edge_feature_names", edge_feature_names_);
   y_ = file().require<int32_t>("y", {-1});
@@ -195,13 +140,69 @@ GraphStore::GraphStore(const std::filesystem::path& path) : StoreFile(path, kKin
   if (const std::string fault = pointer_fault(edge_ptr_, edges); !fault.empty()) {
     throw refuse(path, "edge_ptr " + fault);
   }
-  const auto known = [this](int32_t s) {
-    return s >= 0 && static_cast<std::size_t>(s) < sources().size();
-  };
-  if (!std::all_of(source_of_.begin(), source_of_.end(), known)) {
-    throw refuse(path, "a graph is of a source that is not listed");
-  }
   sections_ = read_sections(file(), arrays_of(*this));
+  check_facts();
+  check_ranges();
+}
+
+void GraphStore::check_facts() const {
+  const std::vector<int64_t> nodes = sizes_of(node_ptr_), edges = sizes_of(edge_ptr_);
+  const auto most = [](const std::vector<int64_t>& sizes) {
+    return sizes.empty() ? int64_t{0} : *std::max_element(sizes.begin(), sizes.end());
+  };
+  require_facts({{"/graphs", graphs()},
+                 {"/num_ids", ids() == nullptr ? int64_t{1} : ids()->count()},
+                 {"/node_features", node_features_},
+                 {"/edge_features", edge_features_},
+                 {"/nodes/sum", this->nodes()},
+                 {"/nodes/max", most(nodes)},
+                 {"/edges/sum", this->edges()},
+                 {"/edges/max", most(edges)}});
+  require_numbers({"/attack", "/benign", "/unlabelled", "/nodes/p50", "/nodes/p95", "/nodes/p99",
+                   "/edges/p50", "/edges/p95", "/edges/p99"});
+  const json none = json::object();
+  const auto found = facts().find(kSectionFacts);
+  const std::string fault = sections_.fact_fault(found == facts().end() ? none : *found);
+  if (!fault.empty()) throw refuse(path(), "malformed metadata 'facts': " + fault);
+  if (node_feature_names_.size() != at(node_features_) ||
+      edge_feature_names_.size() != at(edge_features_)) {
+    throw refuse(path(), "feature names do not match the number of features");
+  }
+}
+
+void GraphStore::check_ranges() const {
+  if (!are_within(source_of_, 0, static_cast<int64_t>(sources().size()))) {
+    throw refuse(path(), "a graph is of a source that is not listed");
+  }
+  for (const Source& source : sources()) {
+    if (source.first_graph >= 0 && source.graphs >= 0 &&
+        source.first_graph <= graphs() - source.graphs) {
+      continue;
+    }
+    throw refuse(path(), "source " + source.path + " is of graphs that are not there");
+  }
+  const GraphArrays arrays = arrays_of(*this);
+  const auto refuse_graph = [this](std::size_t g, const std::string& what) {
+    return refuse(path(), "graph " + std::to_string(g) + " " + what);
+  };
+  if (targets() == nullptr && !are_within(y_, -1, 2)) {
+    const auto wrong =
+        std::find_if(y_.begin(), y_.end(), [](int32_t y) { return y < -1 || y > 1; });
+    throw refuse_graph(at(wrong - y_.begin()), kLabelFault);
+  }
+  for (std::size_t g = 0; g < y_.size(); ++g) {
+    const int64_t nodes = node_ptr_[g + 1] - node_ptr_[g], edges = edge_ptr_[g + 1] - edge_ptr_[g];
+    if (!are_within(arrays.of_edges(source_, g), 0, nodes) ||
+        !are_within(arrays.of_edges(target_, g), 0, nodes)) {
+      throw refuse_graph(g, std::string("has an edge that ") + kEdgeOutside);
+    }
+    if (!are_within(arrays.of_edges(target_order_, g), 0, edges)) {
+      throw refuse_graph(g, kOrderFault);
+    }
+    if (const std::string fault = sections_.range_fault(arrays, g); !fault.empty()) {
+      throw refuse_graph(g, fault);
+    }
+  }
 }
 
 std::vector<Diagnostic> GraphStore::verify() const {
@@ -218,9 +219,6 @@ std::vector<Diagnostic> GraphStore::verify() const {
     const auto fault = [&](const std::string& what) {
       faults.emplace(what, static_cast<int64_t>(g));
     };
-    if (targets() == nullptr && (y_[g] < -1 || y_[g] > 1)) {
-      fault("has a label other than -1, 0 and 1");
-    }
     if (row_begin_[g] < 0 || row_end_[g] < row_begin_[g]) fault("has a malformed row range");
     if (!are_finite(arrays.of_nodes(x_, g, at(node_features_)))) {
       fault("has a node feature that is not finite");
@@ -238,7 +236,7 @@ std::vector<Diagnostic> GraphStore::verify() const {
     order.resize(size);
     order_by_target(edges, first, order.data());
     if (!std::equal(order.begin(), order.end(), target_order_.begin() + edge_ptr_[g])) {
-      fault("has a target_order that is not its edges ordered by (target, source)");
+      fault(kOrderFault);
     }
     const std::span<const float> attr =
         edge_attr_.subspan(begin * static_cast<std::size_t>(edge_features_),

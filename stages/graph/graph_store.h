@@ -26,10 +26,11 @@ inline constexpr int kStoreFormatVersion = 1;
 ///  the add_facts() of each says}
 class GraphStore : public StoreFile {
  public:
-  /// Checks header, shapes, offsets and the header's hash; data hashes only on verify() and once
-  /// per file identity (inode, size, mtime; remembered in the user's cache folder) if
-  /// `check_identity`. Throws Error(kData).
-  static GraphStore open(const std::filesystem::path& path, bool check_identity = false);
+  /// Checks header, shapes, facts, hashes as `check` says, and that nothing in it that indexes
+  /// memory leaves its graph. Throws Error(kData).
+  static GraphStore open(const std::filesystem::path& path, Check check = Check::kOnce) {
+    return {path, check};
+  }
   /// Whether the file says that it is one.
   static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
   static constexpr StoreKind kKind = {"kdgat.graphs", kStoreFormatVersion, "graph store", ""};
@@ -81,7 +82,9 @@ class GraphStore : public StoreFile {
   std::vector<Diagnostic> verify() const;
 
  private:
-  explicit GraphStore(const std::filesystem::path& path);
+  GraphStore(const std::filesystem::path& path, Check check);
+  void check_facts() const;
+  void check_ranges() const;
   template <class Section>
   const Section* find() const {
     const std::optional<Section>& found = sections_.get<Section>();

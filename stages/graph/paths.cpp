@@ -1,6 +1,7 @@
 #include "graph/paths.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace kdgat::graph {
 
@@ -80,29 +81,119 @@ bool PathCursor::next(PathChunk& chunk, int64_t budget) {
   return paths > 0;
 }
 
-std::vector<int64_t> count_paths(OutEdges edges) {
-  const int32_t* ptr = edges.ptr.data();
-  const int32_t* target = edges.target.data();
-  const auto degree = [&](int64_t v) { return int64_t{ptr[v + 1]} - ptr[v]; };
-  const auto has = [&](int64_t v, int32_t w) {
-    return std::binary_search(target + ptr[v], target + ptr[v + 1], w);
-  };
-  std::vector<int64_t> out(static_cast<std::size_t>(edges.nodes()), 1);
-  for (int32_t i = 0; i < edges.nodes(); ++i) {
-    for (int64_t a = ptr[i]; a < ptr[i + 1]; ++a) {
-      const int32_t j = target[a];
-      if (j == i) continue;
-      for (int64_t b = ptr[j]; b < ptr[j + 1]; ++b) {
-        const int32_t k = target[b];
-        if (k == i || k == j) continue;
-        // Every neighbour of k but i, j and k itself.
-        out[static_cast<std::size_t>(i)] += degree(k) - static_cast<int64_t>(has(k, i)) -
-                                            static_cast<int64_t>(has(k, j)) -
-                                            static_cast<int64_t>(has(k, k));
+namespace {
+
+/// Counts the paths of each node from degrees. All middles j->k of a path i->j->k->p are summed once
+/// for each j; what an i has to be taken off for is found among the nodes that j leads to and that
+/// lead to i, from the fewer of the two. So a node that very many lead to costs no more than its
+/// edges.
+class PathCounter {
+ public:
+  explicit PathCounter(OutEdges edges) : edges_(edges), in_ptr_(edges.ptr.size(), 0) {
+    // Edges by their target; of one target, sources ascend as the rows do.
+    for (const int32_t v : edges.target) ++in_ptr_[static_cast<std::size_t>(v) + 1];
+    std::partial_sum(in_ptr_.begin(), in_ptr_.end(), in_ptr_.begin());
+    source_.resize(edges.target.size());
+    std::vector<int32_t> next(in_ptr_.begin(), in_ptr_.end() - 1);
+    for (int32_t v = 0; v < edges.nodes(); ++v) {
+      for (const int32_t to : out_of(v)) {
+        source_[static_cast<std::size_t>(next[static_cast<std::size_t>(to)]++)] = v;
+      }
+    }
+    ends_.resize(edges.target.size());
+    middles_.resize(static_cast<std::size_t>(edges.nodes()));
+    for (int32_t j = 0; j < edges.nodes(); ++j) {
+      Middles& of_j = middles_[static_cast<std::size_t>(j)];
+      for (int64_t e = first(j); e < first(j + 1); ++e) {
+        const int32_t k = edges_.target[static_cast<std::size_t>(e)];
+        if (k == j) continue;
+        const int64_t ends = degree(k) - (leads(k, k) ? 1 : 0) - (leads(k, j) ? 1 : 0);
+        ends_[static_cast<std::size_t>(e)] = static_cast<int32_t>(ends);
+        of_j.ends += ends;
+        of_j.open += ends > 0 ? 1 : 0;
       }
     }
   }
-  return out;
-}
+
+  PathTotals count() const {
+    PathTotals out;
+    out.of_node.assign(static_cast<std::size_t>(edges_.nodes()), 1);
+    out.arcs = out.triplets = edges_.nodes();  // of the paths of the nodes themselves
+    for (int32_t i = 0; i < edges_.nodes(); ++i) {
+      for (const int32_t j : out_of(i)) {
+        if (j == i) continue;
+        const Middles of_arc = behind(i, j);
+        out.of_node[static_cast<std::size_t>(i)] += of_arc.ends;
+        out.triplets += of_arc.open;
+        out.arcs += of_arc.open > 0 ? 1 : 0;
+      }
+    }
+    return out;
+  }
+
+ private:
+  /// Of the edges j->k that paths go along.
+  struct Middles {
+    int64_t ends = 0;  ///< that the paths lead to, in all
+    int64_t open = 0;  ///< edges that have any
+  };
+
+  int64_t first(int32_t v) const { return edges_.ptr[static_cast<std::size_t>(v)]; }
+  int64_t degree(int32_t v) const { return first(v + 1) - first(v); }
+  std::span<const int32_t> out_of(int32_t v) const {
+    return edges_.target.subspan(static_cast<std::size_t>(first(v)),
+                                 static_cast<std::size_t>(degree(v)));
+  }
+  std::span<const int32_t> into(int32_t v) const {
+    const auto at = static_cast<std::size_t>(v);
+    return std::span(source_).subspan(static_cast<std::size_t>(in_ptr_[at]),
+                                      static_cast<std::size_t>(in_ptr_[at + 1] - in_ptr_[at]));
+  }
+  /// The edge v->w, -1 = none.
+  int64_t edge(int32_t v, int32_t w) const {
+    const std::span<const int32_t> out = out_of(v);
+    const auto found = std::lower_bound(out.begin(), out.end(), w);
+    return found == out.end() || *found != w ? -1 : first(v) + (found - out.begin());
+  }
+  bool leads(int32_t v, int32_t w) const { return edge(v, w) >= 0; }
+
+  /// Of the paths that begin with i->j.
+  Middles behind(int32_t i, int32_t j) const {
+    Middles out = middles_[static_cast<std::size_t>(j)];
+    const auto take_off = [&](int64_t e, int64_t ends) {
+      const int64_t had = ends_[static_cast<std::size_t>(e)];
+      out.ends -= ends;
+      out.open -= had > 0 && had == ends ? 1 : 0;
+    };
+    if (const int64_t back = edge(j, i); back >= 0) {
+      take_off(back, ends_[static_cast<std::size_t>(back)]);  // i is no middle of its own path
+    }
+    const auto close = [&](int64_t e, int32_t k) {
+      if (k != i && k != j) take_off(e, 1);  // and not its end
+    };
+    if (degree(j) <= static_cast<int64_t>(into(i).size())) {
+      for (int64_t e = first(j); e < first(j + 1); ++e) {
+        const int32_t k = edges_.target[static_cast<std::size_t>(e)];
+        if (leads(k, i)) close(e, k);
+      }
+    } else {
+      for (const int32_t k : into(i)) {
+        if (const int64_t e = edge(j, k); e >= 0) close(e, k);
+      }
+    }
+    return out;
+  }
+
+  OutEdges edges_;
+  std::vector<int32_t> in_ptr_, source_;
+  std::vector<int32_t> ends_;     // of each edge j->k: nodes behind k but j and k; 0 for a loop
+  std::vector<Middles> middles_;  // of each j, whatever stands before it
+};
+
+}  // namespace
+
+PathTotals count_all_paths(OutEdges edges) { return PathCounter(edges).count(); }
+
+std::vector<int64_t> count_paths(OutEdges edges) { return count_all_paths(edges).of_node; }
 
 }  // namespace kdgat::graph

@@ -50,8 +50,16 @@ class PathCursor {
   int64_t p_ = 0;     ///< number of the out-edge of k
 };
 
-/// Paths that start at each node, its own included, [N]: from degrees and common neighbours,
-/// without enumerating them.
-std::vector<int64_t> count_paths(OutEdges edges);
+/// Numbers of paths, of the beginnings i->j->k that have any, and of the beginnings i->j; those of
+/// the nodes themselves included.
+struct PathTotals {
+  std::vector<int64_t> of_node;  ///< [N] paths that start there
+  int64_t triplets = 0, arcs = 0;
+};
+
+/// From degrees and common neighbours, without going along the paths: a time like that of counting
+/// triangles, linear on a star.
+PathTotals count_all_paths(OutEdges edges);
+std::vector<int64_t> count_paths(OutEdges edges);  ///< of_node alone
 
 }  // namespace kdgat::graph

@@ -7,6 +7,7 @@
 
 #include "graph/graph_store.h"
 #include "graph/random.h"
+#include "kdgat/parse_json.h"
 
 namespace kdgat::graph {
 
@@ -344,9 +345,9 @@ Split load_split(const std::filesystem::path& path, const GraphStore& store) {
                 "import the data again");
   }
   try {
-    split.options = json::parse(text("options"));
-  } catch (const json::exception& e) {
-    throw refuse(std::string("malformed options: ") + e.what());
+    split.options = checked_json(text("options"), "");
+  } catch (const Error& e) {
+    throw refuse("malformed options: " + e.diagnostics().front().message);
   }
   for (const auto& [name, view] : file.tensors()) {
     const std::span<const int64_t> ids = file.require<int64_t>(name, {-1});

@@ -1,14 +1,16 @@
 #include "graph/store_file.h"
 
 #include "file/safetensors_header.h"
+#include "graph/verified_files.h"
+#include "kdgat/text.h"
 
 namespace kdgat::graph {
 
 using nlohmann::json;
 
 void to_json(json& out, const Source& source) {
-  out = {{"path", source.path},
-         {"scenario", source.scenario},
+  out = {{"path", escaped_name(source.path)},
+         {"scenario", escaped_name(source.scenario)},
          {"role", source.role},
          {"format", source.format},
          {"rows", source.rows},
@@ -35,7 +37,7 @@ bool StoreFile::is_store(const SafetensorsFile& file, const StoreKind& kind) {
   return format != file.metadata().end() && format->second == kind.format;
 }
 
-StoreFile::StoreFile(const std::filesystem::path& path, const StoreKind& kind)
+StoreFile::StoreFile(const std::filesystem::path& path, const StoreKind& kind, Check check)
     : file_(SafetensorsFile::open(path)) {
   if (!is_store(file_, kind)) {
     throw Error(ExitCode::kData, path.string() + ": not a " + kind.name, kind.maker);
@@ -48,9 +50,58 @@ StoreFile::StoreFile(const std::filesystem::path& path, const StoreKind& kind)
   }
   content_hash_ = file_.header_hash();
   if (content_hash_ != text(kHeaderHash)) throw refuse(path, "the header differs from its hash");
+  check_data(check);
   read("sources", sources_);
   read("options", options_);
   read("facts", facts_);
+  if (options_.is_null()) options_ = json::object();  // made without any
+  if (!options_.is_object()) throw refuse(path, "malformed metadata 'options': not an object");
+  if (!facts_.is_object()) throw refuse(path, "malformed metadata 'facts': not an object");
+}
+
+void StoreFile::check_data(Check check) const {
+  if (check == Check::kRanges) return;
+  const std::string identity = identity_of(path(), content_hash_);
+  if (check == Check::kOnce && is_verified(identity)) return;
+  std::vector<Diagnostic> faults = verify_hashes(file_);
+  for (Diagnostic& fault : faults) fault.hint = "the file is damaged: import the data again";
+  if (!faults.empty()) throw Error(ExitCode::kData, std::move(faults));
+  remember_verified(identity);
+}
+
+json StoreFile::parse(const std::string& key) const {
+  try {
+    return checked_json(text(key), "");
+  } catch (const Error& e) {
+    throw refuse(path(), "malformed metadata '" + key + "': " + e.diagnostics().front().message);
+  }
+}
+
+json StoreFile::fact(const char* key) const {
+  const json::json_pointer place(key);
+  return facts_.contains(place) ? facts_.at(place) : json();
+}
+
+void StoreFile::require_facts(std::initializer_list<std::pair<const char*, json>> wanted) const {
+  for (const auto& [key, value] : wanted) {
+    if (fact(key) == value) continue;
+    throw refuse(path(), std::string("malformed metadata 'facts': ") + key +
+                             " is not what the data hold, " + json_text(value).substr(0, 60));
+  }
+}
+
+void StoreFile::require_numbers(std::initializer_list<const char*> keys) const {
+  for (const char* key : keys) {
+    if (fact(key).is_number()) continue;
+    throw refuse(path(), std::string("malformed metadata 'facts': ") + key + " is not a number");
+  }
+}
+
+void StoreFile::require_lists(std::initializer_list<const char*> keys) const {
+  for (const char* key : keys) {
+    if (fact(key).is_array()) continue;
+    throw refuse(path(), std::string("malformed metadata 'facts': ") + key + " is not a list");
+  }
 }
 
 int64_t StoreFile::mapped_bytes() const {

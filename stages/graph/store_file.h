@@ -5,13 +5,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "file/safetensors.h"
+#include "kdgat/parse_json.h"
 
 namespace kdgat::graph {
 
@@ -41,6 +44,15 @@ struct StoreKind {
   const char* maker;  ///< the hint for who named another file; may be empty
 };
 
+/// What opening a store looks at. That every number in it that indexes memory stays inside of it is
+/// always checked, by each kind of store.
+enum class Check {
+  kRanges,  ///< nothing else: for who reads the data hashes next
+  kOnce,    ///< all data agree with their hashes; not again within a day for the same file (see
+            ///< verified_files.h)
+  kAlways,  ///< the same, whenever it was read
+};
+
 class StoreFile {
  public:
   /// Whether the file says that it is of this kind.
@@ -59,9 +71,9 @@ class StoreFile {
   std::shared_ptr<const void> mapping() const { return file_.mapping(); }
 
  protected:
-  /// Checks format, version and the header's hash, and reads what all kinds have. Data hashes are
-  /// not looked at. Throws Error(kData).
-  StoreFile(const std::filesystem::path& path, const StoreKind& kind);
+  /// Checks format, version, the header's hash and, as `check` says, those of the data, and reads
+  /// what all kinds have. Throws Error(kData).
+  StoreFile(const std::filesystem::path& path, const StoreKind& kind, Check check);
 
   const SafetensorsFile& file() const { return file_; }
   /// The metadata `key`. Throws Error(kData) if there is none.
@@ -69,15 +81,29 @@ class StoreFile {
   /// The same, read as JSON, in `out`.
   template <class T>
   void read(const std::string& key, T& out) const {
+    const nlohmann::json found = parse(key);
     try {
-      nlohmann::json::parse(text(key)).get_to(out);
+      found.get_to(out);
     } catch (const nlohmann::json::exception& e) {
-      throw refuse(path(), std::string("malformed metadata: ") + e.what());
+      throw refuse(path(), "malformed metadata '" + key + "': " + e.what());
     }
   }
+  /// Throws Error(kData) unless facts() say below each key, a JSON pointer, what stands beside it:
+  /// what the arrays hold. So who plans by facts plans for what is there.
+  void require_facts(std::initializer_list<std::pair<const char*, nlohmann::json>> wanted) const;
+  /// Throws Error(kData) unless facts() hold a number, or a list, below each of the keys.
+  void require_numbers(std::initializer_list<const char*> keys) const;
+  void require_lists(std::initializer_list<const char*> keys) const;
   static Error refuse(const std::filesystem::path& path, const std::string& reason);
 
  private:
+  /// The metadata `key` as JSON. Throws Error(kData).
+  nlohmann::json parse(const std::string& key) const;
+  /// The fact below a key; null where there is none.
+  nlohmann::json fact(const char* key) const;
+  /// Throws Error(kData) where `check` asks for the data hashes and one of them differs.
+  void check_data(Check check) const;
+
   SafetensorsFile file_;
   std::vector<Source> sources_;
   nlohmann::json facts_, options_;

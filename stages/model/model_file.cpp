@@ -2,9 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 #include <vector>
+
+#include "kdgat/parse_json.h"
+#include "kdgat/text.h"
 
 namespace kdgat::model {
 
@@ -17,6 +21,13 @@ constexpr std::pair<at::ScalarType, DType> kTypes[] = {
     {at::kBFloat16, DType::kBF16}, {at::kLong, DType::kI64},   {at::kInt, DType::kI32},
     {at::kByte, DType::kU8},       {at::kChar, DType::kI8},    {at::kBool, DType::kBool},
     {at::kShort, DType::kI16}};
+
+at::ScalarType type_of(DType dtype) {
+  for (const auto& [type, known] : kTypes) {
+    if (known == dtype) return type;
+  }
+  throw std::logic_error("every type of a file has its own here");
+}
 
 DType dtype_of(const at::Tensor& tensor) {
   for (const auto& [type, dtype] : kTypes) {
@@ -51,6 +62,33 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
   writer.write(path, true);
 }
 
+at::Tensor finite_tensor(const graph::SafetensorsFile& file, const std::string& name) {
+  const graph::TensorView& view = file.tensor(name);
+  // from_blob wants a pointer it could write through; it is only read.
+  const at::Tensor values = at::from_blob(const_cast<std::byte*>(view.data), view.shape,
+                                          at::TensorOptions().dtype(type_of(view.dtype)));
+  if (!values.is_floating_point() || values.isfinite().all().item<bool>()) return values;
+  throw Error(ExitCode::kData,
+              file.path().string() + ": tensor '" + name + "' holds a number that is not finite",
+              "the training has diverged, or the file was changed: train the model again");
+}
+
+void require_room(const graph::SafetensorsFile& file, double numbers, double tensors) {
+  double held = 0;
+  for (const auto& [name, view] : file.tensors()) held += static_cast<double>(view.elements());
+  const auto count = static_cast<double>(file.tensors().size());
+  // A model that is not much larger is built, and what differs is said tensor by tensor.
+  constexpr double kTimes = 4, kNumbers = 1 << 20, kTensors = 100;
+  if (numbers <= kTimes * held + kNumbers && tensors <= kTimes * count + kTensors) return;
+  const auto words = [](double of_numbers, double of_tensors) {
+    return format_number("%.15g", of_numbers) + " numbers in " +
+           format_number("%.15g", of_tensors) + " tensors";
+  };
+  throw Error(ExitCode::kData,
+              file.path().string() + ": its configuration is of a model of at least " +
+                  words(numbers, tensors) + ", the file holds " + words(held, count));
+}
+
 void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file) {
   const at::NoGradGuard no_grad;
   std::vector<Diagnostic> wrong;
@@ -75,12 +113,9 @@ void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file)
   }
   for (const auto& [key, view] : rest) report("tensor '" + key + "' is not part of the model");
   if (!wrong.empty()) throw Error(ExitCode::kData, std::move(wrong));
-  for (const auto& [key, tensor] : state) {
-    const graph::TensorView& view = file.tensor(key);
-    at::Tensor target = tensor;
-    target.copy_(at::from_blob(const_cast<std::byte*>(view.data), tensor.sizes(),
-                               at::TensorOptions().dtype(tensor.scalar_type())));
-  }
+  std::vector<at::Tensor> values;  // all of them, before the first is copied
+  for (const auto& [key, tensor] : state) values.push_back(finite_tensor(file, key));
+  for (std::size_t i = 0; i < state.size(); ++i) at::Tensor(state[i].second).copy_(values[i]);
 }
 
 ModelHeader load_header(const graph::SafetensorsFile& file) {
@@ -93,7 +128,7 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
     return found->second;
   };
   const auto object = [&](const char* key) {
-    nlohmann::json value = nlohmann::json::parse(entry(key), nullptr, false);
+    nlohmann::json value = json_or_none(entry(key));
     if (value.is_object()) return value;
     throw Error(ExitCode::kData,
                 file.path().string() + ": metadata '" + key + "' is not a JSON object");
@@ -101,7 +136,18 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
   const auto optional_object = [&](const char* key) {
     return file.metadata().contains(key) ? object(key) : nlohmann::json::object();
   };
-  return {entry("model"), object("config"), optional_object("data"), optional_object("decision")};
+  ModelHeader out{entry("model"), object("config"), optional_object("data"),
+                  optional_object("decision")};
+  if (out.decision.contains("threshold")) {
+    const nlohmann::json& threshold = out.decision.at("threshold");
+    const bool is_sound = threshold.is_number() && std::isfinite(threshold.get<double>()) &&
+                          out.decision.value("from", nlohmann::json("val")).is_string();
+    if (!is_sound) {
+      throw Error(ExitCode::kData,
+                  file.path().string() + ": metadata 'decision' has a threshold that is not a number");
+    }
+  }
+  return out;
 }
 
 std::optional<Decision> decision_of(const ModelHeader& header) {

@@ -2,6 +2,7 @@
 // configuration in the metadata.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
 #include <filesystem>
@@ -28,9 +29,18 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
                 const ModelHeader& header);
 
 /// Copies the file's tensors into the module, on its device. Names, shapes and dtypes must agree
-/// exactly; Error(kData) names every missing, unexpected and differing tensor, and the module stays
+/// exactly and numbers be finite; Error(kData) names every missing, unexpected and differing tensor, and the module stays
 /// unchanged.
 void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file);
+
+/// Refuses, with Error(kData), to build what the file cannot hold: a model of at least so many
+/// numbers and tensors. A configuration is a few words, whatever memory and time the model that it
+/// describes would take.
+void require_room(const graph::SafetensorsFile& file, double numbers, double tensors);
+
+/// The values of a tensor, a view into the file. Error(kData) if there is no such tensor or a number
+/// in it is not finite.
+at::Tensor finite_tensor(const graph::SafetensorsFile& file, const std::string& name);
 
 /// Error(kData) if "model" or "config" is missing or malformed; "data" and "decision" may be empty.
 ModelHeader load_header(const graph::SafetensorsFile& file);

@@ -79,6 +79,8 @@ std::unique_ptr<train::Scorer> load_fusion(const graph::SafetensorsFile& file,
   const std::filesystem::path folder = file.path().parent_path();
   check_hash(folder / kFusionAutoencoder, config.autoencoder);
   check_hash(folder / kFusionClassifier, config.classifier);
+  const model::LeastSize least = config.least_size();
+  model::require_room(file, least.numbers, least.tensors);
   model::FusionNet net = model::make_model(config);
   model::load_weights(*net, file);
   net->eval();

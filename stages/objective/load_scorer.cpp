@@ -23,7 +23,10 @@ Config config_of(const model::ModelHeader& header, const graph::SafetensorsFile&
 template <class Config, class Loaded>
 std::unique_ptr<train::Scorer> rebuild(const model::ModelHeader& header,
                                        const graph::SafetensorsFile& file, torch::Device device) {
-  auto built = model::make_model(config_of<Config>(header, file));
+  const auto config = config_of<Config>(header, file);
+  const model::LeastSize least = config.least_size();
+  model::require_room(file, least.numbers, least.tensors);
+  auto built = model::make_model(config);
   model::load_weights(*built, file);
   built->to(device);
   built->eval();

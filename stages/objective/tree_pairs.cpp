@@ -26,7 +26,8 @@ class UnrelatedPairs {
       const int32_t v = node_[at];
       if (batch.parent[v] < 0) tree_end = batch.tour_out[v];
       out_.push_back(batch.tour_out[v]);
-      before_[at + 1] = before_[at] + (tree_end - batch.tour_out[v]);
+      // Not less than none: a tour that is not that of its parents must not lead outside.
+      before_[at + 1] = before_[at] + std::max(0, tree_end - batch.tour_out[v]);
     }
     relations_.unrelated = before_.back();
   }

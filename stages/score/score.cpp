@@ -42,17 +42,22 @@ Model load(const fs::path& given, torch::Device device) {
   Model out;
   out.path = made.path();
   try {
-    data.at("vocabulary").get_to(out.vocabulary);
-    const json& import = data.at("import");
-    import.at("window").get_to(out.shape.window);
-    import.at("stride").get_to(out.shape.stride);
-    import.at("chunk_rows").get_to(out.shape.chunk_rows);
-  } catch (const json::exception&) {
-    throw Error(ExitCode::kData, out.path.string() + ": does not say how its graphs were cut",
+    out.vocabulary = graph::vocabulary_of(data.value("vocabulary", json()));
+    out.shape = graph::shape_of(data.value("import", json()));
+  } catch (const Error& error) {
+    throw Error(ExitCode::kData,
+                out.path.string() + ": does not say how its graphs were cut: " +
+                    error.diagnostics().front().message,
                 "train the model again on logs imported with this version");
   }
   if (const auto decision = model::decision_of(made.header)) out.threshold = decision->threshold;
   out.scorer = objective::load_scorer(out.path, device);
+  const json known = made.header.config.value("num_ids", json());
+  if (known != out.vocabulary.size() + 1) {
+    throw Error(ExitCode::kData,
+                out.path.string() + ": a vocabulary of " + std::to_string(out.vocabulary.size()) +
+                    " ids for a model of " + known.dump() + " with the unknown one");
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "file/safetensors.h"
 #include "kdgat/atomic_file.h"
+#include "kdgat/parse_json.h"
 #include "memory/meter.h"
 
 namespace kdgat::train {
@@ -115,7 +116,7 @@ std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path&
     if (const auto faults = graph::verify_hashes(file); !faults.empty()) {
       throw Error(ExitCode::kData, faults);
     }
-    return nlohmann::json::parse(file.metadata().at("state"));
+    return checked_json(file.metadata().at("state"), path.string());
   } catch (const Error& e) {
     std::vector<Diagnostic> faults = e.diagnostics();
     for (Diagnostic& fault : faults)

@@ -101,12 +101,15 @@ class SeriesDomain : public graph::WithOptions<graph::Domain, SeriesOptions, Ser
   }
   const char* source_word() const override { return "series"; }
 
-  graph::StoreView open(const std::filesystem::path& store, bool check_data) const override {
+  graph::StoreView open(const std::filesystem::path& store, graph::Check check) const override {
     const graph::SafetensorsFile file = graph::SafetensorsFile::open(store);
     if (file.header_hash() != file.metadata().at("hash.header")) {
       throw Error(ExitCode::kData, store.string() + ": the header differs from its hash");
     }
-    if (check_data) graph::require_hashes(store);
+    if (check != graph::Check::kRanges) {
+      std::vector<Diagnostic> problems = graph::verify_hashes(file);
+      if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
+    }
     const auto parsed = [&](const char* key) {
       return nlohmann::json::parse(file.metadata().at(key));
     };
@@ -120,11 +123,11 @@ class SeriesDomain : public graph::WithOptions<graph::Domain, SeriesOptions, Ser
     return out;
   }
   std::vector<Diagnostic> verify(const std::filesystem::path& store) const override {
-    open(store, false);
+    open(store, graph::Check::kRanges);
     return graph::verify_hashes(graph::SafetensorsFile::open(store));
   }
   nlohmann::json inspect(const std::filesystem::path& store) const override {
-    const graph::StoreView view = open(store, false);
+    const graph::StoreView view = open(store, graph::Check::kRanges);
     return {{"path", store.string()}, {"content_hash", view.content_hash},
             {"facts", view.facts},    {"options", view.options},
             {"files", view.sources},  {"parts", view.facts.at("parts")}};

@@ -101,6 +101,7 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
       const auto g = static_cast<std::size_t>(graph);
       attack += store.y()[g] > 0 ? 1 : 0;
       benign += store.y()[g] == 0 ? 1 : 0;
+      if (store.ids() == nullptr) continue;
       for (int64_t n = store.node_ptr()[g]; n < store.node_ptr()[g + 1]; ++n) {
         const auto id = static_cast<std::size_t>(n * store.node_features());
         ids.insert(static_cast<int64_t>(store.x()[id]));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/can/can_rows.h"
+#include "file/text_kind.h"
 
 namespace kdgat::graph {
 
@@ -160,10 +161,16 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
     }
   }
   if (best == nullptr || tie) {
+    const auto tabs = std::count(lines.front().begin(), lines.front().end(), '\t');
+    const bool has_tabs = best == nullptr && tabs > 0;
     throw Error(ExitCode::kData,
                 std::string(best == nullptr ? "no known log form" : "more than one log form") +
                     " fits the first line: " + shortened(lines.front()),
-                "format=NAME names the form; see kdgat config schema data", file + ":1");
+                has_tabs ? "it is a table of " + std::to_string(tabs + 1) +
+                               " columns between tabs; logs have commas or blanks there, ratings "
+                               "user, item and rating, texts a label and words"
+                         : "format=NAME names the form; see kdgat config schema data",
+                file + ":1");
   }
   return *best;
 }
@@ -197,6 +204,11 @@ CanLog::CanLog(LineReader reader, const std::string& format, bool strict)
     first_lines_.emplace_back(reader_.line_number(), std::string(line));
   }
   if (probe.empty()) throw Error(ExitCode::kData, "the file is empty", "", reader_.name());
+  std::string head;
+  for (const std::string& one : probe) head += one + "\n";
+  if (const std::string what = not_text(head); !what.empty()) {
+    throw refuse_not_text(reader_.name(), what);
+  }
   layout_ = recognise_log(reader_.name(), probe, format);
   if (layout_.has_header) first_used_ = 1;
 }

@@ -1,9 +1,43 @@
 #include "data/can/log_windows.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <utility>
 
+#include "data/can/can_options.h"
+
 namespace kdgat::graph {
+
+WindowShape shape_of(const nlohmann::json& import) {
+  static const nlohmann::json schema = options_schema<CanImportOptions>().at("properties");
+  const auto number = [&](const char* name) {
+    const nlohmann::json value =
+        import.is_object() ? import.value(name, nlohmann::json()) : nullptr;
+    const nlohmann::json& range = schema.at(name);
+    if (value.is_number_integer() && value >= range.at("minimum") && value <= range.at("maximum")) {
+      return value.get<int64_t>();
+    }
+    throw Error(ExitCode::kData, std::string("import.") + name + " is " +
+                                     value.dump().substr(0, 40) + ", not a number from " +
+                                     range.at("minimum").dump() + " to " +
+                                     range.at("maximum").dump());
+  };
+  return {number("window"), number("stride"), number("chunk_rows")};
+}
+
+std::vector<int64_t> vocabulary_of(const nlohmann::json& ids) {
+  constexpr int64_t kLargest = std::numeric_limits<uint32_t>::max();
+  const auto is_id = [](const nlohmann::json& id) {
+    return id.is_number_integer() && id >= 0 && id <= kLargest;
+  };
+  std::vector<int64_t> out;
+  if (ids.is_array() && std::all_of(ids.begin(), ids.end(), is_id)) ids.get_to(out);
+  const bool is_ascending =
+      std::adjacent_find(out.begin(), out.end(), std::greater_equal<>()) == out.end();
+  if (ids.is_array() && out.size() == ids.size() && is_ascending) return out;
+  throw Error(ExitCode::kData, "vocabulary is not a list of ascending ids");
+}
 
 Vocabulary::Vocabulary(std::span<const int64_t> ids) : unknown_(static_cast<float>(ids.size())) {
   small_.fill(unknown_);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -43,6 +44,12 @@ inline void add_frame(const CanLog& log, const CanFrame& frame, WindowBuilder& w
 struct WindowShape {
   int64_t window = 100, stride = 100, chunk_rows = 0;
 };
+/// What the options of an import say. Throws Error(kData) naming one that is missing or that no
+/// import could have had.
+WindowShape shape_of(const nlohmann::json& import);
+
+/// Raw ids in a model's words. Throws Error(kData) unless they are ascending 32-bit numbers.
+std::vector<int64_t> vocabulary_of(const nlohmann::json& ids);
 
 class LogWindows {
  public:

@@ -21,7 +21,8 @@ class RatingsDomainInput : public DomainInput {
       : DomainInput(input.files), input_(std::move(input)), options_(std::move(options)) {}
 
   void import(const ImportCall& call) const override {
-    import_ratings({input_, options_, call.done}, call.made_with, call.to, call.report);
+    import_ratings({input_, options_, call.done, call.cancelled}, call.made_with, call.to,
+                   call.report);
   }
 
  private:

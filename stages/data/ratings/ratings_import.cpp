@@ -123,7 +123,7 @@ void import_ratings(const RatingsImport& import, const nlohmann::json& made_with
   std::vector<Source> sources;
   for (const LogFile& file : import.input.files) {
     Source source{file.name, "", file.role, import.input.format, 0, 0, 0, 0};
-    LineReader lines(file.path);
+    LineReader lines(file.path, import.cancelled);
     if (file.role == "users") {
       reader.read_users(std::move(lines), source);
     } else if (file.role == "items") {

@@ -36,6 +36,7 @@ struct RatingsImport {
   const RatingsInput& input;
   const RatingsImportOptions& options;
   std::function<void(int64_t bytes)> done;  ///< so many more bytes; throws to end the import
+  std::function<bool()> cancelled{};        ///< asked while a file is unpacked
 };
 
 /// Reads, divides and writes the store `to`. Of a pair that is rated twice the last rating counts.

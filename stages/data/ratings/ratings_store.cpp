@@ -4,6 +4,7 @@
 
 #include "file/safetensors_header.h"
 #include "graph/index.h"
+#include "graph/ranges.h"
 #include "graph/shared_stores.h"
 
 namespace kdgat::graph {
@@ -65,9 +66,8 @@ bool is_graph_of(const RatingStore& store) {
 
 }  // namespace
 
-RatingStore RatingStore::open(const std::filesystem::path& path) { return RatingStore(path); }
-
-RatingStore::RatingStore(const std::filesystem::path& path) : StoreFile(path, kKind) {
+RatingStore::RatingStore(const std::filesystem::path& path, Check check)
+    : StoreFile(path, kKind, check) {
   read("users", user_names_);
   read("items", item_names_);
   rating_ = file().require<float>("rating", {-1});
@@ -86,9 +86,41 @@ RatingStore::RatingStore(const std::filesystem::path& path) : StoreFile(path, kK
   if (!time_.empty() && time_.size() != rating_.size()) {
     throw refuse(path, "as many times as ratings there are not");
   }
-  if (row_ptr_.front() != 0 || row_ptr_.back() != edges()) {
-    throw refuse(path, "row_ptr does not cover the edges");
+  check_ranges();
+  check_facts();
+}
+
+void RatingStore::check_ranges() const {
+  if (!are_within(user_, 0, users()) || !are_within(item_, 0, items())) {
+    throw refuse(path(), "a rating is of no user or item");
   }
+  if (!are_within(train_, 0, ratings()) || !are_within(test_, 0, ratings())) {
+    throw refuse(path(), "a part holds a rating that is not there");
+  }
+  if (row_ptr_.front() != 0 || row_ptr_.back() != edges()) {
+    throw refuse(path(), "row_ptr does not cover the edges");
+  }
+  if (!are_ascending(row_ptr_)) throw refuse(path(), "a row ends before it begins");
+  if (!are_within(col_, 0, nodes())) throw refuse(path(), "a row names a node that is not there");
+}
+
+void RatingStore::check_facts() const {
+  require_facts({{"/graphs", 1},
+                 {"/parts/train", train_.size()},
+                 {"/parts/test", test_.size()},
+                 {"/ratings/users", users()},
+                 {"/ratings/items", items()},
+                 {"/ratings/nodes", nodes()},
+                 {"/ratings/ratings", ratings()},
+                 {"/ratings/train", train_.size()},
+                 {"/ratings/test", test_.size()},
+                 {"/ratings/edges", edges()},
+                 {"/ratings/features", features_},
+                 {"/ratings/timed", !time_.empty()}});
+  require_numbers({"/unlabelled", "/ratings/min", "/ratings/max", "/ratings/mean",
+                   "/ratings/density", "/ratings/train_users", "/ratings/train_items",
+                   "/ratings/least_of_user"});
+  require_lists({"/ratings/user_features", "/ratings/item_features"});
 }
 
 RatingStore RatingStore::shared(const std::filesystem::path& path) {
@@ -102,19 +134,11 @@ std::vector<Diagnostic> RatingStore::verify() const {
   const auto problem = [&](const std::string& message) {
     problems.push_back({path().string(), message, ""});
   };
-  for (int64_t r = 0; r < ratings(); ++r) {
-    if (user_[at(r)] >= 0 && user_[at(r)] < users() && item_[at(r)] >= 0 &&
-        item_[at(r)] < items()) {
-      continue;
-    }
-    problem("rating " + std::to_string(r) + " is of no user or item");
-    return problems;
-  }
   std::vector<bool> is_seen(rating_.size(), false);
   for (const std::span<const int32_t>& part : {train_, test_}) {
     for (const int32_t r : part) {
-      if (r < 0 || r >= ratings() || is_seen[at(r)]) {
-        problem("rating " + std::to_string(r) + " is not there, or in a part twice");
+      if (is_seen[at(r)]) {
+        problem("rating " + std::to_string(r) + " is in the parts twice");
         return problems;
       }
       is_seen[at(r)] = true;

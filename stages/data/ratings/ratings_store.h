@@ -30,9 +30,11 @@ class RatingStore : public StoreFile {
  public:
   static constexpr StoreKind kKind = {"kdgat.ratings", 1, "graph of ratings",
                                       "kdgat data import RATINGS -o DIR makes one"};
-  /// Checks header, shapes, offsets and the header's hash; data only on verify(). Copies share the
-  /// mapping. Throws Error(kData).
-  static RatingStore open(const std::filesystem::path& path);
+  /// Checks header, shapes, facts, hashes as `check` says, and that users, items, parts, rows and
+  /// columns are in range. Copies share the mapping. Throws Error(kData).
+  static RatingStore open(const std::filesystem::path& path, Check check = Check::kOnce) {
+    return {path, check};
+  }
   /// As open(), but a file is opened once in this process: all models see one graph, at one
   /// address. Kept until forget_shared().
   static RatingStore shared(const std::filesystem::path& path);
@@ -65,7 +67,9 @@ class RatingStore : public StoreFile {
   std::vector<Diagnostic> verify() const;
 
  private:
-  explicit RatingStore(const std::filesystem::path& path);
+  RatingStore(const std::filesystem::path& path, Check check);
+  void check_facts() const;
+  void check_ranges() const;
 
   int64_t features_ = 0;
   std::span<const int32_t> user_, item_, train_, test_, row_ptr_, col_;

@@ -60,7 +60,7 @@ class NeuronReader {
 
  private:
   void read_archive(const LogFile& file, const std::string& prefix) {
-    TarReader archive(file.path, import_.cancelled);
+    TarReader archive(file.path, import_.cancelled, import_.options.largest_member_mb << 20);
     const std::size_t first = neurons_.size();
     std::set<std::string> names;
     for (int64_t told = 0; archive.next();) {
@@ -72,8 +72,7 @@ class NeuronReader {
       }
       std::string name = archive.name();
       if (name.starts_with("./")) name.erase(0, 2);
-      const std::string text = archive.content();
-      add(prefix + name, LineReader(archive.archive() + "/" + name, text));
+      add(prefix + name, LineReader(archive.archive() + "/" + name, archive.stream()));
       import_.done(archive.bytes_read() - told);
       told = archive.bytes_read();
     }

@@ -70,6 +70,8 @@ class SpaceDomain : public WithOptions<GraphDomain, SpatialImportOptions, SynthS
 
   void add_counts(const GraphStore& store, const std::vector<int64_t>& graphs,
                   json& counts) const override {
+    store.need<Trees>();  // what the description of a store tells of
+    store.need<PathCounts>();
     std::vector<int64_t> by_class(store.need<Targets>().classes.size(), 0);
     for (const int64_t g : graphs) {
       const int32_t y = store.y()[static_cast<std::size_t>(g)];

@@ -14,6 +14,8 @@
 namespace kdgat::graph {
 namespace {
 
+constexpr int64_t kMostFeatures = 1 << 20;
+
 Error refuse(const SafetensorsFile& file, const std::string& reason) {
   return Error(ExitCode::kData, file.path().string() + ": " + reason);
 }
@@ -57,6 +59,9 @@ class Reader {
     const std::vector<int64_t>& shape = file_.tensor("x").shape;
     nodes_ = shape[0];
     features_ = shape[1];
+    if (features_ > kMostFeatures) {  // a shape without nodes may say any number
+      throw refuse(file_, "x has " + std::to_string(features_) + " features");
+    }
     read_places();
     edges_ = numbers(file_, "edge_index", 2);
     if (file_.tensor("edge_index").shape[0] != 2) throw refuse(file_, "edge_index is not [2,E]");

@@ -22,6 +22,7 @@ struct SpatialOptions : LabelOptions {
   int64_t subtree_seed = 1;
   int64_t neighbours = 8;
   bool standardise = true;
+  int64_t largest_member_mb = 1024;
 
   static auto table() {
     using O = SpatialOptions;
@@ -46,7 +47,11 @@ struct SpatialOptions : LabelOptions {
         field("neighbours", &O::neighbours, "Points: edges to so many nearest others.")
             .range(1, 1024),
         field("standardise", &O::standardise,
-              "Points: features with mean 0 and deviation 1 in each graph.")};
+              "Points: features with mean 0 and deviation 1 in each graph."),
+        field("largest_member_mb", &O::largest_member_mb,
+              "Archives: a file inside that is larger, in MiB, is refused.")
+            .range(1, 1 << 20)
+            .runtime()};
   }
 
   std::vector<Diagnostic> validate() const {

@@ -7,6 +7,8 @@
 #include "data/texts/text_import.h"
 #include "file/byte_reader.h"
 #include "file/csv.h"
+#include "file/number_text.h"
+#include "file/text_kind.h"
 
 namespace kdgat::graph {
 
@@ -54,10 +56,72 @@ std::string role_of(TextPart part) {
   return part == TextPart::kNone ? "" : kTextParts[static_cast<std::size_t>(part)];
 }
 
-bool is_alphabetic(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+/// Whether a token has letters beyond those of numbers in base 16, or is of letters alone and no
+/// byte of a payload that happens to be so.
+bool is_word(std::string_view token) {
+  bool has_other_letter = false, is_of_letters = true;
+  for (const char c : token) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_letter = byte > 127 || std::isalpha(byte) != 0;
+    has_other_letter = has_other_letter || (is_letter && std::isxdigit(byte) == 0);
+    is_of_letters = is_of_letters && is_letter;
+  }
+  return has_other_letter || (is_of_letters && !token.empty() && token.size() != 2);
+}
 
-/// The form of a table of documents by its first line; "" if it is none.
+/// What stands in a line, counted.
+struct Tokens {
+  int64_t words = 0, all = 0;
+
+  void add(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r";
+    while (true) {
+      const std::size_t begin = text.find_first_not_of(kBlanks);
+      if (begin == std::string_view::npos) return;
+      std::string_view token = text.substr(begin, text.find_first_of(kBlanks, begin) - begin);
+      text.remove_prefix(begin + token.size());
+      const auto is_mark = [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; };
+      while (!token.empty() && is_mark(token.front())) token.remove_prefix(1);
+      while (!token.empty() && is_mark(token.back())) token.remove_suffix(1);
+      words += is_word(token) ? 1 : 0;
+      ++all;
+    }
+  }
+};
+
+/// Whether `word` may be the name of a class: a time, as logs begin with, is none.
+bool is_label(std::string_view word) {
+  const bool is_time = word.find('.') != std::string_view::npos &&
+                       number_in(word.substr(word.starts_with('(') ? 1 : 0,
+                                             word.size() - (word.starts_with('(') ? 2 : 0)));
+  return !word.empty() && word.size() <= kLongestLabel &&
+         word.find(' ') == std::string_view::npos && !is_time;
+}
+
+/// Whether most of the first lines with a tab are a label and words, as those of a corpus are; a log
+/// with tabs has numbers there.
+bool are_labelled_texts(std::string_view head) {
+  constexpr int kLines = 8;
+  int lines = 0, labelled = 0;
+  Tokens tokens;
+  while (!head.empty() && lines < kLines) {
+    const std::size_t end = head.find('\n');
+    if (end == std::string_view::npos && lines > 0) break;  // may be cut anywhere
+    const std::string_view line = head.substr(0, end);
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) continue;  // malformed, and counted when it is read
+    ++lines;
+    if (!is_label(line.substr(0, tab))) continue;
+    ++labelled;
+    tokens.add(line.substr(tab + 1));
+  }
+  return 2 * labelled > lines && 3 * tokens.words >= tokens.all && tokens.words > 0;
+}
+
+/// The form of a table of documents by its first lines; "" if it is none.
 std::string form_of(std::string_view head, const TextImportOptions& options) {
+  if (!not_text(head).empty()) return "";
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   std::string_view line = head.substr(0, head.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -70,9 +134,7 @@ std::string form_of(std::string_view head, const TextImportOptions& options) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return "";
   const std::string_view first = line.substr(0, tab), rest = line.substr(tab + 1);
-  const bool is_label =
-      !first.empty() && first.size() <= kLongestLabel && first.find(' ') == std::string_view::npos;
-  if (!is_label || std::none_of(rest.begin(), rest.end(), is_alphabetic)) return "";
+  if (!is_label(first) || !are_labelled_texts(head)) return "";
   const bool names_part = part_named(first) != TextPart::kNone || first == "split";
   return names_part && rest.find('\t') != std::string_view::npos ? kSplitLabelText : kLabelText;
 }
@@ -143,6 +205,15 @@ bool may_be_document(const fs::path& path) {
   return is_number || extension == ".txt" || extension == ".text" || extension == ".eml";
 }
 
+/// Whether the first documents, by name, are text.
+bool begin_as_text(const fs::path& root, const std::vector<fs::path>& names) {
+  constexpr std::size_t kMostLookedAt = 16;
+  return std::all_of(
+      names.begin(),
+      names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostLookedAt)),
+      [&](const fs::path& name) { return not_text(head_of(root / name, kHeadBytes)).empty(); });
+}
+
 /// A folder for each class, maybe below folders for train and test. `is_sure`: it was asked for.
 TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, bool is_sure,
                      std::vector<Diagnostic>& notes) {
@@ -158,7 +229,7 @@ TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, b
     classes.insert(folders[of_class]);
     out.files.push_back({root / name, name.generic_string(), folders[of_class], role_of(part)});
   }
-  if (!is_sure && classes.size() < 2) return {};
+  if (!is_sure && (classes.size() < 2 || !begin_as_text(root, names))) return {};
   keep_named_parts(out.files, notes);
   return out;
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kMostShown = 3;  // malformed lines of a file that are shown
 constexpr int64_t kRowsBetweenSteps = 256;
+constexpr std::size_t kLargestDocument = std::size_t{1} << 26;  // no text that one class is for
 
 class TextReader {
  public:
@@ -156,6 +157,13 @@ class TextReader {
 
   /// Small files: without a reader, which has large buffers, unless one is packed.
   std::string content_of(const std::filesystem::path& path) {
+    const auto require_size = [&path](std::size_t size) {
+      if (size <= kLargestDocument) return;
+      throw Error(ExitCode::kData,
+                  "a document of more than " + std::to_string(kLargestDocument >> 20) + " MiB", "",
+                  path.string());
+    };
+    require_size(static_cast<std::size_t>(std::filesystem::file_size(path)));
     std::ifstream in(path, std::ios::binary);
     std::string stored{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     if (!in) throw Error(ExitCode::kData, "cannot read " + path.string());
@@ -165,6 +173,7 @@ class TextReader {
     std::string content, block(std::size_t{1} << 16, '\0');
     while (const std::size_t bytes = packed.read(block.data(), block.size())) {
       content.append(block, 0, bytes);
+      require_size(content.size());
     }
     return content;
   }

@@ -10,6 +10,7 @@
 #include "file/safetensors_header.h"
 #include "file/safetensors_stream.h"
 #include "graph/index.h"
+#include "graph/ranges.h"
 #include "graph/shared_stores.h"
 
 namespace kdgat::graph {
@@ -81,7 +82,7 @@ void write_nodes(const TextStoreData& data, const TextTokens& tokens, Safetensor
   out.write("doc_row", std::span<const int32_t>(corpus.row));
 }
 
-/// Problems of the rows of S: their order, range and symmetry.
+/// Problems of the rows of S that opening does not look for: their order and symmetry.
 class RowCheck {
  public:
   explicit RowCheck(const TextStore& store)
@@ -91,12 +92,6 @@ class RowCheck {
         nodes_(store.nodes()) {}
 
   std::string fault() {
-    if (row_ptr_.front() != 0 || row_ptr_.back() != static_cast<int64_t>(col_.size())) {
-      return "row_ptr does not cover the nonzeros";
-    }
-    for (int64_t n = 0; n < nodes_; ++n) {
-      if (row_ptr_[at(n)] > row_ptr_[at(n + 1)]) return named(n, "ends before it begins");
-    }
     for (int64_t n = 0; n < nodes_; ++n) {
       if (const char* what = row_fault(n)) return named(n, what);
     }
@@ -124,7 +119,6 @@ class RowCheck {
     bool has_loop = false;
     for (int32_t e = row_ptr_[at(n)]; e < row_ptr_[at(n + 1)]; ++e) {
       const auto i = static_cast<std::size_t>(e);
-      if (col_[i] < 0 || col_[i] >= nodes_) return "names a node that is not there";
       if (e > row_ptr_[at(n)] && col_[i] <= col_[i - 1]) return "is not in order";
       if (!(value_[i] > 0) || !std::isfinite(value_[i])) return "has a value that is not positive";
       has_loop = has_loop || col_[i] == n;
@@ -139,9 +133,8 @@ class RowCheck {
 
 }  // namespace
 
-TextStore TextStore::open(const std::filesystem::path& path) { return TextStore(path); }
-
-TextStore::TextStore(const std::filesystem::path& path) : StoreFile(path, kKind) {
+TextStore::TextStore(const std::filesystem::path& path, Check check)
+    : StoreFile(path, kKind, check) {
   read("classes", classes_);
   read("vocabulary", vocabulary_);
   y_ = file().require<int64_t>("y", {-1});
@@ -157,9 +150,60 @@ TextStore::TextStore(const std::filesystem::path& path) : StoreFile(path, kKind)
   if (words() != static_cast<int64_t>(vocabulary_.size())) {
     throw refuse(path, "as many words as nodes of words are not in the vocabulary");
   }
+  check_ranges();
+  check_facts();
+}
+
+void TextStore::check_ranges() const {
   if (row_ptr_.front() != 0 || row_ptr_.back() != nonzeros()) {
-    throw refuse(path, "row_ptr does not cover the nonzeros");
+    throw refuse(path(), "row_ptr does not cover the nonzeros");
   }
+  if (!are_ascending(row_ptr_)) throw refuse(path(), "a row ends before it begins");
+  if (!are_within(col_, 0, nodes())) throw refuse(path(), "a row names a node that is not there");
+  if (!are_within(doc_source_, 0, static_cast<int64_t>(sources().size()))) {
+    throw refuse(path(), "a document names a source that is not there");
+  }
+  for (const std::span<const bool>& mask : {doc_mask_, masks_[0], masks_[1], masks_[2]}) {
+    if (!are_flags(mask)) throw refuse(path(), "a mask is neither true nor false");
+  }
+  // Who has a label is a document: labels index classes, and so do those of a part.
+  int64_t documents = 0;
+  bool wrong_label = false, wrong_part = false;
+  for (std::size_t n = 0; n < y_.size(); ++n) {
+    const bool is_document = doc_mask_[n];
+    documents += is_document ? 1 : 0;
+    wrong_label |= is_document ? (y_[n] < 0) | (y_[n] >= classes()) : y_[n] != -1;
+    wrong_part |= (masks_[0][n] | masks_[1][n] | masks_[2][n]) > (is_document ? 1 : 0);
+  }
+  if (wrong_label) throw refuse(path(), "a node has a label that it cannot have");
+  if (wrong_part) throw refuse(path(), "a word is in a part of the documents");
+  if (documents != this->documents()) {
+    throw refuse(path(), "doc_mask is of another number of documents");
+  }
+}
+
+void TextStore::check_facts() const {
+  std::vector<int64_t> of_class(classes_.size(), 0);
+  for (const int64_t label : y_) {
+    if (label >= 0) ++of_class[at(label)];
+  }
+  const auto in_part = [this](const char* part) {
+    const std::span<const bool> own = mask(part);
+    return std::count(own.begin(), own.end(), true);
+  };
+  require_facts({{"/graphs", 1},
+                 {"/parts/train", in_part("train")},
+                 {"/parts/val", in_part("val")},
+                 {"/parts/test", in_part("test")},
+                 {"/text/documents", documents()},
+                 {"/text/words", words()},
+                 {"/text/nodes", nodes()},
+                 {"/text/nonzeros", nonzeros()},
+                 {"/text/classes", classes_},
+                 {"/text/class_documents", of_class}});
+  require_numbers({"/unlabelled", "/text/tokens", "/text/average_length", "/text/window",
+                   "/text/windows", "/text/pmi_edges", "/text/pmi_mean", "/text/pmi_max",
+                   "/text/tfidf_edges", "/text/tfidf_mean", "/text/tfidf_max"});
 }
 
 // ---- one mapping for all who ask
@@ -189,24 +233,10 @@ std::vector<Diagnostic> TextStore::verify() const {
     problems.push_back({path().string(), message, ""});
   };
   if (const std::string fault = RowCheck(*this).fault(); !fault.empty()) problem(fault);
-  int64_t documents = 0;
   for (int64_t n = 0; n < nodes() && problems.size() < kMostProblems; ++n) {
-    const bool is_document = doc_mask_[at(n)];
-    const int64_t label = y_[at(n)];
-    documents += is_document ? 1 : 0;
-    const std::string node = "node " + std::to_string(n);
-    if (is_document ? label < 0 || label >= classes() : label != -1) {
-      problem(node + " has the label " + std::to_string(label));
-    }
     int parts = 0;
     for (const std::span<const bool>& mask : masks_) parts += mask[at(n)] ? 1 : 0;
-    if (parts > (is_document ? 1 : 0)) problem(node + " is in a part that it cannot be in");
-  }
-  if (documents != this->documents()) problem("doc_mask is of another number of documents");
-  for (const int32_t source : doc_source_) {
-    if (source >= 0 && source < static_cast<int64_t>(sources().size())) continue;
-    problem("a document names source " + std::to_string(source));
-    break;
+    if (parts > 1) problem("node " + std::to_string(n) + " is in several parts");
   }
   return problems;
 }

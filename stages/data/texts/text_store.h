@@ -33,9 +33,11 @@ class TextStore : public StoreFile {
  public:
   static constexpr StoreKind kKind = {"kdgat.text", 1, "graph of texts",
                                       "kdgat data import TEXTS -o DIR makes one"};
-  /// Checks header, shapes, offsets and the header's hash; data only on verify(). Throws
-  /// Error(kData).
-  static TextStore open(const std::filesystem::path& path);
+  /// Checks header, shapes, facts, hashes as `check` says, and that rows, columns, labels, masks
+  /// and sources are in range. Throws Error(kData).
+  static TextStore open(const std::filesystem::path& path, Check check = Check::kOnce) {
+    return {path, check};
+  }
   /// As open(), but a file is opened once in this process: training, validation and test see one
   /// graph, at one address. Kept until forget_shared().
   static TextStore shared(const std::filesystem::path& path);
@@ -69,7 +71,9 @@ class TextStore : public StoreFile {
   std::vector<Diagnostic> verify() const;
 
  private:
-  explicit TextStore(const std::filesystem::path& path);
+  TextStore(const std::filesystem::path& path, Check check);
+  void check_facts() const;
+  void check_ranges() const;
 
   std::span<const int32_t> row_ptr_, col_, doc_source_, doc_row_;
   std::span<const float> value_;

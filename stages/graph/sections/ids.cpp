@@ -26,6 +26,17 @@ std::string Ids::fault() const {
   return wrong == vocabulary.end() ? "" : "the vocabulary is not strictly ascending";
 }
 
+bool Ids::is_within(const CommonArrays& graphs, std::size_t g) const {
+  const std::size_t width = at(graphs.node_features);
+  const std::span<const float> rows = graphs.of_nodes(graphs.x, g, width);
+  const auto end = static_cast<float>(count());
+  bool wrong = width == 0 && graphs.node_ptr[g + 1] > graphs.node_ptr[g];
+  for (std::size_t first = 0; first < rows.size(); first += width) {
+    wrong |= !(rows[first] >= 0) | !(rows[first] < end);  // NaN, too
+  }
+  return !wrong;
+}
+
 std::string Ids::fault(const CommonArrays& graphs, std::size_t g) const {
   const std::size_t width = at(graphs.node_features);
   const std::span<const float> rows = graphs.of_nodes(graphs.x, g, width);
@@ -33,7 +44,7 @@ std::string Ids::fault(const CommonArrays& graphs, std::size_t g) const {
     const float id = rows[first];  // NaN is a fault of its own
     if (std::isfinite(id) &&
         !(id >= 0 && id < static_cast<float>(count()) && id == std::floor(id))) {
-      return "has a node whose id is not in [0, num_ids)";
+      return kIdFault;
     }
   }
   return "";

@@ -32,6 +32,9 @@ struct Ids {
   /// Of the vocabulary.
   std::string fault() const;
   std::string fault(const CommonArrays& graphs, std::size_t g) const;
+  static constexpr const char* kIdFault = "has a node whose id is not in [0, num_ids)";
+  /// Whether the ids of the nodes of graph `g` are numbers below count().
+  bool is_within(const CommonArrays& graphs, std::size_t g) const;
   void write(SafetensorsWriter& writer) const;
 };
 

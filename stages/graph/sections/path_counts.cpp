@@ -30,18 +30,13 @@ int64_t PathCounts::of_graph(std::span<const int64_t> node_ptr, std::size_t g) c
 }
 
 PathCounts::Derived PathCounts::derive(const CommonArrays& graphs) {
-  constexpr int64_t kBudget = 1 << 14;
   Derived out;
   out.count.reserve(at(graphs.nodes()));
-  PathChunk chunk;
   for (std::size_t g = 0; g < graphs.graphs(); ++g) {
-    const OwnedOutEdges edges(graphs, g);
-    const std::vector<int64_t> counts = count_paths(edges.view());
-    out.count.insert(out.count.end(), counts.begin(), counts.end());
-    for (PathCursor cursor(edges.view(), 0, edges.view().nodes()); cursor.next(chunk, kBudget);) {
-      out.triplets += chunk.triplets;
-      out.arcs += chunk.arcs;
-    }
+    const PathTotals totals = count_all_paths(OwnedOutEdges(graphs, g).view());
+    out.count.insert(out.count.end(), totals.of_node.begin(), totals.of_node.end());
+    out.triplets += totals.triplets;
+    out.arcs += totals.arcs;
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #include "graph/sections/sections.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,41 @@ std::string fault_of(const std::optional<typename Section::Data>& given,
 }
 
 }  // namespace
+
+std::string Sections::range_fault(const CommonArrays& graphs, std::size_t g) const {
+  if (trees && !trees->is_within(graphs, g)) return "has a tree that leaves the graph";
+  if (targets && !targets->is_labelled(graphs, g)) return Targets::kLabelFault;
+  if (ids && !ids->is_within(graphs, g)) return Ids::kIdFault;
+  return "";
+}
+
+std::string Sections::fact_fault(const nlohmann::json& facts) const {
+  using nlohmann::json;
+  const auto lacks_number = [&facts](const char* key) {
+    const json::json_pointer place(key);
+    return !facts.contains(place) || !facts.at(place).is_number();
+  };
+  std::vector<const char*> numbers;
+  if (positions) numbers.push_back("/edge_length/median");
+  if (path_counts) {
+    numbers.insert(numbers.end(), {"/paths/p50", "/paths/p95", "/paths/p99", "/paths/max",
+                                   "/paths/sum", "/triplets/sum", "/arcs/sum"});
+  }
+  if (targets) numbers.push_back("/targets");
+  for (const char* key : numbers) {
+    if (lacks_number(key)) return key + std::string(" is not a number");
+  }
+  if (trees && !facts.value("are_trees", json()).is_boolean()) return "/are_trees is not a truth";
+  if (!targets) return "";
+  const json counts = facts.value("class_graphs", json());
+  const bool is_counted = counts.is_array() && counts.size() == targets->classes.size() &&
+                          std::all_of(counts.begin(), counts.end(),
+                                      [](const json& n) { return n.is_number_unsigned(); });
+  if (!is_counted) return "/class_graphs is not a number for each class";
+  return facts.value("classes", json()) == json(targets->classes)
+             ? ""
+             : "/classes is not what the data hold";
+}
 
 std::vector<std::string> Sections::faults(const CommonArrays& graphs, std::size_t g) const {
   std::vector<std::string> out;

@@ -45,6 +45,10 @@ struct Sections {
     return std::get<const std::optional<Section>&>(
         std::tie(positions, trees, path_counts, targets, ids));
   }
+  /// What would index memory outside of graph `g`; empty if nothing would. Cheap: for each opening.
+  std::string range_fault(const CommonArrays& graphs, std::size_t g) const;
+  /// What is missing in the facts of sections, or of another type; empty if nothing is.
+  std::string fact_fault(const nlohmann::json& facts) const;
   /// What fault(graphs, g) of each says that is there; those that say nothing are left out.
   std::vector<std::string> faults(const CommonArrays& graphs, std::size_t g) const;
   /// All but the ids, which stand among the common arrays.

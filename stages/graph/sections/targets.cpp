@@ -6,6 +6,7 @@
 
 #include "file/safetensors_header.h"
 #include "graph/index.h"
+#include "kdgat/parse_json.h"
 
 namespace kdgat::graph {
 
@@ -21,7 +22,7 @@ std::vector<std::string> names_in(const SafetensorsFile& file, const char* key) 
     throw Error(ExitCode::kData, file.path().string() + ": no metadata '" + key + "'");
   }
   try {
-    return nlohmann::json::parse(found->second);
+    return checked_json(found->second, file.path().string());
   } catch (const nlohmann::json::exception& e) {
     throw Error(ExitCode::kData, file.path().string() + ": malformed metadata: " + e.what());
   }
@@ -62,9 +63,7 @@ std::optional<Targets> Targets::read(const SafetensorsFile& file, const CommonAr
 }
 
 std::string Targets::fault(const CommonArrays& graphs, std::size_t g) const {
-  if (graphs.y[g] < -1 || graphs.y[g] >= static_cast<int64_t>(classes.size())) {
-    return "has a label that is not one of the classes";
-  }
+  if (!is_labelled(graphs, g)) return kLabelFault;
   const bool has_infinity = std::ranges::any_of(of_graph(g), [](float v) { return std::isinf(v); });
   return has_infinity ? "has a target that is not finite" : "";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/index.h"
+#include "graph/ranges.h"
 
 namespace kdgat::graph {
 
@@ -64,6 +65,13 @@ std::string Trees::fault(const CommonArrays& graphs, std::size_t g) const {
   return graph::relations_of(of_graph, wanted.in, wanted.out) == relations_of(g)
              ? ""
              : "has relations that are not those of its parents";
+}
+
+bool Trees::is_within(const CommonArrays& graphs, std::size_t g) const {
+  const int64_t nodes = graphs.node_ptr[g + 1] - graphs.node_ptr[g];
+  return are_within(graphs.of_nodes(parent, g), -1, nodes) &&
+         are_within(graphs.of_nodes(tour.first(parent.size()), g), 0, nodes) &&
+         are_within(graphs.of_nodes(tour.last(parent.size()), g), 0, nodes + 1);
 }
 
 void Trees::write_graphs(SafetensorsWriter& writer) const {

@@ -48,6 +48,8 @@ struct Trees {
   static Derived derive(const Data& data, const CommonArrays& graphs);
   static std::optional<Trees> read(const SafetensorsFile& file, const CommonArrays& graphs);
   std::string fault(const CommonArrays& graphs, std::size_t g) const;
+  /// Whether parents and tour of graph `g` name none but its nodes.
+  bool is_within(const CommonArrays& graphs, std::size_t g) const;
   void write_graphs(SafetensorsWriter& writer) const;
   void write_nodes(SafetensorsWriter& writer) const;
   void gather(const CommonArrays& graphs, std::span<const int64_t> ids,

@@ -1,5 +1,7 @@
 #include "model/detector/config.h"
 
+#include <cmath>
+
 #include "model/detector/fusion_config.h"
 #include "model/layers/config_json.h"
 
@@ -18,7 +20,69 @@ Config of_sizes(const Sizes& sizes, int64_t num_ids) {
   return out;
 }
 
+/// The embedding of identifiers.
+LeastSize size_of_input(const InputForm& form, int64_t num_ids, int64_t width) {
+  const bool is_hashed = form.id_embedding == "hashed";
+  const auto ids = static_cast<double>(num_ids);
+  LeastSize out;
+  out.add(is_hashed ? static_cast<double>(form.id_buckets) : ids, static_cast<double>(width));
+  if (is_hashed) out.add(ids, 2);
+  return out;
+}
+
+/// Linear layers, all but the last as wide as their input.
+void add_perceptron(LeastSize& to, double width, double outputs, double layers) {
+  to.add(width, width, layers - 1);
+  to.add(width, outputs);
+}
+
 }  // namespace
+
+LeastSize VgaeConfig::least_size() const {
+  LeastSize out = size_of_input(*this, num_ids, embedding_dim);
+  const auto ids = static_cast<double>(num_ids), latent = static_cast<double>(latent_dim);
+  double width = static_cast<double>(embedding_dim) + static_cast<double>(node_features - 1);
+  double last = 0;
+  const bool has_latent = hidden_dims.size() > 1 && hidden_dims.back() == latent_dim;
+  for (std::size_t i = 0; i + (has_latent ? 1 : 0) < hidden_dims.size(); ++i) {
+    last = static_cast<double>(hidden_dims[i]);
+    const int64_t parts = i == 0 ? heads : 1;
+    const double joined = hidden_dims[i] % parts == 0 ? last : last * static_cast<double>(parts);
+    out.add(width, joined);
+    width = joined;
+  }
+  out.add(width, latent, 2);
+  out.add(latent, last);
+  out.add(last, static_cast<double>(node_features - 1));
+  out.add(latent, ids);
+  add_perceptron(out, latent, ids, 3);
+  return out;
+}
+
+LeastSize GatConfig::least_size() const {
+  LeastSize out = size_of_input(*this, num_ids, embedding_dim);
+  const double wide = static_cast<double>(hidden) * static_cast<double>(heads);
+  const auto count = static_cast<double>(layers);
+  const double input = static_cast<double>(embedding_dim) + static_cast<double>(node_features - 1);
+  const double of_both = conv == "gatv2" ? 2 : 1;
+  out.add(input, wide, of_both);
+  out.add(wide, wide, of_both * (count - 1));
+  if (conv == "gatv2") out.add(static_cast<double>(edge_features), wide, count);
+  const double units = jk == "lstm" ? std::floor(count * wide / 2) : 0;
+  if (jk == "lstm") out.add(4 * units, units + wide, 2);
+  add_perceptron(out, jk == "lstm" ? wide : wide * count, 2, static_cast<double>(fc_layers));
+  return out;
+}
+
+LeastSize FusionConfig::least_size() const {
+  LeastSize out;
+  if (method == "weighted") return out;
+  const auto width = static_cast<double>(hidden);
+  out.add(width, 1);
+  out.add(width, width, static_cast<double>(layers - 1));
+  if (method != "mlp") out.add(width, static_cast<double>(alpha_steps));
+  return out;
+}
 
 VgaeConfig VgaeConfig::teacher(int64_t num_ids) {
   return of_sizes<VgaeConfig>(vgae_teacher(), num_ids);

@@ -7,6 +7,7 @@
 
 #include "model/detector/form.h"
 #include "model/detector/sizes.h"
+#include "model/layers/least_size.h"
 
 namespace kdgat::model {
 
@@ -30,6 +31,7 @@ struct VgaeConfig : VgaeForm, VgaeSizes {
     visit("dropout", c.dropout);
   }
   static auto later() { return table(); }
+  LeastSize least_size() const;
   bool operator==(const VgaeConfig&) const = default;
 };
 
@@ -58,6 +60,7 @@ struct GatConfig : GatForm, GatSizes {
     return std::tuple_cat(
         table(), std::tuple{field("edge_features", &GatConfig::edge_features, "").range(1, 65536)});
   }
+  LeastSize least_size() const;
   bool operator==(const GatConfig&) const = default;
 };
 

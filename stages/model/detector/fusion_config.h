@@ -6,6 +6,8 @@
 #include <string>
 #include <tuple>
 
+#include "model/layers/least_size.h"
+
 namespace kdgat::model {
 
 /// Joins the answers of an autoencoder and a classifier, whose files stand beside its own.
@@ -34,6 +36,7 @@ struct FusionConfig {
     visit("dropout", c.dropout);
   }
   static auto later() { return std::tuple<>(); }
+  LeastSize least_size() const;
 
   bool operator==(const FusionConfig&) const = default;
 };

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "kdgat/options.h"
+#include "model/layers/least_size.h"
 
 namespace kdgat::model {
 
@@ -50,6 +51,7 @@ struct SgmpConfig : SgmpForm, SgmpSizes {
     return std::tuple_cat(table(),
                           std::tuple{field("scale", &SgmpConfig::scale, "").range(1e-30, 1e30)});
   }
+  LeastSize least_size() const;
 };
 
 /// Of a stage's options: a form and sizes.

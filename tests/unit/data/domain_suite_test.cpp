@@ -67,7 +67,7 @@ struct Imported {
 
 /// What `kdgat data import` gives, as far as it is described.
 json import_result(const Imported& data) {
-  const DataFolder made = open_folder(five_domains(), data.folder / "out");
+  const DataFolder made = open_folder(five_domains(), data.folder / "out", Check::kOnce);
   json out = {{"folder", "out"},
               {"reused", data.report.reused},
               {"rows", data.report.rows},
@@ -148,7 +148,7 @@ TEST_CASE("a domain knows its source, its store and its facts", "[domain]") {
     CHECK(&domain_of_source(five_domains(), data.folder / "in", json::object()) == domain);
     CHECK(&domain_of_store(five_domains(), data.store()) == domain);
     CHECK(store_of(five_domains(), data.folder / "out") == data.store());
-    const DataFolder made = open_folder(five_domains(), data.folder / "out");
+    const DataFolder made = open_folder(five_domains(), data.folder / "out", Check::kOnce);
     CHECK(made.domain == domain);
     CHECK(domain_of_facts(five_domains(), made.store.facts) == domain);
     CHECK(made.store.facts.at("parts").contains("train"));
@@ -171,7 +171,7 @@ TEST_CASE("an import that stands is not made again, and its hash is that of the 
     CHECK(again.rows == data.report.rows);
     CHECK(again.graphs == data.report.graphs);
     CHECK(import_fingerprint(five_domains(), data.folder / "out", json::object()) ==
-          domain->open(data.store(), true).content_hash);
+          domain->open(data.store(), Check::kAlways).content_hash);
   }
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("a domain says what it holds", "[domain]") {
     CHECK_FALSE(headline.empty());
     CHECK_THAT(text_of(domain->wording().of_import(result)), Catch::Contains(headline));
     const json seen = domain->inspect(data.store());
-    CHECK(seen.at("content_hash") == domain->open(data.store(), false).content_hash);
+    CHECK(seen.at("content_hash") == domain->open(data.store(), Check::kOnce).content_hash);
     CHECK_FALSE(text_of(domain->wording().of_store(seen)).empty());
     CHECK_THAT(domain->synth_headline(small_synth(*domain, 7), result), Catch::Contains("seed 7"));
   }
@@ -205,7 +205,7 @@ TEST_CASE("a damaged store is found, and made again by an import", "[domain]") {
             .reused);
     CHECK(bytes_below(data.folder / "out").at(kStoreName) == whole);
     test::write_text(data.store(), whole.substr(0, whole.size() - 64));
-    CHECK(thrown_by([&] { domain->open(data.store(), false); }).code() == ExitCode::kData);
+    CHECK(thrown_by([&] { domain->open(data.store(), Check::kOnce); }).code() == ExitCode::kData);
   }
 }
 

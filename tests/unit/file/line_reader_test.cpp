@@ -1,8 +1,11 @@
 #include "file/line_reader.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <thread>
 
 #include "support/command.h"
 #include "support/log_text.h"
@@ -46,11 +49,66 @@ TEST_CASE("plain and gzip files give the same lines", "[line_reader]") {
   CHECK(lines_of(LineReader(folder / "packed")) == expected);
 }
 
-TEST_CASE("a line may be longer than a block", "[line_reader]") {
+TEST_CASE("a line may go over blocks, and be as long as a line may be", "[line_reader]") {
   const test::ScratchFolder folder;
-  const std::string huge(5'000'000, 'x');
-  write_text(folder / "long", "a\n" + huge + "\nb");
-  CHECK(lines_of(LineReader(folder / "long")) == std::vector<std::string>{"a", huge, "b"});
+  const std::string huge(kLongestLine, 'x');
+  write_text(folder / "long", "a\n" + huge + "\nb\n" + huge);
+  CHECK(lines_of(LineReader(folder / "long")) == std::vector<std::string>{"a", huge, "b", huge});
+}
+
+TEST_CASE("a longer line is refused where it stands, and no more of it is read", "[line_reader]") {
+  const test::ScratchFolder folder;
+  const std::string wanted = ":2: a line longer than 1 MiB: not a text";
+  for (const char* end : {"", "\nc"}) {
+    const std::string text = "a\n" + std::string(kLongestLine + 1, 'x') + end;
+    write_text(folder / "long", text);
+    CHECK(test::data_error([&] { lines_of(LineReader(folder / "long")); }) ==
+          (folder / "long").string() + wanted);
+    CHECK(test::data_error([&] { lines_of({"text", text}); }) == "text" + wanted);
+  }
+  // A bomb: 200 MB of one line in 200 kB.
+  write_gzip(folder / "bomb", std::string(200'000'000, 'x'));
+  int64_t before = 0, after = 0;
+  const auto resident = [](int64_t& to) {
+    std::ifstream file("/proc/self/statm");
+    file >> to >> to;
+  };
+  resident(before);
+  CHECK_THAT(test::data_error([&] { lines_of(LineReader(folder / "bomb")); }),
+             Catch::Contains("a line longer than 1 MiB"));
+  resident(after);
+  CHECK((after - before) * 4096 < 50'000'000);
+}
+
+TEST_CASE("what is unpacked for long can be interrupted", "[line_reader]") {
+  const test::ScratchFolder folder;
+  std::string lines;
+  for (int i = 0; i < 1'000'000; ++i) lines += "0123456789abcdefghijklmnopqrst\n";
+  write_gzip(folder / "many", lines);
+  int asked = 0;
+  LineReader reader(folder / "many", [&asked] { return ++asked > 4; });
+  std::string_view line;
+  CHECK_THAT(test::error_of(
+                 [&] {
+                   while (reader.next(line)) continue;
+                 },
+                 ExitCode::kInterrupted),
+             Catch::Contains("interrupted while reading"));
+  CHECK(reader.line_number() > 1000);
+  CHECK(reader.line_number() < 900'000);
+}
+
+TEST_CASE("a pipe is waited for, and the wait can be interrupted", "[line_reader]") {
+  const test::ScratchFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  int asked = 0;
+  std::string_view line;
+  LineReader nobody(folder / "pipe", [&asked] { return ++asked > 2; });
+  CHECK_FALSE(test::error_of([&] { nobody.next(line); }, ExitCode::kInterrupted).empty());
+
+  std::thread writer([&] { write_text(folder / "pipe", "one\n\nthree"); });
+  CHECK(lines_of(LineReader(folder / "pipe")) == kThree);
+  writer.join();
 }
 
 TEST_CASE("bytes read are those of the stored file", "[line_reader]") {

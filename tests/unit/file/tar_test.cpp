@@ -56,6 +56,43 @@ TEST_CASE("names longer than a header holds are read in both ways", "[tar]") {
                  tar_end()) == Files{{"a", "1"}});
 }
 
+TEST_CASE("a file may be read piece by piece", "[tar]") {
+  const std::string block(1000, 'x');
+  const std::string archive = tar_entry("a", block) + tar_entry("b", "two") + tar_end();
+  for (const std::size_t room : {1U, 7U, 512U, 4096U}) {
+    TarReader reader("a.tar", archive);
+    REQUIRE(reader.next());
+    std::string all, piece(room, '\0');
+    const auto read = reader.stream();
+    while (const std::size_t bytes = read(piece.data(), piece.size())) all.append(piece, 0, bytes);
+    CHECK(all == block);
+    REQUIRE(reader.next());
+    CHECK(reader.content() == "two");
+  }
+  TarReader reader("a.tar", archive);
+  REQUIRE(reader.next());
+  char some[10];
+  CHECK(reader.stream()(some, sizeof some) == sizeof some);  // the rest is passed over
+  REQUIRE(reader.next());
+  CHECK(reader.name() == "b");
+}
+
+TEST_CASE("a file in an archive that is larger than asked for is refused before it is read",
+          "[tar]") {
+  const test::ScratchFolder folder;
+  test::write_text(folder / "a.tar",
+                   tar_entry("small", "1") + tar_entry("large", "123456") + tar_end());
+  TarReader reader(folder / "a.tar", {}, 5);
+  REQUIRE(reader.next());
+  CHECK(reader.content() == "1");
+  REQUIRE(reader.next());
+  const std::string wanted = (folder / "a.tar").string() +
+                             ": large has 6 bytes, more than 5\n  hint: a larger largest_member_mb";
+  CHECK(test::data_error([&] { reader.content(); }) == wanted);
+  CHECK(test::data_error([&] { reader.stream(); }) == wanted);
+  CHECK_FALSE(reader.next());  // passed over it is no matter
+}
+
 TEST_CASE("what tar writes is read, packed or not", "[tar]") {
   const test::ScratchFolder folder;
   const std::string name = std::string(60, 'd') + "/" + std::string(120, 'f') + ".swc";

@@ -100,6 +100,11 @@ TEST_CASE("paths in chunks are those of brute force, for any budget", "[paths]")
     std::vector<int64_t> counts(static_cast<std::size_t>(nodes), 0);
     for (const Path& path : wanted) ++counts[static_cast<std::size_t>(path[0])];
     REQUIRE(count_paths(rows.edges()) == counts);
+    PathChunk all;
+    REQUIRE(PathCursor(rows.edges(), 0, nodes).next(all, 100000));
+    const PathTotals totals = count_all_paths(rows.edges());
+    REQUIRE(totals.triplets == all.triplets);
+    REQUIRE(totals.arcs == all.arcs);
     const int32_t middle = nodes / 2;
     std::vector<Path> halves = enumerate(rows.edges(), 5, 0, middle);
     for (const Path& path : enumerate(rows.edges(), 5, middle, nodes)) halves.push_back(path);
@@ -137,6 +142,26 @@ TEST_CASE("paths are as many as the closed forms say", "[paths]") {
   int64_t wanted = 64;
   for (const auto& [u, v] : grid) wanted += 2 * (degree(u) - 1) * (degree(v) - 1);
   CHECK(total(count_paths(rows.edges())) == wanted);
+}
+
+TEST_CASE("the paths of a star are counted without going through pairs of its leaves", "[paths]") {
+  constexpr int32_t kLeaves = 200'000;  // 4e10 pairs
+  Rows star(0, {});
+  for (int32_t v = 1; v <= kLeaves; ++v) star.target.push_back(v);
+  star.ptr.push_back(kLeaves);
+  for (int32_t v = 1; v <= kLeaves; ++v) {
+    star.target.push_back(0);
+    star.ptr.push_back(kLeaves + v);
+  }
+  const PathTotals totals = count_all_paths(star.edges());
+  CHECK(total(totals.of_node) == kLeaves + 1);
+  CHECK(totals.arcs == kLeaves + 1);
+  // With a tail at one leaf: a path to the tail's end from each other leaf, and the ways back.
+  star.target.push_back(kLeaves + 1);
+  ++star.ptr.back();
+  star.target.push_back(kLeaves);
+  star.ptr.push_back(static_cast<int32_t>(star.target.size()));
+  CHECK(total(count_paths(star.edges())) == kLeaves + 2 + 2 * (kLeaves - 1));
 }
 
 TEST_CASE("one node may have more paths than a chunk", "[paths]") {

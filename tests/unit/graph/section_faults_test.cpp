@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -12,6 +13,7 @@
 #include "support/command.h"
 #include "support/log_text.h"
 #include "support/section_graphs.h"
+#include "support/store_problems.h"
 
 namespace kdgat::graph {
 namespace {
@@ -49,11 +51,7 @@ void rewrite(const std::filesystem::path& from, const std::filesystem::path& to,
   writer.write(to, true);
 }
 
-std::string faults(const std::filesystem::path& path) {
-  std::string out;
-  for (const Diagnostic& d : GraphStore::open(path).verify()) out += d.message + "; ";
-  return out;
-}
+std::string faults(const std::filesystem::path& path) { return problems_of<GraphStore>(path); }
 
 TEST_CASE("sections that do not agree with the graphs are not written", "[sections][store]") {
   const test::ScratchFolder folder;
@@ -98,7 +96,8 @@ TEST_CASE("verify finds a changed bit of any section", "[sections][store]") {
       std::string bytes = sound;
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.below(8)));
       std::ofstream(folder / "bad", std::ios::binary) << bytes;
-      CHECK_THAT(faults(folder / "bad"),
+      CHECK_FALSE(faults(folder / "bad").empty());
+      CHECK_THAT(test::data_error([&] { GraphStore::open(folder / "bad"); }),
                  Catch::Contains("tensor '" + std::string(name) + "' differs from its hash"));
     }
   }
@@ -131,6 +130,61 @@ TEST_CASE("verify finds sections that are not those of the graphs, even with sou
         "graph 0 has a node whose id is not in [0, num_ids); ");
   CHECK(faults_after([](Tensors& t) { t["vocabulary"].value<int64_t>(0) = 6; }) ==
         "the vocabulary is not strictly ascending; ");
+}
+
+TEST_CASE("opening refuses sections that lead outside of their graph, even with sound hashes",
+          "[sections][store]") {
+  const test::ScratchFolder folder;
+  write_graph_store(folder / "g", graphs_with(kAll, 5, 2));
+  const auto refused = [&](auto change) {
+    rewrite(folder / "g", folder / "bad", change);
+    return test::data_error([&] { GraphStore::open(folder / "bad"); });
+  };
+  const auto of_tensor = [&](const char* name, std::size_t at, int32_t number) {
+    return refused([&](Tensors& t, Metadata&) { t[name].value<int32_t>(at) = number; });
+  };
+  for (const int32_t far : {-2, 1 << 30, std::numeric_limits<int32_t>::min()}) {
+    CHECK_THAT(of_tensor("parent", 0, far), Catch::Contains("graph 0 has a tree that leaves"));
+    CHECK_THAT(of_tensor("tour", 0, far), Catch::Contains("graph 0 has a tree that leaves"));
+    CHECK_THAT(of_tensor("y", 1, far), Catch::Contains("graph 1 has a label"));
+    CHECK_THAT(of_tensor("edge_index", 0, far), Catch::Contains("has an edge that names a node"));
+    CHECK_THAT(of_tensor("target_order", 0, far), Catch::Contains("has a target_order"));
+  }
+  CHECK_THAT(refused([](Tensors& t, Metadata&) { t["x"].value<float>(0) = NAN; }),
+             Catch::Contains("graph 0 has a node whose id"));
+}
+
+TEST_CASE("opening refuses facts that are not those of the data", "[sections][store]") {
+  const test::ScratchFolder folder;
+  write_graph_store(folder / "g", graphs_with(kAll, 5, 2));
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    rewrite(folder / "g", folder / "bad", [&](Tensors&, Metadata& m) { m[key] = value; });
+    return test::data_error([&] { GraphStore::open(folder / "bad"); });
+  };
+  const std::string sound = GraphStore::open(folder / "g").facts().dump();
+  const auto facts_without = [&](const char* pointer, const nlohmann::json& value) {
+    nlohmann::json facts = nlohmann::json::parse(sound);
+    facts[nlohmann::json::json_pointer(pointer)] = value;
+    return refused("facts", facts.dump());
+  };
+  CHECK(refused("facts", sound).empty());
+  CHECK_THAT(refused("facts", "null"), Catch::Contains("'facts': not an object"));
+  CHECK_THAT(refused("options", "[]"), Catch::Contains("'options': not an object"));
+  CHECK_THAT(facts_without("/graphs", 7), Catch::Contains("/graphs is not what the data hold"));
+  CHECK_THAT(facts_without("/nodes/max", 1), Catch::Contains("/nodes/max"));
+  CHECK_THAT(facts_without("/attack", "two"), Catch::Contains("/attack is not a number"));
+  CHECK_THAT(facts_without("/spatial/paths", nullptr), Catch::Contains("/paths/p50"));
+  CHECK_THAT(facts_without("/spatial/are_trees", 1), Catch::Contains("/are_trees"));
+  CHECK_THAT(facts_without("/spatial/classes", {"z"}), Catch::Contains("/classes"));
+  CHECK_THAT(facts_without("/spatial/class_graphs", {-1}), Catch::Contains("/class_graphs"));
+  nlohmann::json sources = GraphStore::open(folder / "g").sources();
+  sources[0]["graphs"] = int64_t{1} << 40;
+  CHECK_THAT(refused("sources", sources.dump()), Catch::Contains("graphs that are not there"));
+  const std::string deep(100'000, '[');
+  for (const char* key : {"facts", "options", "sources", "classes", "node_feature_names"}) {
+    CHECK_THAT(refused(key, deep + std::string(deep.size(), ']')),
+               Catch::Contains("nested deeper than 100 levels"));
+  }
 }
 
 TEST_CASE("a section of which only a part is there is refused", "[sections][store]") {

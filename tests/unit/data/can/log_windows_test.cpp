@@ -36,6 +36,33 @@ bool same(const Buffer<T>& a, const Buffer<T>& b) {
           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0);
 }
 
+TEST_CASE("windows that no import could have made are refused", "[log_windows]") {
+  const nlohmann::json sound = {{"window", 50}, {"stride", 20}, {"chunk_rows", 0}};
+  CHECK(shape_of(sound).stride == 20);
+  const auto refused = [&](const char* key, const nlohmann::json& value) {
+    nlohmann::json import = sound;
+    import[key] = value;
+    return test::data_error([&] { shape_of(import); });
+  };
+  CHECK(refused("stride", -1) == "import.stride is -1, not a number from 1.0 to 1048576.0");
+  for (const char* key : {"window", "stride", "chunk_rows"}) {
+    CHECK_FALSE(refused(key, int64_t{1} << 40).empty());
+    CHECK_FALSE(refused(key, "many").empty());
+    CHECK_FALSE(refused(key, nullptr).empty());
+  }
+  CHECK_FALSE(test::data_error([&] { shape_of(nullptr); }).empty());
+
+  CHECK(vocabulary_of({1, 5, 0xFFFFFFFF}).size() == 3);
+  CHECK(vocabulary_of(nlohmann::json::array()).empty());
+  for (const nlohmann::json& ids :
+       {nlohmann::json(), nlohmann::json(3), nlohmann::json{5, 1}, nlohmann::json{1, 1},
+        nlohmann::json{-1, 2}, nlohmann::json{0.5}, nlohmann::json{int64_t{1} << 32},
+        nlohmann::json{"a"}}) {
+    CHECK(test::data_error([&] { vocabulary_of(ids); }) ==
+          "vocabulary is not a list of ascending ids");
+  }
+}
+
 TEST_CASE("windows read from a log are those of an import, bit for bit", "[log_windows]") {
   struct Case {
     int64_t window, stride, chunk_rows;

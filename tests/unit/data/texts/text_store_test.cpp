@@ -7,6 +7,7 @@
 #include "support/command.h"
 #include "support/import_options.h"
 #include "support/log_text.h"
+#include "support/store_problems.h"
 
 namespace kdgat::graph {
 namespace {
@@ -92,21 +93,19 @@ TEST_CASE("verify finds rows that are no graph of texts", "[text_store]") {
   const auto problems = [&](const std::string& tensor, std::size_t element, int32_t number) {
     test::write_text(folder / "bad.safetensors",
                      with_number(bytes, path.string(), tensor, element, number));
-    std::string all;
-    for (const Diagnostic& d : TextStore::open(folder / "bad.safetensors").verify()) {
-      all += d.text() + "\n";
-    }
-    return all;
+    return test::problems_of<TextStore>(folder / "bad.safetensors");
   };
   CHECK(problems("row_ptr", 0, 0).empty());
-  CHECK_THAT(problems("col", 1, 1 << 30), Catch::Contains("row 0 names a node that is not there") &&
-                                              Catch::Contains("'col' differs from its hash"));
-  CHECK_THAT(problems("col", 0, 1), Catch::Contains("row 0"));
+  CHECK_THAT(problems("col", 1, 1 << 30), Catch::Contains("a row names a node that is not there"));
+  CHECK_THAT(problems("col", 0, 1),
+             Catch::Contains("row 0") && Catch::Contains("'col' differs from its hash"));
   CHECK_THAT(problems("row_ptr", 1, 1 << 30), Catch::Contains("ends before it begins"));
   CHECK_THAT(problems("value", 1, 0x3DCCCCCD), Catch::Contains("is not symmetric"));
   CHECK_THAT(problems("value", 1, 0x7FC00000), Catch::Contains("not positive"));
-  CHECK_THAT(problems("doc_source", 0, 7), Catch::Contains("names source 7"));
-  CHECK_THAT(problems("y", 0, 9), Catch::Contains("node 0 has the label 9"));
+  CHECK_THAT(problems("doc_source", 0, 7), Catch::Contains("a document names a source"));
+  CHECK_THAT(problems("y", 0, 9), Catch::Contains("a node has a label that it cannot have"));
+  CHECK_THAT(problems("train_mask", 0, 0x40404040), Catch::Contains("neither true nor false"));
+  CHECK_THAT(problems("doc_mask", 0, 0), Catch::Contains("label"));
 }
 
 TEST_CASE("a damaged or foreign store of texts is refused", "[text_store]") {

@@ -49,14 +49,6 @@ Error error_of(Call&& call) {
   return Error(ExitCode::kOk, "no error");
 }
 
-std::set<std::string> names_in(const fs::path& folder) {
-  std::set<std::string> out;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    out.insert(entry.path().filename().string());
-  }
-  return out;
-}
-
 int64_t sum(const json& counts, const char* key) {
   int64_t total = 0;
   for (const json& c : counts) total += c.at(key).get<int64_t>();

@@ -29,6 +29,19 @@ TEST_CASE("a journal is read line by line, whole lines only, each once", "[journ
   CHECK(JournalReader(file, lines[0].end).read().size() == 1);
 }
 
+TEST_CASE("a line of a journal that is nested without end is passed over", "[journal]") {
+  const ScratchFolder scratch;
+  const fs::path file = scratch / "journal.jsonl";
+  std::string deep = "{\"event\":\"metrics\",\"values\":";
+  for (int i = 0; i < 200'000; ++i) deep += "{\"a\":";
+  deep += "1" + std::string(200'001, '}') + "\n";
+  append_text(file, deep + "{\"a\":1}\n");
+  const auto lines = JournalReader(file).read();
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].event == json{{"a", 1}});
+  CHECK(read_journal(scratch.path()).series.empty());
+}
+
 TEST_CASE("an epoch said again after a checkpoint counts once, as it was last", "[journal]") {
   const ScratchFolder root;
   std::string text;

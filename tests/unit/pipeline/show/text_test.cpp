@@ -115,3 +115,14 @@ TEST_CASE("control bytes of a name are shown as question marks", "[text]") {
   CHECK(one_line("bad row\n  hint: look\n\there\x1b") == "bad row hint: look here?");
   CHECK(text_width("größe") == 5);
 }
+
+TEST_CASE("bytes of a name that are no UTF-8 are escaped", "[text]") {
+  CHECK(escaped_name("größe.csv") == "größe.csv");
+  CHECK(escaped_name("caf\xE9\n") == "caf\\xE9\\x0A");
+  // Cut short, longer than it need be, a surrogate, above the last.
+  for (const char* wrong : {"\xC3", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\x80"}) {
+    CHECK_FALSE(is_utf8(wrong));
+    CHECK(is_utf8(escaped_name(wrong)));
+  }
+  CHECK(is_utf8("\xF0\x9F\x99\x82 \xE2\x82\xAC"));
+}
