@@ -99,7 +99,8 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
     return 0;
   }
   check_plugin(step, context.catalog);
-  Run run = Run::join(run_folder, name);
+  Run run =
+      Run::join(run_folder, name, [&](const std::string& whom) { status->message("info", whom); });
   const auto done = find_past_step(run.id(), run.step_folder(name));
   if (done && done->fingerprint == step.fingerprint && done->missing.empty()) {
     status->end({name, "kept", "it was done already", 0, 0});
