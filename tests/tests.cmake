@@ -100,6 +100,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/verbs/runs_verb_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
     tests/unit/pipeline/data/data_headline_test.cpp
+    tests/unit/pipeline/sdk/host_memory_test.cpp
     tests/unit/pipeline/sdk/result_test.cpp
     tests/unit/pipeline/show/status_test.cpp
     tests/unit/pipeline/show/table_test.cpp
@@ -238,6 +239,13 @@ kdgat_add_script_test(bench python3 -B tests/scripts/bench_test.py)
 kdgat_add_script_test(check_copies python3 -B tests/scripts/check_copies_test.py)
 kdgat_add_script_test(check_domains python3 -B tests/scripts/check_domains_test.py)
 kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
+if(KDGAT_ENGINE)
+  add_test(NAME "scripts: runs under limits of the machine"
+           COMMAND python3 -B tests/scripts/limits_test.py $<TARGET_FILE:kdgat>
+           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties("scripts: runs under limits of the machine" PROPERTIES LABELS scripts TIMEOUT 300
+                       SKIP_RETURN_CODE 77)
+endif()
 kdgat_add_script_test("nothing stands twice" scripts/check_copies)
 kdgat_add_script_test("no source knows two domains" scripts/check_domains)
 kdgat_add_script_test("every include is allowed" scripts/check_layers)

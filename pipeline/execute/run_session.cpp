@@ -155,12 +155,11 @@ ProcessSettings RunSession::process() const {
 RunnerInput RunSession::input(const Plan& plan, const std::optional<PreparedData>& data) const {
   MemoryRequest memory;
   memory.limit = static_cast<int64_t>(profile.memory_limit);
+  memory.available = static_cast<int64_t>(machine.limited_memory());
   return {plan, context.catalog, device, threads, profile.seed, data, memory};
 }
 
-uint64_t RunSession::memory_limit() const {
-  return profile.memory_limit > 0 ? profile.memory_limit : machine.memory_for_runs();
-}
+uint64_t RunSession::memory_limit() const { return machine.memory_for_runs(profile.memory_limit); }
 
 std::map<std::string, json> ask_stages(
     const RunnerInput& input, const ProcessSettings& process,

@@ -41,7 +41,8 @@ struct RunSession {
   void check_start(const Plan& plan) const;
   ProcessSettings process() const;
   RunnerInput input(const Plan& plan, const std::optional<PreparedData>& data) const;
-  /// What a stage may use in all here: the profile's limit, or what the machine has free.
+  /// What a stage may use in all here: the profile's limit as far as the machine's limits leave it,
+  /// or what the machine has free.
   uint64_t memory_limit() const;
 
   Context& context;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/records/event_file.h"
@@ -59,6 +60,40 @@ int64_t append(const fs::path& path, std::string_view text) {
   return ::lseek(fd.get(), 0, SEEK_END);
 }
 
+/// What a journal says in the end: its events with the points that no later one takes the place of.
+/// An epoch also takes back all after it, as the step went on from a checkpoint before them.
+class LastSaid {
+ public:
+  void add(const json& event, std::vector<Point> points) {
+    const MetricsEvent told = event.get<MetricsEvent>();
+    const bool is_series = told.what == kEpoch || told.what == kEpisode;
+    for (const Point& point : points) {
+      std::map<int64_t, std::size_t>& said = said_[point.key];
+      const auto from = said.lower_bound(point.step);
+      const auto to = is_series ? said.end() : said.upper_bound(point.step);
+      for (auto at = from; at != to; ++at) {
+        std::erase_if(events_[at->second].second,
+                      [&](const Point& other) { return other.key == point.key; });
+      }
+      said.erase(from, to);
+      said.emplace(point.step, events_.size());
+    }
+    events_.emplace_back(event, std::move(points));
+  }
+
+  std::string text(const RecordFormat& format) const {
+    std::string out;
+    for (const auto& [event, points] : events_) {
+      if (!points.empty()) out += format.add(event, points);
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::pair<json, std::vector<Point>>> events_;
+  std::map<std::string, std::map<int64_t, std::size_t>> said_;  ///< by name and step, its event
+};
+
 constexpr RecordFormat kCsv = {[](double) { return std::string("metrics.csv"); },
                                [](double) { return std::string(kHeader); },
                                [](const json& event, const std::vector<Point>& points) {
@@ -66,7 +101,8 @@ constexpr RecordFormat kCsv = {[](double) { return std::string("metrics.csv"); }
                                  for (const Point& point : points)
                                    out += csv_line(time_of(event), point);
                                  return out;
-                               }};
+                               },
+                               true};
 
 constexpr RecordFormat kTensorboard = {
     [](double unix) {
@@ -86,11 +122,15 @@ RecordFile::RecordFile(const fs::path& step_folder, const RecordFormat& format)
 
 void RecordFile::update() {
   try {
+    bool is_stale = false;
     for (const JournalReader::Line& line : reader_.read()) {
       if (!has_begun_) begin(line.event);
       const std::vector<Point> points = step_.points(line.event);
-      if (!points.empty()) fresh_ += format_.add(line.event, points);
+      if (points.empty()) continue;
+      is_stale = is_said_again(points) || is_stale;
+      fresh_ += format_.add(line.event, points);
     }
+    if (is_stale) begin_anew();
     write();
   } catch (const Error&) {
     reader_ = JournalReader(step_.journal());
@@ -104,7 +144,34 @@ void RecordFile::begin(const json& first_event) {
   path_ = step_.folder() / format_.name(unix);
   fresh_ = format_.start(unix);
   written_ = 0;
+  last_.clear();
   has_begun_ = true;
+}
+
+/// Whether one of these was said before, or something later was.
+bool RecordFile::is_said_again(const std::vector<Point>& points) {
+  if (!format_.replaces) return false;
+  bool again = false;
+  for (const Point& point : points) {
+    const auto [last, is_new] = last_.try_emplace(point.key, point.step);
+    again = again || (!is_new && last->second >= point.step);
+    last->second = point.step;
+  }
+  return again;
+}
+
+/// The whole file, out of all that the journal says.
+void RecordFile::begin_anew() {
+  reader_ = JournalReader(step_.journal());
+  has_begun_ = false;
+  LastSaid said;
+  for (const JournalReader::Line& line : reader_.read()) {
+    if (!has_begun_) begin(line.event);
+    std::vector<Point> points = step_.points(line.event);
+    is_said_again(points);
+    said.add(line.event, std::move(points));
+  }
+  fresh_ += said.text(format_);
 }
 
 void RecordFile::write() {

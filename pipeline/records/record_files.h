@@ -2,7 +2,8 @@
 //   metrics.csv                              time,step,name,value: one number a line
 //   tensorboard/events.out.tfevents.T.kdgat  the same for TensorBoard; T = when the step first ran
 // A file is a function of the journal: written again it has the same bytes, so what a killed writer
-// left is completed, and what is not its own is replaced.
+// left is completed, and what is not its own is replaced. A continued step says again what came
+// after its checkpoint: metrics.csv then has what was said last, each number of a step once.
 #pragma once
 
 #include <filesystem>
@@ -20,6 +21,9 @@ struct RecordFormat {
   std::string (*name)(double unix);   ///< of the file, below the step's folder
   std::string (*start)(double unix);  ///< what it begins with; `unix`: of the first event
   std::string (*add)(const nlohmann::json& event, const std::vector<Point>& points);
+  /// Whether a number that is said again takes the place of the first; else it follows it, for a
+  /// reader that is at the file's end already.
+  bool replaces = false;
 };
 const RecordFormat& csv_format();
 const RecordFormat& tensorboard_format();
@@ -35,11 +39,14 @@ class RecordFile {
 
  private:
   void begin(const nlohmann::json& first_event);
+  bool is_said_again(const std::vector<Point>& points);
+  void begin_anew();
   void write();
 
   RecordedStep step_;
   const RecordFormat& format_;
   JournalReader reader_;
+  std::map<std::string, int64_t> last_;  ///< step of each name's last number, where they replace
   bool has_begun_ = false;
   std::filesystem::path path_;
   std::string fresh_;    ///< not yet written

@@ -17,9 +17,11 @@
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/run/journal.h"
+#include "pipeline/show/json_lookup.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/secrets.h"
+#include "pipeline/system/signals.h"
 #include "pipeline/system/temporary.h"
 
 namespace kdgat {
@@ -129,25 +131,46 @@ std::string owner_of(const fs::path& folder) {
   return line;
 }
 
-/// Whether the process that took the lock is gone, so that only its last stage still holds it.
-bool is_orphaned(const fs::path& folder) {
+/// The process that took the lock and is gone, so that only its last stage still holds it; 0 where
+/// it lives, or cannot be known.
+pid_t dead_owner(const fs::path& folder) {
   std::ifstream in(folder / "lock");
   std::string host;
   pid_t pid = 0;
-  if (!(in >> host >> pid) || host != host_name() || pid <= 0) return false;
-  return ::kill(pid, 0) != 0 && errno == ESRCH;
+  if (!(in >> host >> pid) || host != host_name() || pid <= 0) return 0;
+  return ::kill(pid, 0) != 0 && errno == ESRCH ? pid : 0;
 }
 
-/// The same, waiting for the last stage of a process that died.
-OwnedFd lock_after_orphan(const fs::path& folder) {
-  constexpr int kTries = 150;
+/// The same, waiting for the last stage of a process that died. It has been told to leave, and does
+/// so at its next checkpoint: to begin anew beside it would throw away what it is about to write.
+OwnedFd lock_after_orphan(const fs::path& folder, const std::string& stage, const OnWait& on_wait) {
   constexpr auto kPause = std::chrono::milliseconds(100);
   OwnedFd lock = try_lock(folder);
-  for (int i = 0; i < kTries && lock.get() < 0 && is_orphaned(folder); ++i) {
+  bool is_told = false;
+  while (lock.get() < 0) {
+    const pid_t owner = dead_owner(folder);
+    if (owner == 0) break;
+    if (const int code = pending_signal(); code != 0) {
+      throw Error(static_cast<ExitCode>(code), "stopped while waiting for " + stage);
+    }
+    if (!is_told && on_wait) {
+      on_wait("waiting for " + stage + " to write its checkpoint: its kdgat (process " +
+              std::to_string(owner) + ") was killed");
+    }
+    is_told = true;
     std::this_thread::sleep_for(kPause);
     lock = try_lock(folder);
   }
   return lock;
+}
+
+/// "the stage of <run>/<step>", as far as the document of the run says which.
+std::string stage_at_work(const json& document, const fs::path& folder) {
+  for (const json& state : document.value("steps", json::array())) {
+    if (word(state, "status") != "running") continue;
+    return "the stage of " + (folder / word(state, "step")).string();
+  }
+  return "the stage of " + folder.string();
 }
 
 std::vector<fs::path> run_folders(const fs::path& dataset_root) {
@@ -327,7 +350,7 @@ Run Run::create(const fs::path& dataset_root, const std::string& profile, const 
   return run;
 }
 
-Run Run::join(const fs::path& folder, const std::string& step) {
+Run Run::join(const fs::path& folder, const std::string& step, const OnWait& on_wait) {
   json document = read_object(folder / kRunFile);
   if (!document.contains("submitted")) {
     throw Error(ExitCode::kData, folder.string() + ": not the folder of a submitted run",
@@ -341,7 +364,7 @@ Run Run::join(const fs::path& folder, const std::string& step) {
   OwnedFd lock;
   if (!step.empty()) {
     make_folder(folder / step);
-    lock = lock_after_orphan(folder / step);
+    lock = lock_after_orphan(folder / step, "the stage of " + (folder / step).string(), on_wait);
     if (lock.get() < 0) {
       throw Error(ExitCode::kStageFailed,
                   step + ": another process works on this step: " + owner_of(folder / step),
@@ -354,18 +377,19 @@ Run Run::join(const fs::path& folder, const std::string& step) {
   return run;
 }
 
-std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy) {
+std::optional<Run> Run::resume(const fs::path& dataset_root, const Plan& plan, std::string& busy,
+                               const OnWait& on_wait) {
   for (const fs::path& folder : run_folders(dataset_root)) {
     const std::optional<std::string> text = file_text(folder / kRunFile);
     if (!text) continue;
     const bool may_be_same = text->find(plan.fingerprint) != std::string::npos;
     if (!may_be_same && text->find("\n \"exit_code\":") != std::string::npos) continue;
-    const json seen = read_object(folder / kRunFile);
-    if (!may_be_same || !is_unfinished(seen, plan)) {
-      clear_killed(folder, seen);
+    const json before = read_object(folder / kRunFile);
+    if (!may_be_same || !is_unfinished(before, plan)) {
+      clear_killed(folder, before);
       continue;
     }
-    OwnedFd lock = lock_after_orphan(folder);
+    OwnedFd lock = lock_after_orphan(folder, stage_at_work(before, folder), on_wait);
     if (lock.get() < 0) {
       busy = folder.filename().string();
       continue;

@@ -44,6 +44,9 @@ class StepFolder {
   OwnedFd journal_;
 };
 
+/// Told once, in words, whose end is waited for.
+using OnWait = std::function<void(const std::string& whom)>;
+
 /// One run's folder, locked against other processes.
 class Run {
  public:
@@ -52,16 +55,18 @@ class Run {
   static Run create(const std::filesystem::path& dataset_root, const std::string& profile,
                     const Plan& plan);
   /// The newest run of the same plan that did not end with 0. A run some living process works on is
-  /// passed over and told in `busy`; of one whose process died, the last stage is waited for. A
+  /// passed over and told in `busy`; of one whose process died, the last stage is waited for,
+  /// however long it takes: throws Error with the code of a signal that comes while waiting. A
   /// submitted run is passed over, too: its jobs continue it. What killed writers left in other
   /// runs goes.
   static std::optional<Run> resume(const std::filesystem::path& dataset_root, const Plan& plan,
-                                   std::string& busy);
+                                   std::string& busy, const OnWait& on_wait);
 
   /// A submitted run, for one of its steps ("" for none), while other jobs are at theirs. Throws
   /// Error(kData) if there is no such run, Error(kStageFailed) if a living process works on the
-  /// step; of one whose process died, the last stage is waited for.
-  static Run join(const std::filesystem::path& folder, const std::string& step);
+  /// step; of one whose process died, the last stage is waited for as by resume().
+  static Run join(const std::filesystem::path& folder, const std::string& step,
+                  const OnWait& on_wait = {});
 
   const std::string& id() const { return id_; }
   const std::filesystem::path& folder() const { return folder_; }

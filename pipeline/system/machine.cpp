@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <vector>
 
 namespace kdgat {
 namespace {
@@ -30,39 +30,6 @@ std::optional<uint64_t> job_variable(const char* name) {
 
 }  // namespace
 
-fs::path Machine::cgroup_file(const std::string& controller, const std::string& v2,
-                              const std::string& v1) const {
-  std::ifstream groups(root_ / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
-    const fs::path group = fs::path(line.substr(second + 1)).relative_path();
-    const bool unified = names == ",,";
-    if (!unified && names.find("," + controller + ",") == std::string::npos) continue;
-    const fs::path base = root_ / "sys/fs/cgroup" / (unified ? "" : controller);
-    const std::string& name = unified ? v2 : v1;
-    // In a container the folder of the group itself is often mounted at the top.
-    for (const fs::path& file : {base / group / name, base / name}) {
-      std::error_code ignored;
-      if (fs::exists(file, ignored)) return file;
-    }
-  }
-  return {};
-}
-
-std::optional<uint64_t> Machine::number_in(const fs::path& file, const std::string& key) const {
-  if (file.empty()) return std::nullopt;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (key.empty()) return parse_number(line);
-    std::stringstream words(line);
-    std::string name, value;
-    if (words >> name >> value && (name == key || name == key + ":")) return parse_number(value);
-  }
-  return std::nullopt;
-}
-
 std::string Machine::read(const std::string& path) const {
   std::ifstream in(root_ / path);
   std::string line;
@@ -71,18 +38,20 @@ std::string Machine::read(const std::string& path) const {
 }
 
 std::optional<double> Machine::cpu_quota() const {
-  const fs::path file = cgroup_file("cpu", "cpu.max", "cpu.cfs_quota_us");
-  if (file.empty()) return std::nullopt;
-  double quota = 0, period = 0;
-  std::ifstream in(file);
-  in >> quota;
-  if (file.filename() == "cpu.max") {
-    in >> period;
-  } else {
-    std::ifstream(file.parent_path() / "cpu.cfs_period_us") >> period;
+  std::optional<double> least;
+  for (const CgroupLevel& level : cgroup_levels(root_, "cpu")) {
+    double quota = 0, period = 0;
+    std::ifstream in(level.folder / (level.is_v2 ? "cpu.max" : "cpu.cfs_quota_us"));
+    in >> quota;
+    if (level.is_v2) {
+      in >> period;
+    } else {
+      std::ifstream(level.folder / "cpu.cfs_period_us") >> period;
+    }
+    if (!(quota > 0) || !(period > 0)) continue;
+    least = std::min(least.value_or(quota / period), quota / period);
   }
-  if (!(quota > 0) || !(period > 0)) return std::nullopt;
-  return quota / period;
+  return least;
 }
 
 int Machine::cores() const {
@@ -103,48 +72,49 @@ int Machine::threads() const {
   return cap > 0 ? std::min(cap, cores()) : cores();
 }
 
-std::optional<uint64_t> Machine::job_memory() {
-  constexpr uint64_t kMiB = uint64_t{1} << 20;
-  const auto megabytes = job_variable("SLURM_MEM_PER_NODE");
-  if (!megabytes || *megabytes == 0) return std::nullopt;  // 0 = the whole node
-  return *megabytes * kMiB;
+std::optional<uint64_t> Machine::job_memory() const {
+  return least_limit([](const MemoryBound& one) { return one.kind == MemoryBound::Kind::kJob; });
 }
 
 std::optional<uint64_t> Machine::memory_limit() const {
-  const auto job = job_memory(), group = cgroup_limit();
-  return job && group ? std::min(*job, *group) : job ? job : group;
+  return least_limit([](const MemoryBound&) { return true; });
 }
 
-std::optional<uint64_t> Machine::cgroup_limit() const {
-  const auto limit = number_in(cgroup_file("memory", "memory.max", "memory.limit_in_bytes"), "");
-  // Version 1 writes "no limit" as a number near 2^63.
-  if (!limit || *limit >= (uint64_t{1} << 60)) return std::nullopt;
-  return limit;
-}
-
-std::optional<uint64_t> Machine::cgroup_used() const {
-  return number_in(cgroup_file("memory", "memory.current", "memory.usage_in_bytes"), "");
-}
-
-uint64_t Machine::memory_available() const {
-  return number_in(root_ / "proc/meminfo", "MemAvailable").value_or(0) * 1024;
-}
-
-uint64_t Machine::memory_total() const {
-  return number_in(root_ / "proc/meminfo", "MemTotal").value_or(0) * 1024;
+std::optional<uint64_t> Machine::least_limit(
+    const std::function<bool(const MemoryBound&)>& counts) const {
+  std::optional<uint64_t> least;
+  for (const MemoryBound& one : memory_limits()) {
+    if (counts(one)) least = std::min(least.value_or(one.limit), one.limit);
+  }
+  return least;
 }
 
 uint64_t Machine::memory_for_runs() const {
-  uint64_t free = memory_available();
-  if (const auto limit = cgroup_limit()) {
-    free = std::min(free, *limit - std::min(cgroup_used().value_or(0), *limit));
-  }
-  return std::min(free, job_memory().value_or(free));
+  const std::vector<MemoryBound> bounds = HostMemory(root_).bounds();
+  const MemoryBound* least = tightest(bounds);
+  return least == nullptr ? 0 : least->room();
+}
+
+uint64_t Machine::memory_for_runs(uint64_t asked) const {
+  if (asked == 0) return memory_for_runs();
+  const uint64_t left = limited_memory();
+  return left == 0 ? asked : std::min(asked, left);
+}
+
+uint64_t Machine::limited_memory() const {
+  const std::vector<MemoryBound> limits = memory_limits();
+  const MemoryBound* least = tightest(limits);
+  // A limit that is used up is one all the same.
+  return least == nullptr ? 0 : std::max<uint64_t>(1, least->room());
 }
 
 uint64_t Machine::oom_kills() const {
-  return number_in(cgroup_file("memory", "memory.events", "memory.oom_control"), "oom_kill")
-      .value_or(0);
+  for (const CgroupLevel& level : cgroup_levels(root_, "memory")) {
+    const char* file = level.is_v2 ? "memory.events" : "memory.oom_control";
+    // Its own group counts it: that of version 2 with the groups below.
+    if (const auto kills = number_of_file(level.folder / file, "oom_kill")) return *kills;
+  }
+  return 0;
 }
 
 uint64_t Machine::anonymous_memory(pid_t pid) const {
@@ -157,7 +127,8 @@ uint64_t Machine::anonymous_memory(pid_t pid) const {
 }
 
 uint64_t Machine::peak_memory(pid_t pid) const {
-  return number_in(root_ / "proc" / std::to_string(pid) / "status", "VmHWM").value_or(0) * 1024;
+  return number_of_file(root_ / "proc" / std::to_string(pid) / "status", "VmHWM").value_or(0) *
+         1024;
 }
 
 bool Machine::has_nvidia_driver() const {

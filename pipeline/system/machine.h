@@ -1,14 +1,18 @@
-// What this machine allows: cores, memory, limits of the container or job. Reads SLURM's variables
-// first, then /proc and the cgroup file systems (both versions) below `root`, which tests replace.
-// Knows no device library.
+// What this machine allows: cores, memory, limits of the container or job. Reads SLURM's variables,
+// /proc and the control groups (both versions, every level) below `root`, which tests replace.
+// Limits of memory are those that a stage reads, too: kdgat/host_memory.h. Knows no device library.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "kdgat/host_memory.h"
 
 namespace kdgat {
 
@@ -20,22 +24,25 @@ class Machine {
   int cores() const;
   /// Cores, capped by OMP_NUM_THREADS where the user set it.
   int threads() const;
-  /// The cgroup's CPU quota in cores; nullopt = none.
+  /// The least CPU quota of its control groups in cores; nullopt = none.
   std::optional<double> cpu_quota() const;
-  /// Bytes this process and its children may use by job and cgroup; nullopt = no limit but the
-  /// machine's.
+  /// Every limit of memory but the machine's own size, with what is in use of it.
+  std::vector<MemoryBound> memory_limits() const { return HostMemory(root_).hard_bounds(); }
+  /// The least of them in bytes; nullopt = no limit but the machine's.
   std::optional<uint64_t> memory_limit() const;
-  /// What a SLURM job was given on this node (SLURM_MEM_PER_NODE); nullopt outside of one, or if
-  /// that is all there is.
-  static std::optional<uint64_t> job_memory();
-  /// Bytes by cgroup alone, and in use in that cgroup.
-  std::optional<uint64_t> cgroup_limit() const;
-  std::optional<uint64_t> cgroup_used() const;
+  /// What a SLURM job was given on this node; nullopt outside of one, or if that is all there is.
+  std::optional<uint64_t> job_memory() const;
   /// Free memory of the machine in bytes (MemAvailable), 0 if unknown.
-  uint64_t memory_available() const;
-  uint64_t memory_total() const;
-  /// What a run can count on: the machine's free memory, or what the limit leaves of it.
+  uint64_t memory_available() const { return HostMemory(root_).available_memory(); }
+  uint64_t memory_total() const { return HostMemory(root_).total_memory(); }
+  /// What a run can count on: the machine's free memory, or what the tightest limit leaves of it; 0
+  /// if unknown.
   uint64_t memory_for_runs() const;
+  /// The same of a run that was given `asked` bytes: those, or what the limits leave of them,
+  /// however little the machine has free just now. 0 = it was given none.
+  uint64_t memory_for_runs(uint64_t asked) const;
+  /// What the limits leave, for a stage (MemoryRequest::available); 0 = there are none.
+  uint64_t limited_memory() const;
   /// How often the kernel killed a process of this cgroup for memory.
   uint64_t oom_kills() const;
   /// Anonymous resident memory of a process in bytes, 0 if it is gone.
@@ -46,11 +53,7 @@ class Machine {
   std::string read(const std::string& path) const;  ///< first line of /path, "" if unreadable
 
  private:
-  /// Where this process's limits of `controller` stand, under version 2 or 1.
-  std::filesystem::path cgroup_file(const std::string& controller, const std::string& v2,
-                                    const std::string& v1) const;
-  std::optional<uint64_t> number_in(const std::filesystem::path& file,
-                                    const std::string& key) const;
+  std::optional<uint64_t> least_limit(const std::function<bool(const MemoryBound&)>& counts) const;
 
   std::filesystem::path root_;
 };

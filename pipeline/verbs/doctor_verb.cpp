@@ -159,8 +159,9 @@ Check check_cores(const Machine& machine) {
 Check check_memory(const Machine& machine) {
   const uint64_t free = machine.memory_for_runs();
   std::string text = format_bytes(free) + " free of " + format_bytes(machine.memory_total());
-  if (const auto limit = machine.cgroup_limit()) text += ", cgroup limit " + format_bytes(*limit);
-  if (const auto limit = Machine::job_memory()) text += ", job limit " + format_bytes(*limit);
+  for (const MemoryBound& one : machine.memory_limits()) {
+    text += ", " + one.name + " " + format_bytes(one.room()) + " of " + format_bytes(one.limit);
+  }
   if (free >= kGiB) return {"memory", "ok", text, ""};
   return {"memory", "warn", text, "close programs, or ask the scheduler for more (--mem)"};
 }

@@ -99,7 +99,8 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
     return 0;
   }
   check_plugin(step, context.catalog);
-  Run run = Run::join(run_folder, name);
+  Run run =
+      Run::join(run_folder, name, [&](const std::string& whom) { status->message("info", whom); });
   const auto done = find_past_step(run.id(), run.step_folder(name));
   if (done && done->fingerprint == step.fingerprint && done->missing.empty()) {
     status->end({name, "kept", "it was done already", 0, 0});
@@ -115,8 +116,8 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   const std::string device = frozen.device.at(name);
   MemoryRequest memory;
   memory.limit = static_cast<int64_t>(limit_of(frozen, device, process.machine, asked));
-  const auto all =
-      memory.limit > 0 ? static_cast<uint64_t>(memory.limit) : process.machine.memory_for_runs();
+  const uint64_t all = process.machine.memory_for_runs(static_cast<uint64_t>(memory.limit));
+  memory.available = static_cast<int64_t>(process.machine.limited_memory());
   Recorder recorder(run.folder(), targets_of_run(run.folder(), ""));
   const int code =
       run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data, memory,

@@ -111,7 +111,8 @@ class RunCommand {
     session_.check_libraries(plan);
     std::string busy;
     std::optional<Run> run;
-    if (!session_.options.plan.force) run = Run::resume(session_.dataset_root, plan, busy);
+    const auto on_wait = [&](const std::string& whom) { status_->message("info", whom); };
+    if (!session_.options.plan.force) run = Run::resume(session_.dataset_root, plan, busy, on_wait);
     if (run) {
       // The process that held it may have finished a step in the meantime.
       plan = session_.plan_for(data);

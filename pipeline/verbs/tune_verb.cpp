@@ -212,7 +212,9 @@ class TuneCommand {
     session_->check_libraries(plan);
     std::string busy;
     std::optional<Run> run;
-    if (!session_->options.plan.force) run = Run::resume(session_->dataset_root, plan, busy);
+    const auto on_wait = [&](const std::string& whom) { status_->message("info", whom); };
+    if (!session_->options.plan.force)
+      run = Run::resume(session_->dataset_root, plan, busy, on_wait);
     if (run) {
       plan = session_->plan_for(data);
       run->record_plan(plan);

@@ -9,6 +9,8 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "kdgat/host_memory.h"
+
 namespace kdgat::memory {
 namespace {
 
@@ -91,7 +93,11 @@ OwnArena::~OwnArena() {
 Arena::Arena() {
   const auto pages = static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
   std::size_t span = round_up(std::max(4 * pages * kPage, std::size_t{64} << 30), kHugePage);
-  // A limit of the address space (ulimit -v) may forbid the range: smaller, then.
+  // Of a limited address space (ulimit -v) the rest of the process keeps a share: libraries still to
+  // be loaded, stacks, malloc. The system may allow less still: smaller, then.
+  if (const auto left = HostMemory().address_space_left()) {
+    span = std::min(span, round_up(static_cast<std::size_t>(*left) / 4 * 3, kHugePage));
+  }
   for (; span >= kHugePage; span = round_up(span / 2, kHugePage)) {
     void* range = ::mmap(nullptr, span + kHugePage, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -359,6 +365,11 @@ void Arena::set_limit(int64_t bytes) {
 int64_t Arena::limit() const {
   const std::lock_guard lock(mutex_);
   return limit_;
+}
+
+int64_t Arena::room() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int64_t>(span_ - used_ - warm_);
 }
 
 int64_t Arena::trim() {

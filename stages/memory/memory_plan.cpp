@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kdgat/error.h"
 #include "kdgat/text.h"
@@ -12,6 +13,8 @@ namespace {
 constexpr double kMiB = 1 << 20;
 // By so much the context of one process differs from that of another.
 constexpr double kDrift = 4 * kMiB;
+// What measuring may add to a count, where there was no memory to measure.
+constexpr double kTrusted = 0.05;
 
 int64_t share_of(const DeviceMemory& device, double share) {
   return static_cast<int64_t>(share * static_cast<double>(device.total));
@@ -59,22 +62,25 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
       {phase.cost.of(one), phase.name + " of the largest graph"}};
   const auto largest = std::max_element(items.begin(), items.end());
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one);
+  const std::string& bound = plan.device.bound;
+  const double unsure = kDrift + std::max(kTrusted, f.margin) * phase.cost.of(one);
+  const auto smallest = static_cast<int64_t>(
+      std::ceil((static_cast<double>(plan.device.others) + (needs + unsure) / plan.share) / kMiB));
   std::string hint;
   for (const Alternative& other : f.alternatives) {
     const int64_t saves = f.peak(one) - other.footprint.peak(one);
     if (saves <= 0) continue;
     hint += (hint.empty() ? "" : ", ") + other.option + " (saves " + mebibytes(saves) + ")";
   }
-  throw Error(
-      ExitCode::kDoesNotFit,
-      "one graph of " + std::to_string(one.nodes) + " nodes and " + std::to_string(one.edges) +
-          " edges does not fit: of " + mebibytes(share_of(plan.device, plan.share)) +
-          " usable on " + plan.device.name + ", " + mebibytes(needs) +
-          " are needed; the largest item is " + largest->second + " with " +
-          mebibytes(largest->first),
-      "the smallest memory that works is " +
-          std::to_string(static_cast<int64_t>(std::ceil((needs + kDrift) / plan.share / kMiB))) +
-          "MiB" + (hint.empty() ? "" : "; " + hint));
+  throw Error(ExitCode::kDoesNotFit,
+              "one graph of " + std::to_string(one.nodes) + " nodes and " +
+                  std::to_string(one.edges) + " edges does not fit: of " +
+                  mebibytes(share_of(plan.device, plan.share)) + " usable on " + plan.device.name +
+                  (bound.empty() ? "" : " within " + bound) + ", " + mebibytes(needs) +
+                  " are needed; the largest item is " + largest->second + " with " +
+                  mebibytes(largest->first),
+              "the smallest memory that works is " + std::to_string(smallest) + "MiB" +
+                  (bound.empty() ? "" : " for " + bound) + (hint.empty() ? "" : "; " + hint));
 }
 
 }  // namespace
@@ -94,7 +100,7 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   MemoryPlan plan;
   plan.device = device;
   plan.footprint = footprint;
-  plan.share = device.is_limit ? 1.0 : std::min(0.85, options.safety_factor + 0.15);
+  plan.share = device.is_limit ? device.share : std::min(0.85, options.safety_factor + 0.15);
   plan.available = share_of(device, plan.share) - device.context - footprint.held();
 
   const Size one{1, graphs.largest.nodes, graphs.largest.edges};
@@ -108,10 +114,9 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   int64_t each = std::min(options.batch_size, count);
   plan.binds = options.batch_size < count ? "batch_size" : "data";
   plan.batch = {options.batch_size, 0, 0};
+  // A batch of exact size, too, is computed in parts where it has to be: down to one graph.
+  if (footprint.peak(one) - footprint.held() > plan.available) does_not_fit(plan, one);
   if (options.optimize) {
-    if (footprint.peak(one) - footprint.held() > plan.available) {
-      does_not_fit(plan, one);
-    }
     // A graph unlike the others may exceed the bounds alone; it was seen to fit.
     plan.batch.nodes = std::max(memory.nodes, one.nodes);
     plan.batch.edges = std::max(memory.edges, one.edges);
@@ -178,9 +183,11 @@ nlohmann::json MemoryPlan::json() const {
     one["measured"] = check.measured;
     checks.push_back(std::move(one));
   }
+  nlohmann::json here = {{"name", device.name}, {"total", device.total}, {"share", share}};
+  if (!device.bound.empty()) here["bound"] = device.bound;
   return {{"line", line()},
           {"mode", f.mode},
-          {"device", {{"name", device.name}, {"total", device.total}, {"share", share}}},
+          {"device", std::move(here)},
           {"table",
            {{"context", device.context},
             {"parameters", f.parameters},

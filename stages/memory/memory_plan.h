@@ -100,6 +100,11 @@ struct DeviceMemory {
   int64_t total = 0;      ///< bytes of the device, or of the share this process may use
   int64_t context = 0;    ///< bytes that are not tensors
   bool is_limit = false;  ///< `total` was set by the user for this process: all of it is used
+  double share = 1;       ///< of such a limit, this part is planned with
+  /// The limit of the machine that binds ("cgroup /user/job"), and its bytes that others hold;
+  /// empty and 0 where none does.
+  std::string bound{};
+  int64_t others = 0;
 };
 
 struct BatchOptions {
@@ -128,9 +133,9 @@ struct MemoryPlan {
   nlohmann::json json() const;
 };
 
-/// Throws Error(kDoesNotFit) when even the largest graph alone does not fit: names the largest
-/// item, the smallest total that would do, and the options that would help with the bytes each
-/// saves.
+/// Throws Error(kDoesNotFit) when even the largest graph alone does not fit, whether the batch is
+/// chosen or exact: names the largest item, the smallest total that would do (of a limit of the
+/// machine with what others hold of it), and the options that would help with the bytes each saves.
 MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
                      const DeviceMemory& device, const BatchOptions& options);
 

@@ -8,14 +8,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "graph/buffer.h"
+#include "kdgat/host_memory.h"
 
 namespace kdgat::memory {
 namespace {
@@ -61,38 +61,19 @@ const bool kInstalled = [] {
   return true;
 }();
 
-/// The number in a file such as memory.max; none if it says "max" or is not there.
-std::optional<int64_t> read_number(const std::string& path) {
-  std::ifstream file(path);
-  int64_t value = 0;
-  if (file >> value) return value;
-  return std::nullopt;
-}
-
-/// A value of a file such as /proc/meminfo, in bytes.
-std::optional<int64_t> read_kilobytes(const char* path, std::string_view wanted) {
-  std::ifstream file(path);
-  int64_t value = 0;
-  for (std::string key, line; file >> key; std::getline(file, line)) {
-    if (key == wanted && file >> value) return value * 1024;
-  }
-  return std::nullopt;
-}
-
 class HostMeter : public MemoryMeter {
  public:
   int64_t trim() override { return Arena::instance().trim(); }
   int64_t total() const override {
-    int64_t bytes = read_kilobytes("/proc/meminfo", "MemTotal:").value_or(int64_t{1} << 30);
-    each_cgroup([&bytes](int64_t limit, int64_t) { bytes = std::min(bytes, limit); });
-    return bytes;
+    uint64_t least = kMost;
+    for (const MemoryBound& one : HostMemory().bounds()) least = std::min(least, one.limit);
+    return static_cast<int64_t>(least);
   }
   int64_t free() const override {
-    int64_t bytes = read_kilobytes("/proc/meminfo", "MemAvailable:").value_or(int64_t{1} << 30);
-    each_cgroup([&bytes](int64_t limit, int64_t used) {
-      bytes = std::min(bytes, std::max<int64_t>(0, limit - used));
-    });
-    return bytes;
+    const std::vector<MemoryBound> bounds = HostMemory().bounds();
+    const MemoryBound* least = tightest(bounds);
+    const auto room = static_cast<int64_t>(least == nullptr ? kMost : least->room());
+    return std::min(room, Arena::instance().room());
   }
   void set_limit(int64_t bytes) override { Arena::instance().set_limit(bytes); }
   int64_t limit() const override { return Arena::instance().limit(); }
@@ -102,15 +83,7 @@ class HostMeter : public MemoryMeter {
   void reset() override { Arena::instance().reset_peaks(); }
 
  private:
-  template <class Use>
-  static void each_cgroup(const Use& use) {
-    for (const char* group : {"/sys/fs/cgroup/memory.", "/sys/fs/cgroup/memory/memory."}) {
-      const bool v2 = std::string_view(group) == "/sys/fs/cgroup/memory.";
-      const auto limit = read_number(std::string(group) + (v2 ? "max" : "limit_in_bytes"));
-      const auto used = read_number(std::string(group) + (v2 ? "current" : "usage_in_bytes"));
-      if (limit && used) use(*limit, *used);
-    }
-  }
+  static constexpr uint64_t kMost = uint64_t{1} << 30;  // where nothing can be read
 };
 
 /// Of LibTorch's caching allocator of an accelerator; never used without one.
@@ -190,7 +163,9 @@ PeakScope::PeakScope(MemoryMeter& meter)
 
 PeakScope::~PeakScope() { meter_.outer_peak_ = std::max(before_, peak()); }
 
-int64_t anonymous_memory() { return read_kilobytes("/proc/self/status", "RssAnon:").value_or(0); }
+int64_t anonymous_memory() {
+  return static_cast<int64_t>(number_of_file("/proc/self/status", "RssAnon").value_or(0)) * 1024;
+}
 
 bool is_out_of_memory(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;

@@ -25,8 +25,8 @@ class MemoryMeter {
   virtual int64_t trim() = 0;
   /// Waits for the work queued on the device.
   virtual void synchronize() {}
-  /// What the device has in all and free now, in bytes. On the CPU the least of the machine's and
-  /// the cgroup's.
+  /// What the device has in all and free now, in bytes. On the CPU the least of all that binds
+  /// (kdgat/host_memory.h).
   virtual int64_t total() const = 0;
   virtual int64_t free() const = 0;
   /// Most bytes tensors may hold; 0 = no limit.

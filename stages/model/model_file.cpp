@@ -143,8 +143,9 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
     const bool is_sound = threshold.is_number() && std::isfinite(threshold.get<double>()) &&
                           out.decision.value("from", nlohmann::json("val")).is_string();
     if (!is_sound) {
-      throw Error(ExitCode::kData,
-                  file.path().string() + ": metadata 'decision' has a threshold that is not a number");
+      throw Error(
+          ExitCode::kData,
+          file.path().string() + ": metadata 'decision' has a threshold that is not a number");
     }
   }
   return out;

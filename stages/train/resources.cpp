@@ -9,38 +9,68 @@
 #include <optional>
 #include <utility>
 
+#include "kdgat/host_memory.h"
+#include "memory/arena.h"
 #include "memory/meter.h"
 #include "train/probe.h"
 
 namespace kdgat::train {
 namespace {
 
-// Of a memory limit: what the process holds beside tensors may grow by so much.
+// Of a memory limit: what the process holds beside tensors may grow by so much, with its batches by
+// that share.
 constexpr int64_t kSpareBytes = int64_t{6} << 20;
 constexpr double kSpareShare = 0.015;
+// Of a limit of the machine, which kills who goes beyond: page tables and other processes that
+// share it grow, too.
+constexpr double kHardSpareShare = 0.03;
 // Beside it on a device: what LibTorch and its kernels hold there.
 constexpr int64_t kDeviceContext = int64_t{500} << 20;
 
-/// What this process holds beside tensors, and may come to hold; not of one stage among several.
-int64_t beside_tensors(const Request& request) {
-  if (request.memory.own) return 0;
-  const int64_t held = memory::anonymous_memory() - memory::meter(c10::kCPU).counters().reserved;
-  return std::max<int64_t>(0, held) + kSpareBytes +
-         static_cast<int64_t>(kSpareShare * static_cast<double>(request.memory.limit));
+int64_t part_of(int64_t bytes, double share) {
+  return static_cast<int64_t>(share * static_cast<double>(bytes));
 }
 
-memory::DeviceMemory device_memory(const Request& request) {
-  const c10::Device device(request.device);
+/// What this process holds beside tensors, and may come to hold; not of one stage among several.
+int64_t beside_tensors(const MemoryRequest& asked) {
+  if (asked.own) return 0;
+  const int64_t held = memory::anonymous_memory() - memory::meter(c10::kCPU).counters().reserved;
+  return std::max<int64_t>(0, held) + kSpareBytes;
+}
+
+/// Of the host's memory: what this process can come to hold in all, as read here or by the program
+/// that started it, and what bounds it. A limit of the user's may be more than is free just now,
+/// not more than what the machine's limits leave.
+memory::DeviceMemory host_memory(const MemoryRequest& asked) {
+  const HostMemory host;
+  const std::vector<MemoryBound> bounds = asked.limit > 0 ? host.hard_bounds() : host.bounds();
+  const int64_t held = memory::anonymous_memory();
+  const MemoryBound* least = tightest(bounds);
   memory::DeviceMemory out;
-  out.is_limit = request.memory.limit > 0;
-  if (!request.memory.device.empty()) {
-    out.name = request.memory.device;
-    out.total = request.memory.total;
-    out.context = request.memory.context;
-  } else if (device.is_cpu()) {
-    out.total = memory::meter(device).free() + memory::anonymous_memory();
-    out.context = beside_tensors(request);
-  } else {
+  out.total = held + memory::Arena::instance().room();
+  if (least != nullptr) {
+    out.total = std::min(out.total, held + static_cast<int64_t>(least->room()));
+  }
+  if (least != nullptr && least->is_hard()) out.bound = least->name;
+  if (asked.available > 0 && asked.available < out.total) {
+    out.total = asked.available;
+    // The program may have seen more than a stage is shown.
+    if (out.bound.empty()) out.bound = "what kdgat was given";
+  }
+  if (least != nullptr && least->is_hard()) {
+    out.others = std::max<int64_t>(0, static_cast<int64_t>(least->limit) - out.total);
+  }
+  out.context = beside_tensors(asked);
+  if (asked.limit > 0 && (asked.own || asked.limit <= out.total)) {
+    out = {"cpu", asked.limit, out.context, true, asked.own ? 1 : 1 - kSpareShare};
+  }
+  return out;
+}
+
+memory::DeviceMemory device_memory(c10::Device device, const MemoryRequest& asked) {
+  if (asked.device.empty() && device.is_cpu()) return host_memory(asked);
+  memory::DeviceMemory out = {asked.device, asked.total, asked.context};
+  if (asked.device.empty()) {
     const memory::MemoryMeter& meter = memory::meter(device);
     out.name = device.str();
     out.total = meter.total();
@@ -48,9 +78,44 @@ memory::DeviceMemory device_memory(const Request& request) {
     out.context =
         std::max(kDeviceContext, meter.total() - meter.free() - meter.counters().reserved);
   }
-  if (out.is_limit) out.total = request.memory.limit;
+  out.is_limit = asked.limit > 0;
+  if (out.is_limit) out.total = asked.limit;
   return out;
 }
+
+/// Most bytes of tensors; 0 = no limit. It leaves room for what else the process holds.
+int64_t tensor_limit(c10::Device device, const MemoryRequest& asked) {
+  if (!device.is_cpu()) {
+    return asked.limit > 0 ? std::max<int64_t>(1, asked.limit - beside_tensors(asked)) : 0;
+  }
+  const memory::DeviceMemory host = host_memory(asked);
+  int64_t most = part_of(host.total, host.share) - host.context;
+  if (!host.bound.empty()) {
+    most -= part_of(host.total + host.others, kHardSpareShare);
+  } else if (!host.is_limit) {
+    const int64_t reserved = memory::meter(device).counters().reserved;
+    most = reserved + (host.total - memory::anonymous_memory()) / 20 * 19;
+  }
+  return std::max<int64_t>(1, most);
+}
+
+/// Keeps tensors to what the machine has while a plan measures: packs that need more are no reason
+/// to be killed. The user's limit does not count here: what its floor is has yet to be found.
+class LimitWhileMeasuring {
+ public:
+  LimitWhileMeasuring(c10::Device device, MemoryRequest asked)
+      : meter_(memory::meter(device)), before_(meter_.limit()) {
+    asked.limit = 0;
+    if (device.is_cpu()) meter_.set_limit(tensor_limit(device, asked));
+  }
+  LimitWhileMeasuring(const LimitWhileMeasuring&) = delete;
+  LimitWhileMeasuring& operator=(const LimitWhileMeasuring&) = delete;
+  ~LimitWhileMeasuring() { meter_.set_limit(before_); }
+
+ private:
+  memory::MemoryMeter& meter_;
+  int64_t before_;
+};
 
 /// Of this process's pieces of the packs.
 memory::BatchOptions batch_options(const TrainOptions& options, int64_t world) {
@@ -68,12 +133,8 @@ memory::GraphSizes share_of(memory::GraphSizes sizes, int64_t world) {
 }  // namespace
 
 void limit_memory(c10::Device device, const Request& request) {
-  memory::MemoryMeter& meter = memory::meter(device);
-  if (request.memory.limit > 0) {
-    meter.set_limit(std::max<int64_t>(1, request.memory.limit - beside_tensors(request)));
-  } else if (device.is_cpu()) {
-    meter.set_limit(meter.counters().reserved + meter.free() / 20 * 19);
-  }
+  const int64_t limit = tensor_limit(device, request.memory);
+  if (limit > 0) memory::meter(device).set_limit(limit);
 }
 
 c10::Device prepare(const TrainOptions& options, const Request& request) {
@@ -97,19 +158,19 @@ c10::Device prepare(const TrainOptions& options, const Request& request) {
 memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective,
                                const memory::Footprint& counted, const graph::GraphStore& store,
                                const std::vector<int64_t>& ids, const Request& request) {
-  const int64_t room =
-      request.memory.limit > 0
-          ? std::max<int64_t>(1, request.memory.limit - beside_tensors(request) - counted.held())
-          : 0;
+  const c10::Device device(request.device);
   const bool may_run = request.memory.measure || !request.run_dir.empty();
-  const memory::Footprint footprint =
-      options.memory_estimation == "measured" && may_run
-          ? measure(objective, options.precision, static_cast<uint64_t>(request.seed), store, ids,
-                    counted, room)
-          : counted;
+  memory::Footprint footprint = counted;
+  if (options.memory_estimation == "measured" && may_run) {
+    const LimitWhileMeasuring limit(device, request.memory);
+    const memory::DeviceMemory has = device_memory(device, request.memory);
+    const int64_t room = part_of(has.total, has.share) - has.context - counted.held();
+    footprint = measure(objective, options.precision, static_cast<uint64_t>(request.seed), store,
+                        ids, counted, std::max<int64_t>(1, room));
+  }
   const int64_t world = request.ranks.world;
-  return memory::make_plan(footprint, share_of(sizes_of(store, ids), world), device_memory(request),
-                           batch_options(options, world));
+  return memory::make_plan(footprint, share_of(sizes_of(store, ids), world),
+                           device_memory(device, request.memory), batch_options(options, world));
 }
 
 memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,
@@ -122,7 +183,8 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footpr
       {1, sum("/nodes/max"), sum("/edges/max")},
       -1};
   const int64_t world = request.ranks.world;
-  return memory::make_plan(counted, share_of(sizes, world), device_memory(request),
+  return memory::make_plan(counted, share_of(sizes, world),
+                           device_memory(c10::Device(request.device), request.memory),
                            batch_options(options, world));
 }
 

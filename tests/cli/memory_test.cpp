@@ -96,3 +96,34 @@ TEST_CASE("a run stays under its limit, or says which limit would do", "[memory]
   CHECK(peak <= 192 << 20);
   CHECK(peak >= 0.85 * (192 << 20));
 }
+
+TEST_CASE("below the floor of an exact batch a run names the limit that works", "[memory][cli]") {
+  for (const char* words :
+       {"run --preset trees --until gtssl data.synth.graphs=40 max_epochs=1",
+        "run autoencoder --preset vgae,student data.synth.seconds=10 max_epochs=1 batch_size=64 "
+        "optimize_batch_size=false"}) {
+    INFO(words);
+    const ScratchFolder scratch;
+    const auto run = [&](int64_t mib) {
+      return run_kdgat(
+          std::string(words) + " --threads 1 --force --memory-limit " + std::to_string(mib) + "MiB",
+          scratch.path());
+    };
+    const CommandResult small = run(20);
+    INFO(small.err);
+    REQUIRE(small.exit_code == 5);
+    const std::string named = "the smallest memory that works is ";
+    const std::size_t at = small.err.find(named);
+    REQUIRE(at != std::string::npos);
+    const int64_t least = std::stoll(small.err.substr(at + named.size()));
+    // The size has a margin; just below it a run may work, too, but is never out of memory.
+    for (const int64_t below : {8, 5, 2}) {
+      const CommandResult near = run(least - below);
+      INFO(least - below << " MiB\n" << near.err);
+      CHECK((near.exit_code == 5 || near.exit_code == 0));
+    }
+    const CommandResult enough = run(least);
+    INFO(enough.err);
+    CHECK(enough.exit_code == 0);
+  }
+}

@@ -32,6 +32,7 @@ class Background {
     wait();
   }
 
+  pid_t pid() const { return pid_; }
   void signal(int number) const { ::kill(pid_, number); }
   /// Its exit code, 128 + n when killed by signal n.
   int wait() {

@@ -89,7 +89,11 @@ struct FrozenPacks {
 
 /// What a stage may use of a device, as the user or a plan says.
 struct MemoryRequest {
-  int64_t limit = 0;     ///< bytes this process may hold in all; 0 = what the device has
+  int64_t limit = 0;  ///< bytes this process may hold in all; 0 = what the device has
+  /// Bytes that the limits of the machine (host_memory.h) leave this process, as the program read
+  /// them before it started the stage; 0 = it saw none. A stage plans with no more than this and
+  /// what it reads itself.
+  int64_t available = 0;
   std::string device;    ///< planning for a card that is not here: its name; empty = this device
   int64_t total = 0;     ///< its bytes
   int64_t context = 0;   ///< its bytes that are not tensors
@@ -114,14 +118,19 @@ inline void from_json(const nlohmann::json& in, FrozenPacks& packs) {
 }
 
 inline void to_json(nlohmann::json& out, const MemoryRequest& memory) {
-  out = {{"limit", memory.limit},     {"device", memory.device},   {"total", memory.total},
-         {"context", memory.context}, {"measure", memory.measure}, {"own", memory.own}};
+  out = {{"limit", memory.limit}, {"available", memory.available}, {"device", memory.device},
+         {"total", memory.total}, {"context", memory.context},     {"measure", memory.measure},
+         {"own", memory.own}};
   if (memory.packs) out["packs"] = *memory.packs;
 }
 inline void from_json(const nlohmann::json& in, MemoryRequest& memory) {
-  memory = {in.value("limit", int64_t{0}), in.value("device", ""),
-            in.value("total", int64_t{0}), in.value("context", int64_t{0}),
-            in.value("measure", false),    std::nullopt,
+  memory = {in.value("limit", int64_t{0}),
+            in.value("available", int64_t{0}),
+            in.value("device", ""),
+            in.value("total", int64_t{0}),
+            in.value("context", int64_t{0}),
+            in.value("measure", false),
+            std::nullopt,
             in.value("own", false)};
   if (const auto packs = in.find("packs"); packs != in.end() && packs->is_object()) {
     memory.packs = packs->get<FrozenPacks>();

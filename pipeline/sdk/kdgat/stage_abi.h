@@ -42,7 +42,7 @@ typedef struct kdgat_host {
 /* One stage. Owned by the plugin, valid for ever. Kinds of inputs are those of kinds.h, or the
  * plugin's own. Requests are JSON objects:
  *   {"step","options":{...},"device":"cpu"|"cuda","threads":2,"seed":42,"run_dir":"...",
- *    "memory":{"limit","device","total","context","measure","own",
+ *    "memory":{"limit","available","device","total","context","measure","own",
  *              "packs":null|{"graphs","nodes","edges","min_packs"}},
  *    "ranks":{"rank","world","store"},
  *    "inputs":{"graphs":[{"name","kind","path"|null,"facts":{...}}]}} */

@@ -107,6 +107,36 @@ TEST_CASE("a plan without room for one graph says what would do", "[memory][plan
   CHECK(least.binds == "memory");
 }
 
+TEST_CASE("a batch of exact size needs room for one graph, too", "[memory][plan]") {
+  const memory::DeviceMemory small = {"card", 60 * kMebibyte, 30 * kMebibyte, true};
+  CHECK_THROWS_WITH(memory::make_plan(some_footprint(), some_graphs(), small, {64, false}),
+                    Catch::Contains("smallest memory that works is 80MiB"));
+}
+
+TEST_CASE("what others hold of a limit of the machine counts in the size that would do",
+          "[memory][plan]") {
+  memory::DeviceMemory here = {"cpu", 60 * kMebibyte, 30 * kMebibyte};
+  here.bound = "cgroup /job";
+  here.others = 25 * kMebibyte;
+  std::string text;
+  try {
+    memory::make_plan(some_footprint(), some_graphs(), here, {});
+  } catch (const Error& error) {
+    text = error.diagnostics().at(0).text();
+  }
+  // 80 MiB are needed of what is planned with, 65 %; the rest is the others'.
+  CHECK_THAT(text, Catch::Contains("usable on cpu within cgroup /job"));
+  const std::string words = "smallest memory that works is ";
+  REQUIRE_THAT(text, Catch::Contains(words));
+  const int64_t least = std::stoll(text.substr(text.find(words) + words.size()));
+  CHECK(least > 25 + 76 / 0.65);
+  CHECK(least <= 25 + 80 / 0.65 + 1);
+  CHECK_THAT(text, Catch::Contains("MiB for cgroup /job"));
+  here.total = (least - 25) * kMebibyte;
+  const MemoryPlan plan = memory::make_plan(some_footprint(), some_graphs(), here, {});
+  CHECK(plan.json().at("device").at("bound") == "cgroup /job");
+}
+
 TEST_CASE("the budget line has the published form", "[memory][plan]") {
   Footprint f = some_footprint();
   f.input = {0, 0, 48, 8};

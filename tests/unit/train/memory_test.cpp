@@ -264,3 +264,27 @@ TEST_CASE("below the floor a run names the smallest limit, and that one works", 
   memory::meter(torch::kCPU).set_limit(0);
   CHECK(result.at("memory").at("actual").at("peak_reserved_bytes").get<int64_t>() <= limit);
 }
+
+TEST_CASE("a stage plans with no more than the limits that its program read", "[memory][oom]") {
+  test::StageFixture f;
+  auto o = short_classifier();
+  o.optimize_batch_size = true;
+  Request request = f.request("told");
+  request.memory.available = 20 << 20;
+  try {
+    Classifier::run(o, request, f.fake.host);
+    FAIL("it fits");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::kDoesNotFit);
+    CHECK_THAT(std::string(error.what()), Catch::Contains("smallest memory that works is "));
+  }
+  // A larger limit of the user's does not change that.
+  request.memory.limit = int64_t{4} << 30;
+  CHECK_THROWS_AS(Classifier::run(o, request, f.fake.host), Error);
+  request.memory.available = memory::anonymous_memory() + (256 << 20);
+  const json result = Classifier::run(o, request, f.fake.host);
+  const int64_t limit = memory::meter(torch::kCPU).limit();
+  memory::meter(torch::kCPU).set_limit(0);
+  CHECK(result.at("memory").at("planned").at("device").at("total") <= request.memory.available);
+  CHECK(limit < 256 << 20);
+}

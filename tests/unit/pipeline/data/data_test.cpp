@@ -11,6 +11,7 @@
 #include "support/command.h"
 
 using namespace kdgat;
+using kdgat::test::names_in;
 using kdgat::test::ScratchFolder;
 using nlohmann::json;
 namespace fs = std::filesystem;

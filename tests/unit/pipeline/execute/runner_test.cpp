@@ -303,10 +303,11 @@ TEST_CASE("a C++ stage that throws becomes an answer", "[runner]") {
 
 TEST_CASE("a request says what memory a stage may use", "[runner]") {
   World world({fake_step("a", "trainer")});
-  world.memory = {4096, "card", 1 << 20, 1 << 10, true};
+  world.memory = {4096, 2048, "card", 1 << 20, 1 << 10, true};
   world.data.folder.clear();
   world.go();
   CHECK(world.requests.at("a").at("memory") == json{{"limit", 4096},
+                                                    {"available", 2048},
                                                     {"device", "card"},
                                                     {"total", 1 << 20},
                                                     {"context", 1 << 10},

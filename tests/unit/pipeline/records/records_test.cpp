@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <map>
+#include <sstream>
 
 #include "pipeline/records/event_file.h"
 #include "pipeline/records/record_files.h"
@@ -190,6 +191,51 @@ TEST_CASE("files written in parts, anew or after a kill have the same bytes", "[
     CHECK(read_text(folder / "metrics.csv") == csv);
     CHECK(read_text(folder / kEvents) == events);
   }
+}
+
+TEST_CASE("metrics.csv has every number of a continued step once, as it was said last",
+          "[records]") {
+  const ScratchFolder scratch;
+  const fs::path folder = begin_run(scratch.path()) / "classifier";
+  const auto machine = [](int step, double percent) {
+    return json{{"event", "metrics"},
+                {"what", "machine"},
+                {"index", step},
+                {"values", {{"cpu_mem_percent", percent}}}};
+  };
+  const auto say = [&](const json& event, int second) {
+    append_text(folder / "journal.jsonl", journal_line(event, second));
+  };
+  const auto lines = [&](const std::string& name) {
+    std::string out;
+    std::istringstream text(read_text(folder / "metrics.csv"));
+    for (std::string line; std::getline(text, line);) {
+      const std::size_t at = line.find("," + name + ",");
+      if (at != std::string::npos) out += line.substr(line.find(',') + 1) + " ";
+    }
+    return out;
+  };
+  say(machine(0, 1), 3);
+  say(machine(5, 2), 4);
+  say(epoch_event(3, 0.125), 5);
+  // Killed, and continued from a checkpoint in the second epoch.
+  say({{"event", "start"}, {"run", "01RUN"}}, 6);
+  say(machine(0, 3), 7);
+  RecordFile files(folder, csv_format());
+  files.update();
+  CHECK(lines("train_loss") == "1,train_loss,0.5 2,train_loss,0.25 3,train_loss,0.125 ");
+  CHECK(lines("cpu_mem_percent") == "5,cpu_mem_percent,2 0,cpu_mem_percent,3 ");
+  say(epoch_event(2, 0.375), 8);
+  files.update();
+  CHECK(lines("train_loss") == "1,train_loss,0.5 2,train_loss,0.375 ");
+  say(epoch_event(3, 0.0625), 9);
+  say(epoch_event(4, 0.03125), 10);
+  files.update();
+  CHECK(lines("train_loss") ==
+        "1,train_loss,0.5 2,train_loss,0.375 3,train_loss,0.0625 4,train_loss,0.03125 ");
+  const std::string kept = read_text(folder / "metrics.csv");
+  RecordFile(folder, csv_format()).update();
+  CHECK(read_text(folder / "metrics.csv") == kept);
 }
 
 TEST_CASE("what another program wrote into a file is replaced, at the second try", "[records]") {

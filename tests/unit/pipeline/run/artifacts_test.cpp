@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/system/signals.h"
 #include "support/bytes_read.h"
 #include "support/command.h"
 #include "support/fake_plan.h"
@@ -38,6 +40,9 @@ void do_step(Run& run, const PlannedStep& step) {
 }
 
 json read(const fs::path& path) { return json::parse(read_text(path)); }
+
+/// Where nobody is waited for.
+void nobody(const std::string& text) { FAIL("nobody is to be waited for: " << text); }
 
 /// The exit code of `work` in a process of its own.
 template <class Work>
@@ -72,7 +77,7 @@ TEST_CASE("the next run clears what killed ones left and nobody holds", "[artifa
   fs::create_directories(root / ".removing/01OLD");
   const Profile other = fake_profile({fake_step("c", "trainer")});
   const Plan next = make_plan(other, fake_catalog(), "3f9c", {}, {});
-  CHECK_FALSE(Run::resume(root.path(), next, busy));
+  CHECK_FALSE(Run::resume(root.path(), next, busy, nobody));
   Run::create(root.path(), "test", next);
   CHECK_FALSE(fs::exists(killed / "run.json.tmp.1.0"));
   CHECK_FALSE(fs::exists(killed / "a/model.safetensors.tmp.1.0"));
@@ -194,7 +199,7 @@ TEST_CASE("an unfinished run of the same plan is continued, a finished one is no
   const ScratchFolder root;
   const Plan plan = plan_of_steps();
   std::string busy, id;
-  CHECK(!Run::resume(root.path(), plan, busy));
+  CHECK(!Run::resume(root.path(), plan, busy, nobody));
   {
     Run run = Run::create(root.path(), "test", plan);
     id = run.id();
@@ -202,9 +207,9 @@ TEST_CASE("an unfinished run of the same plan is continued, a finished one is no
   }
   Plan other = plan;
   other.fingerprint = "another";
-  CHECK(!Run::resume(root.path(), other, busy));
+  CHECK(!Run::resume(root.path(), other, busy, nobody));
   {
-    auto run = Run::resume(root.path(), plan, busy);
+    auto run = Run::resume(root.path(), plan, busy, nobody);
     REQUIRE(run);
     CHECK(run->id() == id);
     run->record_plan(plan_of_steps(find_past_steps(root.path(), plan)));
@@ -213,12 +218,12 @@ TEST_CASE("an unfinished run of the same plan is continued, a finished one is no
     run->finish(130);
   }
   {
-    auto run = Run::resume(root.path(), plan, busy);
+    auto run = Run::resume(root.path(), plan, busy, nobody);
     REQUIRE(run);
     CHECK(!read(run->folder() / "run.json").contains("exit_code"));
     run->finish(0);
   }
-  CHECK(!Run::resume(root.path(), plan, busy));
+  CHECK(!Run::resume(root.path(), plan, busy, nobody));
   CHECK(busy.empty());
 }
 
@@ -227,27 +232,66 @@ TEST_CASE("a run that somebody works on is passed over and named", "[artifacts]"
   const Plan plan = plan_of_steps();
   const Run run = Run::create(root.path(), "test", plan);
   std::string busy;
-  CHECK(!Run::resume(root.path(), plan, busy));
+  CHECK(!Run::resume(root.path(), plan, busy, nobody));
   CHECK(busy == run.id());
 }
 
 TEST_CASE("a run whose owner died is waited for until its stage has left", "[artifacts]") {
   const ScratchFolder root;
   const Plan plan = plan_of_steps();
-  // The owner leaves the lock to a stage that lives a little longer.
+  // The owner leaves the lock to a stage, which lives until it is told who waits for it.
+  std::array<int, 2> gate{};
+  REQUIRE(::pipe(gate.data()) == 0);
   const int owner = in_process([&] {
-    const Run run = Run::create(root.path(), "test", plan);
-    const pid_t stage = ::fork();
-    if (stage == 0) {
-      ::usleep(300'000);
-      ::_exit(0);
+    Run run = Run::create(root.path(), "test", plan);
+    run.record_step("b", "running");
+    if (::fork() == 0) {
+      ::close(gate[1]);
+      char byte = 0;
+      ::_exit(::read(gate[0], &byte, 1) < 0 ? 1 : 0);
     }
     return 0;
   });
   REQUIRE(owner == 0);
-  std::string busy;
-  CHECK(Run::resume(root.path(), plan, busy));
+  std::string busy, waited;
+  const auto run = Run::resume(root.path(), plan, busy, [&](const std::string& text) {
+    waited += text;
+    ::close(gate[1]);
+  });
+  ::close(gate[0]);
+  REQUIRE(run);
   CHECK(busy.empty());
+  CHECK_THAT(waited, Contains("waiting for the stage of " + (run->folder() / "b").string()) &&
+                         Contains("was killed"));
+}
+
+TEST_CASE("a signal ends the wait for the stage of a dead owner", "[artifacts]") {
+  const ScratchFolder root;
+  const Plan plan = plan_of_steps();
+  std::array<int, 2> gate{};
+  REQUIRE(::pipe(gate.data()) == 0);
+  REQUIRE(in_process([&] {
+            const Run run = Run::create(root.path(), "test", plan);
+            if (::fork() == 0) {
+              ::close(gate[1]);
+              char byte = 0;
+              ::_exit(::read(gate[0], &byte, 1) < 0 ? 1 : 0);
+            }
+            return 0;
+          }) == 0);
+  const int code = in_process([&] {
+    install_signal_flags();
+    std::string busy;
+    try {
+      Run::resume(root.path(), plan, busy, [](const std::string&) { ::raise(SIGINT); });
+    } catch (const Error& e) {
+      return static_cast<int>(e.code());
+    }
+    return 1;
+  });
+  ::close(gate[0]);
+  ::close(gate[1]);
+  CHECK(code == 130);
 }
 
 TEST_CASE("folders without a run file and broken run files are no runs", "[artifacts]") {
@@ -260,7 +304,7 @@ TEST_CASE("folders without a run file and broken run files are no runs", "[artif
   write_file(root / "01AAAA/run.json", "{\"plan\": ");
   write_file(root / "01CCCC/run.json", "{\"plan\": 7, \"steps\": 7}");
   std::string busy;
-  CHECK(!Run::resume(root.path(), plan, busy));
+  CHECK(!Run::resume(root.path(), plan, busy, nobody));
   CHECK(find_past_steps(root.path(), plan).empty());
   CHECK(find_past_steps(root / "absent", plan).empty());
 }

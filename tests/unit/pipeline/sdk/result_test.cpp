@@ -100,9 +100,10 @@ TEST_CASE("events of any form are read without an error", "[sdk]") {
 }
 
 TEST_CASE("a request of memory is read as it was asked", "[sdk]") {
-  MemoryRequest asked{1 << 30, "job", 2, 3, true, FrozenPacks{4, 5, 6, 7}, true};
+  MemoryRequest asked{1 << 30, 1 << 29, "job", 2, 3, true, FrozenPacks{4, 5, 6, 7}, true};
   const json sent = asked;
   CHECK(sent.at("own") == true);
+  CHECK(sent.at("available") == 1 << 29);
   CHECK(sent.at("packs").at("min_packs") == 7);
   CHECK(json(sent.get<MemoryRequest>()) == sent);
   asked.packs.reset();

@@ -4,44 +4,12 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <map>
 
-#include "kdgat/atomic_file.h"
-#include "support/command.h"
+#include "support/fake_machine.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// A machine made of files.
-struct FakeMachine {
-  void file(const std::string& path, const std::string& text) const {
-    fs::create_directories((root / path).parent_path());
-    write_file(root / path, text);
-  }
-  ScratchFolder root;
-  Machine machine{root.path()};
-};
-
-/// Variables of the environment for as long as a test runs.
-class Variables {
- public:
-  explicit Variables(std::map<std::string, std::string> values) : values_(std::move(values)) {
-    for (const auto& [name, value] : values_) ::setenv(name.c_str(), value.c_str(), 1);
-  }
-  Variables(const Variables&) = delete;
-  Variables& operator=(const Variables&) = delete;
-  ~Variables() {
-    for (const auto& [name, value] : values_) ::unsetenv(name.c_str());
-  }
-
- private:
-  std::map<std::string, std::string> values_;
-};
-
-}  // namespace
 
 TEST_CASE("machine reads the limits of a version 2 cgroup", "[machine]") {
   const FakeMachine fake;
@@ -88,6 +56,29 @@ TEST_CASE("machine without limits says so", "[machine]") {
   CHECK(!fake.machine.memory_limit());
 }
 
+TEST_CASE("machine counts the limits of every control group that it is in", "[machine]") {
+  const FakeMachine fake;
+  fake.file("proc/self/cgroup", "0::/user/job/step\n");
+  fake.file("proc/meminfo", "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\n");
+  fake.file("sys/fs/cgroup/user/job/step/memory.max", "max\n");
+  fake.file("sys/fs/cgroup/user/job/step/cpu.max", "max 100000\n");
+  fake.file("sys/fs/cgroup/user/job/memory.max", "419430400\n");
+  fake.file("sys/fs/cgroup/user/job/memory.current", "209715200\n");
+  fake.file("sys/fs/cgroup/user/job/cpu.max", "50000 100000\n");
+  CHECK(fake.machine.memory_limit() == 400 << 20);
+  CHECK(fake.machine.memory_for_runs() == 200 << 20);
+  CHECK(fake.machine.memory_for_runs(uint64_t{4} << 30) == 200 << 20);
+  CHECK(fake.machine.memory_for_runs(100 << 20) == 100 << 20);
+  CHECK(fake.machine.cpu_quota() == 0.5);
+}
+
+TEST_CASE("a limit that was asked for may be more than is free just now", "[machine]") {
+  const FakeMachine fake;
+  fake.file("proc/meminfo", "MemTotal: 16777216 kB\nMemAvailable: 1048576 kB\n");
+  CHECK(fake.machine.memory_for_runs() == uint64_t{1} << 30);
+  CHECK(fake.machine.memory_for_runs(uint64_t{4} << 30) == uint64_t{4} << 30);
+}
+
 TEST_CASE("this machine has cores and this process memory", "[machine]") {
   const Machine machine;
   CHECK(machine.cores() >= 1);
@@ -132,5 +123,5 @@ TEST_CASE("machine believes SLURM before it looks for itself", "[machine]") {
   ::setenv("SLURM_MEM_PER_NODE", "0", 1);  // the whole node: what the cgroup leaves
   CHECK(fake.machine.memory_limit() == uint64_t{4} << 30);
   ::unsetenv("SLURM_JOB_ID");  // a login shell that some job once set up
-  CHECK_FALSE(Machine::job_memory());
+  CHECK_FALSE(fake.machine.job_memory());
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "kdgat/atomic_file.h"
 #include "support/background.h"
@@ -47,6 +48,21 @@ bool wait_for(const fs::path& folder, const std::string& name, const std::string
     if (found >= times) return true;
   }
   return false;
+}
+
+/// The process of a stage that the program `host` has started; 0 if there is none.
+pid_t stage_of(pid_t host) {
+  for (int i = 0; i < 1000; ++i, ::usleep(10'000)) {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string words = read_text(entry.path() / "cmdline");
+      if (words.find("stage-child") == std::string::npos) continue;
+      std::istringstream status(read_text(entry.path() / "stat"));
+      std::string pid, name, state;
+      pid_t parent = 0;
+      if (status >> pid >> name >> state >> parent && parent == host) return std::stoi(pid);
+    }
+  }
+  return 0;
 }
 
 constexpr const char* kChain = R"(stages:
@@ -217,6 +233,30 @@ TEST_CASE("two kdgat run of one plan at once do not share a folder", "[run]") {
   CHECK(runs_in(scratch.path()).size() == 2);
   first.signal(SIGINT);
   CHECK(first.wait() == 130);
+}
+
+TEST_CASE("kdgat run waits for a stage that outlives its killed program", "[run]") {
+  const ScratchFolder scratch;
+  make_plugin(scratch / "plugins");
+  const std::string words = "run probe mode=hang --plugin-dir plugins";
+  pid_t stage = 0;
+  {
+    Background first(words, scratch.path());
+    REQUIRE(wait_for(scratch.path(), "journal.jsonl", "\"start\""));
+    stage = stage_of(first.pid());
+    REQUIRE(stage > 0);
+    first.end(SIGKILL);
+  }
+  Background second(words, scratch.path());
+  REQUIRE(wait_for(scratch.path(), "err", "waiting for the stage of runs"));
+  ::kill(stage, SIGKILL);
+  REQUIRE(wait_for(scratch.path(), "err", "continuing run"));
+  REQUIRE(wait_for(scratch.path(), "journal.jsonl", "\"start\"", 2));
+  CHECK(runs_in(scratch.path()).size() == 1);
+  second.signal(SIGINT);
+  ::usleep(100'000);
+  second.signal(SIGINT);
+  CHECK(second.wait() == 130);
 }
 
 TEST_CASE("kdgat run completes what was killed at any moment", "[run]") {
