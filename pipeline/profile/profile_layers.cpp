@@ -69,10 +69,13 @@ class Gatherer {
     const std::vector<std::string> known = preset_names(folders_);
     std::string hint;
     if (const std::vector<std::string> parts = names_in(name, known); parts.size() > 1) {
+      const bool is_typed = origin == "command line";
       std::string list;
-      for (const std::string& part : parts) list += (list.empty() ? "" : ",") + part;
-      hint = origin == "command line" ? "did you mean --preset " + list + "?"
-                                      : "did you mean preset: [" + list + "]?";
+      for (const std::string& part : parts) {
+        list += (list.empty() ? "" : is_typed ? "," : ", ") + part;
+      }
+      hint =
+          is_typed ? "did you mean --preset " + list + "?" : "did you mean preset: [" + list + "]?";
     } else if (const std::string near = nearest(name, known); !near.empty()) {
       hint = "did you mean " + near + "?";
     } else if (!known.empty()) {

@@ -1,4 +1,4 @@
-// Shape of trees in a few numbers, made by hand: what a learned representation has to beat. Plain
+// Shape of trees in a few hand-crafted features: what a learned representation has to beat. Plain
 // numbers; no LibTorch.
 #pragma once
 
