@@ -62,5 +62,5 @@ def main(words):
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path[0] = str(ROOT / "scripts")  # in the place of scripts/soaks, whose names are those of others, too
     sys.exit(main(sys.argv[1:]))

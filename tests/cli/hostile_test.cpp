@@ -128,7 +128,7 @@ TEST_CASE("runs that others wrote are read, however deep their lines are", "[cli
              "{\"event\":\"metrics\",\"what\":\"epoch\",\"index\":0,\"values\":" +
                  nested("{\"a\":", "}") + "}\n" + nested("[", "]") + "\nnull\n{\"event\":7}\n");
   const auto all_end = [&](int code) {
-    for (const std::string words :
+    for (const std::string& words :
          {"report " + run.string() + " -o page.html", "runs show " + run.string(),
           "sync " + run.string() + " --mlflow-uri mlflow"}) {
       const CommandResult result = run_kdgat(words, scratch.path());
