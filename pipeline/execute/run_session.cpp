@@ -155,6 +155,7 @@ ProcessSettings RunSession::process() const {
 RunnerInput RunSession::input(const Plan& plan, const std::optional<PreparedData>& data) const {
   MemoryRequest memory;
   memory.limit = static_cast<int64_t>(profile.memory_limit);
+  machine.settle_memory();
   memory.available = static_cast<int64_t>(machine.limited_memory());
   return {plan, context.catalog, device, threads, profile.seed, data, memory};
 }

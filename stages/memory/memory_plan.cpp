@@ -49,6 +49,14 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
           static_cast<int64_t>(std::ceil(n * edges_a_node))};
 }
 
+/// Of what a graph is counted to need so much may be missing: below that a run may end out of memory.
+double unsure_of(const Footprint& footprint, const Size& one) {
+  return kDrift + std::max(kTrusted, footprint.margin) * footprint.largest(one).cost.of(one);
+}
+
+/// Whether there is no going beyond what a device has, as its numbers say.
+bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bound.empty(); }
+
 [[noreturn]] void does_not_fit(const MemoryPlan& plan, const Size& one) {
   const Footprint& f = plan.footprint;
   const Phase& phase = f.largest(one);
@@ -61,11 +69,14 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
       {static_cast<double>(f.teacher), "the teacher"},
       {phase.cost.of(one), phase.name + " of the largest graph"}};
   const auto largest = std::max_element(items.begin(), items.end());
-  const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one);
+  const double unsure = unsure_of(f, one);
+  const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
+                       (is_bound(plan.device) ? unsure : 0.0);
+  // The context of the process that is given as much may be a larger one.
+  const double enough = needs + (is_bound(plan.device) ? kDrift : unsure);
   const std::string& bound = plan.device.bound;
-  const double unsure = kDrift + std::max(kTrusted, f.margin) * phase.cost.of(one);
   const auto smallest = static_cast<int64_t>(
-      std::ceil((static_cast<double>(plan.device.others) + (needs + unsure) / plan.share) / kMiB));
+      std::ceil((static_cast<double>(plan.device.others) + enough / plan.share) / kMiB));
   std::string hint;
   for (const Alternative& other : f.alternatives) {
     const int64_t saves = f.peak(one) - other.footprint.peak(one);
@@ -115,7 +126,8 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.binds = options.batch_size < count ? "batch_size" : "data";
   plan.batch = {options.batch_size, 0, 0};
   // A batch of exact size, too, is computed in parts where it has to be: down to one graph.
-  if (footprint.peak(one) - footprint.held() > plan.available) does_not_fit(plan, one);
+  const auto missing = static_cast<int64_t>(is_bound(device) ? unsure_of(footprint, one) : 0.0);
+  if (footprint.peak(one) - footprint.held() + missing > plan.available) does_not_fit(plan, one);
   if (options.optimize) {
     // A graph unlike the others may exceed the bounds alone; it was seen to fit.
     plan.batch.nodes = std::max(memory.nodes, one.nodes);

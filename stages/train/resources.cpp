@@ -161,6 +161,7 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective
   const c10::Device device(request.device);
   const bool may_run = request.memory.measure || !request.run_dir.empty();
   memory::Footprint footprint = counted;
+  if (may_run && device.is_cpu()) HostMemory().wait_until_settled();
   if (options.memory_estimation == "measured" && may_run) {
     const LimitWhileMeasuring limit(device, request.memory);
     const memory::DeviceMemory has = device_memory(device, request.memory);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -108,6 +109,17 @@ void check_same_weights(const fs::path& step, const fs::path& other) {
 #endif
 }
 
+/// What must be the same in a store's file: all of it, but of `points` the data alone. Its graphs have
+/// so many paths that that commit counted some triplets twice; the header says how many there are.
+std::string contents(const fs::path& file, const std::string& domain) {
+  const std::string text = read_text(file);
+  if (domain != "points") return text;
+  uint64_t length = 0;
+  REQUIRE(text.size() > sizeof length);
+  std::memcpy(&length, text.data(), sizeof length);
+  return text.substr(sizeof length + length);
+}
+
 }  // namespace
 
 TEST_CASE("stores made by commit 55b65d4 are sound and are what they were", "[cli][before]") {
@@ -132,7 +144,8 @@ TEST_CASE("what commit 55b65d4 imported is imported to the same bytes", "[cli][b
     must_kdgat("data import sources/" + domain + " -o again/" + domain, made.path());
     for (const auto& file : fs::directory_iterator(made / "stores" / domain)) {
       INFO(file.path());
-      CHECK(read_text(file.path()) == read_text(made / "again" / domain / file.path().filename()));
+      CHECK(contents(file.path(), domain) ==
+            contents(made / "again" / domain / file.path().filename(), domain));
     }
   }
 }

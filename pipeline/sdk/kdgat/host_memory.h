@@ -6,11 +6,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -76,6 +78,34 @@ class HostMemory {
     return out;
   }
 
+  /// Waits, at most `most`, until the kernel's numbers of a control group with little left are of one
+  /// moment: use counts at once, what of it is page cache is known up to two seconds later, and
+  /// until then a group seems to be fuller than it is. For who is about to plan or to refuse.
+  void wait_until_settled(std::chrono::milliseconds most = std::chrono::milliseconds(4000)) const {
+    const auto end = std::chrono::steady_clock::now() + most;
+    while (!is_settled() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+
+  /// Whether in every group with little left the parts add up to what is used.
+  bool is_settled() const {
+    constexpr uint64_t kApart = uint64_t{4} << 20, kLittle = uint64_t{256} << 20;
+    for (const CgroupLevel& level : cgroup_levels(root_, "memory")) {
+      const std::optional<uint64_t> limit = limit_of(level), use = in_use(level);
+      if (!limit || !use || (*use < *limit / 2 && *limit - *use > kLittle)) continue;
+      const std::filesystem::path stat = level.folder / "memory.stat";
+      const auto held = number_of_file(stat, level.is_v2 ? "anon" : "total_rss");
+      const auto cache = number_of_file(stat, level.is_v2 ? "file" : "total_cache");
+      const auto kernel = level.is_v2 ? number_of_file(stat, "kernel")
+                                      : number_of_file(level.folder / "memory.kmem.usage_in_bytes");
+      if (!held || !cache || !kernel) continue;  // a kernel that does not say
+      const uint64_t sum = *held + *cache + *kernel;
+      if (std::max(sum, *use) - std::min(sum, *use) > kApart) return false;
+    }
+    return true;
+  }
+
   /// MemTotal and MemAvailable; 0 if unknown.
   uint64_t total_memory() const { return kilobytes("proc/meminfo", "MemTotal"); }
   uint64_t available_memory() const { return kilobytes("proc/meminfo", "MemAvailable"); }
@@ -106,15 +136,19 @@ class HostMemory {
     return least < kNone ? std::optional(least) : std::nullopt;
   }
 
+  static std::optional<uint64_t> in_use(const CgroupLevel& level) {
+    return number_of_file(level.folder /
+                          (level.is_v2 ? "memory.current" : "memory.usage_in_bytes"));
+  }
+
   static uint64_t used_in(const CgroupLevel& level) {
     const auto stat = [&](const std::string& key) {
       return number_of_file(level.folder / "memory.stat", key).value_or(0);
     };
-    const auto in_use =
-        number_of_file(level.folder / (level.is_v2 ? "memory.current" : "memory.usage_in_bytes"));
+    const std::optional<uint64_t> use = in_use(level);
     const std::string all = level.is_v2 ? "" : "total_";  // with the groups below it
     const uint64_t cache = stat(all + "inactive_file") + stat(all + "active_file");
-    return in_use.value_or(0) - std::min(cache, in_use.value_or(0));
+    return use.value_or(0) - std::min(cache, use.value_or(0));
   }
 
   /// What SLURM gave the job on this node; nullopt outside of one, or if it is the whole node.

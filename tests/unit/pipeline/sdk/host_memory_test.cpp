@@ -148,3 +148,31 @@ TEST_CASE("the machine is a bound, but no hard one", "[host_memory]") {
   CHECK(bounds[0].room() == 1024 * kMiB);
   CHECK_FALSE(bounds[0].is_hard());
 }
+
+TEST_CASE("numbers of a control group of two moments are not settled", "[host_memory]") {
+  const FakeMachine fake;
+  const HostMemory memory(fake.root.path());
+  const bool is_v2 = GENERATE(false, true);
+  fake.file("proc/self/cgroup", is_v2 ? "0::/job\n" : "4:memory:/job\n");
+  const std::string group = is_v2 ? "sys/fs/cgroup/job/" : "sys/fs/cgroup/memory/job/";
+  const auto group_of = [&](uint64_t limit, uint64_t use, uint64_t held, uint64_t cache) {
+    fake.file(group + (is_v2 ? "memory.max" : "memory.limit_in_bytes"), mib(limit));
+    fake.file(group + (is_v2 ? "memory.current" : "memory.usage_in_bytes"), mib(use));
+    const std::string kernel = mib(1);
+    if (!is_v2) fake.file(group + "memory.kmem.usage_in_bytes", kernel);
+    fake.file(group + "memory.stat",
+              is_v2 ? "anon " + mib(held) + "file " + mib(cache) + "kernel " + kernel
+                    : "total_rss " + mib(held) + "total_cache " + mib(cache));
+  };
+  group_of(200, 80, 58, 21);
+  CHECK(memory.is_settled());
+  group_of(200, 80, 6, 1);  // used, and not yet said to be what
+  CHECK_FALSE(memory.is_settled());
+  group_of(200, 40, 58, 21);  // freed, and not yet said
+  CHECK_FALSE(memory.is_settled());
+  group_of(4000, 80, 6, 1);  // there is plenty, whatever it is
+  CHECK(memory.is_settled());
+  group_of(200, 80, 6, 1);
+  fake.file(group + "memory.stat", "inactive_file 7\n");  // a kernel that does not say
+  CHECK(memory.is_settled());
+}
