@@ -240,11 +240,8 @@ kdgat_add_script_test(check_copies python3 -B tests/scripts/check_copies_test.py
 kdgat_add_script_test(check_domains python3 -B tests/scripts/check_domains_test.py)
 kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
 if(KDGAT_ENGINE)
-  add_test(NAME "scripts: runs under limits of the machine"
-           COMMAND python3 -B tests/scripts/limits_test.py $<TARGET_FILE:kdgat>
-           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties("scripts: runs under limits of the machine" PROPERTIES LABELS scripts TIMEOUT 300
-                       SKIP_RETURN_CODE 77)
+  kdgat_add_script_test("a sample of the attacks" scripts/soak attack --sample --kdgat $<TARGET_FILE:kdgat>)
+  set_tests_properties("scripts: a sample of the attacks" PROPERTIES TIMEOUT 600)
 endif()
 kdgat_add_script_test("nothing stands twice" scripts/check_copies)
 kdgat_add_script_test("no source knows two domains" scripts/check_domains)

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "pipeline/run/plan.h"
+#include "pipeline/run/run_lock.h"
 #include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
@@ -43,9 +44,6 @@ class StepFolder {
   std::filesystem::path path_;
   OwnedFd journal_;
 };
-
-/// Told once, in words, whose end is waited for.
-using OnWait = std::function<void(const std::string& whom)>;
 
 /// One run's folder, locked against other processes.
 class Run {

@@ -124,7 +124,7 @@ def runs_of_others(options, folder):
     for name, document in documents.items():
         write(run / "run.json", document)
         for verb in (["report", str(run)], ["runs", "show", str(run)], ["runs", "list", "--root", "runs"],
-                     ["sync", str(run), "--mlflow-uri", str(folder / "mlflow")]):
+                     ["sync", str(run), "--to", str(folder / "mlflow")]):
             words = [verb[0], *verb[1:]]
             yield result(f"{' '.join(verb[:1])}: run.json {name}", words, command(options, folder, words))
 

@@ -1,0 +1,34 @@
+// Who works on a run or a step: a lock on the file `lock` of its folder, held by the program and by
+// its stages, with the machine and process of its owner inside. Knows no run.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "pipeline/system/owned_fd.h"
+
+namespace kdgat {
+
+/// Told once, in words, whose end is waited for.
+using OnWait = std::function<void(const std::string& whom)>;
+
+std::string host_name();
+
+/// Locks a file, made if it is not there, as flock() does; empty if another holds it and `how` has
+/// LOCK_NB. Throws Error(kData).
+OwnedFd lock_file(const std::filesystem::path& path, int how);
+
+/// Takes the lock of a folder if it is free, and leaves the name of its owner in the file.
+OwnedFd try_lock(const std::filesystem::path& folder);
+
+/// The same, waiting for the last stage of a program that died. It has been told to leave, and does
+/// so at its next checkpoint: to begin anew beside it would throw away what it is about to write.
+/// `stage`: in words. Throws Error with the code of a signal that comes while waiting.
+OwnedFd lock_after_orphan(const std::filesystem::path& folder, const std::string& stage,
+                          const OnWait& on_wait);
+
+/// "machine process" of who took the lock last.
+std::string owner_of(const std::filesystem::path& folder);
+
+}  // namespace kdgat
