@@ -116,8 +116,8 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   const std::string device = frozen.device.at(name);
   MemoryRequest memory;
   memory.limit = static_cast<int64_t>(limit_of(frozen, device, process.machine, asked));
-  const uint64_t all = process.machine.memory_for_runs(static_cast<uint64_t>(memory.limit));
   process.machine.settle_memory();
+  const uint64_t all = process.machine.memory_for_runs(static_cast<uint64_t>(memory.limit));
   memory.available = static_cast<int64_t>(process.machine.limited_memory());
   Recorder recorder(run.folder(), targets_of_run(run.folder(), ""));
   const int code =
