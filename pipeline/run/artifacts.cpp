@@ -14,6 +14,7 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/run/run_lock.h"
+#include "pipeline/run/run_record.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
@@ -373,10 +374,12 @@ void Run::finish(int exit_code, const std::string& headline) {
     document.erase("exit_code");
     document.erase("finished");
     document.erase("headline");
+    document.erase("bytes");
     if (code < 0) return;
     document["finished"] = iso_now();
     document["exit_code"] = code;
     if (!headline.empty()) document["headline"] = headline;
+    document["bytes"] = size_on_disk(folder());
   });
 }
 

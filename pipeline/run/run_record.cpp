@@ -135,6 +135,9 @@ RunRecord read_run_file(const fs::path& folder) {
   run.started = word(document, "started");
   run.finished = word(document, "finished");
   run.headline = word(document, "headline");
+  if (const json bytes = document.value("bytes", json()); bytes.is_number_unsigned()) {
+    run.bytes = bytes.get<uint64_t>();
+  }
   run.data = document.value("data", json());
   if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
     run.exit_code = code.get<int>();

@@ -113,7 +113,7 @@ int print_runs(Context& context, const std::vector<std::string>& words) {
                run.state,
                done_text(run),
                run.headline.empty() ? headline(run, context.catalog) : run.headline,
-               format_bytes(size_on_disk(run.folder))};
+               format_bytes(run.bytes ? *run.bytes : size_on_disk(run.folder))};
   });
   for (std::vector<std::string>& row : rows) table.add(std::move(row));
   context.out << table.text();
