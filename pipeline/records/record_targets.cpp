@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kdgat/error.h"
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/system/json_file.h"
@@ -67,8 +68,14 @@ RecordTargets make_targets(const nlohmann::json& options) {
 }
 
 RecordTargets targets_of_run(const fs::path& run, const std::string& uri) {
-  RecordTargets out = RecordTargets::from_json(
-      read_object(run / "run.json").value("records", nlohmann::json::object()));
+  RecordTargets out;
+  try {
+    out = RecordTargets::from_json(
+        read_object(run / "run.json").value("records", nlohmann::json::object()));
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ExitCode::kData, (run / "run.json").string() + ": \"records\" is not an object of " +
+                                     "csv, tensorboard, mlflow_uri and experiment");
+  }
   const std::string set = settled_uri(uri.empty() ? variable("MLFLOW_TRACKING_URI") : uri);
   // The environment's serves a run that named none, and knows the password of one that did.
   const bool same = out.mlflow_uri.empty() || without_password(set) == out.mlflow_uri;

@@ -205,7 +205,7 @@ TEST_CASE("a step that does not fit is computed in parts, under the limit", "[me
   const int64_t held = needed.at("peak_tensor_bytes").get<int64_t>() - step;
   const int64_t beside = memory::anonymous_memory() - meter.counters().reserved;
   request.memory.limit =
-      static_cast<int64_t>(1.016 * static_cast<double>(beside + (6 << 20) + held + step * 2 / 3));
+      static_cast<int64_t>(1.016 * static_cast<double>(beside + (7 << 20) + held + step * 2 / 3));
   const json split = Classifier::run(o, request, f.fake.host);
   const int64_t limit = meter.limit();
   meter.set_limit(0);
