@@ -73,7 +73,8 @@ RecordTargets targets_of_run(const fs::path& run, const std::string& uri) {
     out = RecordTargets::from_json(
         read_object(run / "run.json").value("records", nlohmann::json::object()));
   } catch (const nlohmann::json::exception&) {
-    throw Error(ExitCode::kData, (run / "run.json").string() + ": \"records\" is not an object of " +
+    throw Error(ExitCode::kData, (run / "run.json").string() +
+                                     ": \"records\" is not an object of " +
                                      "csv, tensorboard, mlflow_uri and experiment");
   }
   const std::string set = settled_uri(uri.empty() ? variable("MLFLOW_TRACKING_URI") : uri);

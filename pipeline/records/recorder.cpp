@@ -64,7 +64,8 @@ RunRecords::Outcome RunRecords::update(bool now) {
     try {
       outcome.sent += now ? one.sink->finish() : one.sink->update();
     } catch (const nlohmann::json::exception&) {
-      outcome.problems.push_back(one.label + ": run.json or a journal holds what kdgat does not write");
+      outcome.problems.push_back(one.label +
+                                 ": run.json or a journal holds what kdgat does not write");
     } catch (const std::exception& e) {
       outcome.problems.push_back(one.label + ": " + e.what());
     }
