@@ -151,7 +151,7 @@ static kdgat_status run(const kdgat_host* host, const char* request) {
     return 3;
   }
   if (is_mode(request, "hang")) {
-    host->emit(host->context, "{\"event\":\"progress\",\"unit\":\"step\",\"done\":1,\"total\":9}");
+    host->emit(host->context, "{\"event\":\"log\",\"level\":\"warning\",\"message\":\"hangs\"}");
     for (;;) sleep(1);
   }
   if (is_mode(request, "babble")) {
