@@ -4,8 +4,8 @@ add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
   dataset_files description domain domains graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
-  can_describe can_domain can_import can_log can_rows can_writer log_windows synth_attacks synth_logs
-  synth_traffic windows)
+  can_describe can_domain can_import can_log can_rows can_writer log_windows relative_windows synth_attacks synth_logs
+  synth_traffic vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/data/ratings
   ratings ratings_describe ratings_domain ratings_import ratings_reader ratings_store synth_ratings)
 kdgat_add_room(kdgat_graph stages/data/space
@@ -21,7 +21,8 @@ kdgat_add_room(kdgat_graph stages/graph
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays ids path_counts positions sections targets trees)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
-set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp stages/graph/pack.cpp PROPERTIES
+set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp
+  stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp stages/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
 set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
 target_include_directories(kdgat_graph PUBLIC stages)

@@ -42,6 +42,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/store_flips_test.cpp
     tests/unit/file/line_reader_test.cpp
     tests/unit/data/can/log_windows_test.cpp
+    tests/unit/data/can/relative_windows_test.cpp
     tests/unit/graph/pack_test.cpp
     tests/unit/graph/paths_test.cpp
     tests/unit/data/ratings/ratings_test.cpp
@@ -61,6 +62,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/texts/text_graph_test.cpp
     tests/unit/data/texts/text_import_test.cpp
     tests/unit/data/texts/text_store_test.cpp
+    tests/unit/data/can/vehicle_profile_test.cpp
     tests/unit/data/can/windows_test.cpp
   LINK kdgat_graph ZLIB::ZLIB
   HEADER tests/support/precompiled.h)

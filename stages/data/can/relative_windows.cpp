@@ -1,0 +1,215 @@
+#include "data/can/relative_windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace kdgat::graph {
+namespace {
+
+constexpr float kMost = 20;          // no column is larger
+constexpr std::size_t kWindows = 3;  // kept at once
+
+float part(float value) { return std::clamp(value, 0.0F, 1.0F); }
+
+}  // namespace
+
+std::vector<std::string> relative_names() {
+  return {"unknown",   "length",  "crowd",    "crowd_share", "crowd_off", "crowd_off2", "off_share",
+          "crowd_back", "crowd_new", "off_new", "off_back",    "new",       "back",       "late",
+          "silence"};
+}
+
+RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
+    : profile_(profile),
+      size_(window),
+      senders_(profile.ids.size()),
+      rows_(kWindows * static_cast<std::size_t>(window)),
+      begins_(kWindows),
+      ends_(kWindows),
+      silences_(kWindows) {
+  constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F;
+  place_small_.fill(-1);
+  for (std::size_t i = 0; i < senders_.size(); ++i) {
+    const IdProfile& usual = profile.ids[i];
+    Sender& sender = senders_[i];
+    sender.usual = &usual;
+    sender.keeps_times = usual.period > 0;
+    sender.tolerance = std::clamp(kMargin * usual.jitter, kLeastTolerance, kMostTolerance);
+    sender.trust = 1 - part(2 * usual.jitter);
+    if (sender.keeps_times) sender.times.start(usual.period, sender.tolerance);
+    if (usual.id < place_small_.size()) {
+      place_small_[usual.id] = static_cast<int32_t>(i);
+    } else {
+      place_[usual.id] = static_cast<int32_t>(i);
+    }
+  }
+}
+
+void RelativeWindows::restart() {
+  now_ = kNoTime;
+  for (Sender& sender : senders_) {
+    sender.frames = 0;
+    if (sender.keeps_times) sender.times.start(sender.usual->period, sender.tolerance);
+  }
+}
+
+bool RelativeWindows::add(const CanFrame& frame) {
+  const int64_t number = count_++;
+  // A step back in time is the work of a recorder or of a merge, and no sign of an attack.
+  if (!(frame.time < now_)) now_ = frame.time;
+  Row& row = this->row(number);
+  row = Row();
+  row.attack = frame.label == 1;
+  if (frame.id < place_small_.size()) {
+    row.sender = place_small_[frame.id];
+  } else if (const auto at = place_.find(frame.id); at != place_.end()) {
+    row.sender = at->second;
+  }
+  if (row.sender >= 0) {
+    Sender& sender = senders_[static_cast<std::size_t>(row.sender)];
+    const std::size_t length = std::min<std::size_t>(frame.length, kMostPayload);
+    row.wrong_length = !sender.usual->lengths.test(length);
+    add_times(sender, row, now_);
+    add_payload(sender, row, number, frame);
+    Past& past = sender.past[static_cast<std::size_t>(sender.frames % kNear)];
+    past.row = number;
+    past.time = now_;
+    past.length = length;
+    past.changed = row.changed;
+    std::copy_n(frame.payload.begin(), length, past.payload.begin());
+    ++sender.frames;
+  }
+  const auto slot = static_cast<std::size_t>(number / size_) % kWindows;
+  if (number % size_ == 0) begins_[slot] = now_;
+  if (count_ % size_ != 0) return false;
+  ends_[slot] = now_;
+  silences_[slot] = silence(now_);
+  if (count_ < 2 * size_) return false;
+  complete(count_ / size_ - 2);
+  return true;
+}
+
+bool RelativeWindows::finish() {
+  if (given_ >= count_ / size_) return false;
+  complete(given_);
+  return true;
+}
+
+void RelativeWindows::add_times(Sender& sender, Row& row, double time) const {
+  if (!sender.keeps_times || std::isnan(time)) return;
+  const IdProfile& usual = *sender.usual;
+  float distance = 0;
+  const float off = sender.times.add(time, distance);
+  row.off = off >= 1 ? sender.trust : part(off - 2 * sender.tolerance) * sender.trust;
+  if (sender.frames == 0) return;
+  const Past& last = sender.past[static_cast<std::size_t>((sender.frames - 1) % kNear)];
+  const auto gap = static_cast<float>((time - last.time) / usual.period);
+  if (std::isnan(gap)) return;
+  row.early = part(usual.early - gap);
+  row.late = std::clamp(gap / std::max(usual.late, 1.0F), 0.0F, kMost);
+}
+
+void RelativeWindows::add_payload(Sender& sender, Row& row, int64_t number, const CanFrame& frame) {
+  const IdProfile& usual = *sender.usual;
+  const int64_t most = std::min<int64_t>(kNear, sender.frames);
+  const std::size_t length = std::min<std::size_t>(frame.length, kMostPayload);
+  const int64_t window = number / size_;
+  int changes = 0;
+  float two_back = 0;
+  for (int64_t j = 1; j <= most; ++j) {
+    const Past& past = sender.past[static_cast<std::size_t>((sender.frames - j) % kNear)];
+    const std::size_t common = std::min(length, past.length);
+    const float change = std::min(
+        kMost, usual.surprise(past.payload.data(), frame.payload.data(), common) / usual.change);
+    if (j == 1) {
+      row.changed = usual.rare_change(past.payload.data(), frame.payload.data(), common);
+      row.last_change = change;
+    }
+    if (j == 2) two_back = change;
+    if (j < kNear && past.changed) ++changes;
+    row.least_change = row.compared == 0 ? change : std::min(row.least_change, change);
+    ++row.compared;
+    // The frames before are seen again from here, where their window still waits.
+    if (past.row / size_ + 1 < window) continue;
+    Row& before = this->row(past.row);
+    before.least_change = before.compared == 0 ? change : std::min(before.least_change, change);
+    ++before.compared;
+    if (j == 1) before.next = number;
+  }
+  if (most >= 2) {
+    const Past& last = sender.past[static_cast<std::size_t>((sender.frames - 1) % kNear)];
+    if (last.row / size_ + 1 >= window) {
+      Row& before = this->row(last.row);
+      before.back =
+          std::clamp(std::min(before.last_change, row.last_change) - two_back, 0.0F, kMost);
+    }
+  }
+  row.lone_change = changes + (row.changed ? 1 : 0) == 1;
+}
+
+bool RelativeWindows::explained(const Row& row) {
+  return row.lone_change && (row.next < 0 || !this->row(row.next).changed);
+}
+
+void RelativeWindows::complete(int64_t number) {
+  constexpr float kEarly = 0.4F, kOff = 0.1F;
+  const auto slot = static_cast<std::size_t>(number) % kWindows;
+  const int64_t first = number * size_;
+  window_ = {first, begins_[slot], ends_[slot], static_cast<int32_t>(size_), false, {}};
+  const auto column = [&](Relative which) -> float& {
+    return window_.x[static_cast<std::size_t>(which)];
+  };
+  const auto raise = [&](Relative which, float value) {
+    column(which) = std::max(column(which), value);
+  };
+  const float one = 1.0F / static_cast<float>(size_);
+  for (int64_t i = first; i < first + size_; ++i) {
+    const Row& row = this->row(i);
+    window_.attack = window_.attack || row.attack;
+    if (row.sender < 0) {
+      column(Relative::kUnknown) += one;
+      continue;
+    }
+    if (row.wrong_length) column(Relative::kLength) += one;
+    const float early = explained(row) ? 0 : row.early;
+    float crowd = early;
+    if (row.next >= 0) {
+      const Row& next = this->row(row.next);
+      if (!explained(next)) crowd = std::max(crowd, next.early);
+    }
+    const float fresh = row.compared >= 2 ? row.least_change : 0;
+    const float crowd_off = std::min(crowd, row.off);
+    raise(Relative::kCrowd, crowd);
+    if (early >= kEarly) column(Relative::kCrowdShare) += one;
+    if (row.off > kOff) column(Relative::kOffShare) += one;
+    if (crowd_off > column(Relative::kCrowdOff)) {
+      column(Relative::kCrowdOff2) = std::exchange(column(Relative::kCrowdOff), crowd_off);
+    } else {
+      raise(Relative::kCrowdOff2, crowd_off);
+    }
+    raise(Relative::kCrowdBack, std::min(crowd, row.back));
+    raise(Relative::kCrowdNew, std::min(crowd, fresh));
+    raise(Relative::kOffNew, std::min(row.off, fresh));
+    raise(Relative::kOffBack, std::min(row.off, row.back));
+    raise(Relative::kNew, fresh);
+    raise(Relative::kBack, row.back);
+    raise(Relative::kLate, row.late);
+  }
+  column(Relative::kSilence) = silences_[slot];
+  given_ = number + 1;
+}
+
+float RelativeWindows::silence(double now) const {
+  float longest = 0;
+  for (const Sender& sender : senders_) {
+    if (sender.frames == 0 || !sender.usual->regular()) continue;
+    const Past& last = sender.past[static_cast<std::size_t>((sender.frames - 1) % kNear)];
+    const double usual = sender.usual->period * std::max(sender.usual->late, sender.usual->silence);
+    const auto silent = static_cast<float>((now - last.time) / usual);
+    if (silent > longest) longest = silent;  // false without times
+  }
+  return std::clamp(longest, 0.0F, kMost);
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,122 @@
+// RelativeWindows: windows of a log in numbers that mean the same on every vehicle, because each is
+// relative to what the vehicle's profile says is usual (features v3). Bounded state whatever ids
+// come: unknown ids are counted, never kept. No LibTorch.
+//
+// A frame is compared with up to four frames of its id before it and four after it, as far as the
+// end of the window that follows its own: whether an injected frame or the true one beside it is
+// the odd one shows in what comes next. So a window is complete one window later.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "data/can/can_frame.h"
+#include "data/can/vehicle_profile.h"
+
+namespace kdgat::graph {
+
+/// Columns of a window, at most 20 each. All grow with oddness and are about 0 where all is as usual, but for late and silence, which are about 1. With "crowd": how
+/// much earlier a frame, or the one after it, comes than gaps of its id usually allow, as a share of
+/// the period, unless the sender tells a change by it; "off": distance from when its id is due (0 to
+/// 1, see SendingTimes); "new": the smallest surprise of the payload against its neighbours, in
+/// units of the id's usual largest; "back": surprise against the frames before and after it, less
+/// that between those two, in the same units.
+enum class Relative : uint8_t {
+  kUnknown,      ///< share of frames whose id the profile does not have
+  kLength,       ///< share of frames of a length never seen
+  kCrowd,        ///< largest
+  kCrowdShare,   ///< share of frames that come early by 0.4 periods or more
+  kCrowdOff,     ///< largest min(crowd, off)
+  kCrowdOff2,    ///< the second largest
+  kOffShare,     ///< share of frames with off > 0.1
+  kCrowdBack,    ///< largest min(crowd, back)
+  kCrowdNew,     ///< largest min(crowd, new)
+  kOffNew,       ///< largest min(off, new)
+  kOffBack,      ///< largest min(off, back)
+  kNew,          ///< largest
+  kBack,         ///< largest
+  kLate,         ///< largest gap, in the id's long usual ones
+  kSilence,      ///< longest silence at the window's end, in the longest silences of the profile
+  kCount
+};
+inline constexpr std::size_t kRelativeColumns = static_cast<std::size_t>(Relative::kCount);
+std::vector<std::string> relative_names();
+
+struct RelativeWindow {
+  int64_t first_row = 0;  ///< of the log
+  double begin = 0, end = 0;
+  int32_t frames = 0;
+  bool attack = false;  ///< a frame is labelled as one
+  std::array<float, kRelativeColumns> x{};
+};
+
+class RelativeWindows {
+ public:
+  /// `profile` must outlive this. `window`: frames.
+  RelativeWindows(const VehicleProfile& profile, int64_t window);
+
+  /// Another capture begins: no frame is compared across. Windows go on.
+  void restart();
+  /// Returns whether window() is a new complete one.
+  bool add(const CanFrame& frame);
+  /// The log has ended: the last window, if one is complete but not yet given; false at the end.
+  bool finish();
+  const RelativeWindow& window() const { return window_; }
+
+ private:
+  static constexpr int kNear = 4;  // frames of the id on either side
+
+  struct Row {
+    int32_t sender = -1;  // place in senders_; -1: unknown id
+    bool wrong_length = false, attack = false;
+    bool changed = false;      // a byte moved that rarely does
+    bool lone_change = false;  // one such change in the last four frames of the id
+    float early = 0, off = 0, late = 0;
+    float last_change = 0;              // surprise against the frame before
+    float back = 0;
+    float least_change = 0;  // against any neighbour
+    int compared = 0;        // with how many
+    int64_t next = -1;       // row of the next frame of the id, once seen
+  };
+  struct Past {
+    int64_t row = -1;
+    double time = 0;
+    std::size_t length = 0;
+    bool changed = false;
+    std::array<uint8_t, kMostPayload> payload{};
+  };
+  struct Sender {
+    const IdProfile* usual = nullptr;
+    SendingTimes times;
+    bool keeps_times = false;
+    float tolerance = 0, trust = 0;  // of `off`
+    int64_t frames = 0;
+    std::array<Past, kNear> past;  // by frames % kNear
+  };
+
+  Row& row(int64_t number) { return rows_[static_cast<std::size_t>(number) % rows_.size()]; }
+  void add_times(Sender& sender, Row& row, double time) const;
+  void add_payload(Sender& sender, Row& row, int64_t number, const CanFrame& frame);
+  bool explained(const Row& row);
+  void complete(int64_t number);
+  float silence(double now) const;
+
+  const VehicleProfile& profile_;
+  int64_t size_;
+  std::vector<Sender> senders_;                     // as profile_.ids
+  std::array<int32_t, 2048> place_small_;           // of 11-bit ids
+  std::unordered_map<uint32_t, int32_t> place_;     // of others
+  std::vector<Row> rows_;                           // of the last three windows
+  std::vector<double> begins_, ends_;               // of windows, by number % 3
+  std::vector<float> silences_;
+  static constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
+  double now_ = kNoTime;                            // the latest time of this capture
+  int64_t count_ = 0, given_ = 0;                   // rows added, windows given
+  RelativeWindow window_;
+};
+
+}  // namespace kdgat::graph
