@@ -105,6 +105,11 @@ class Sync {
   }
 
   void sync_step(const std::string& name) {
+    // run.json may be another's: its names stay below the run.
+    if (name.empty() || name == "." || name == ".." || fs::path(name).filename() != name) {
+      throw Error(ExitCode::kData,
+                  (run_ / "run.json").string() + ": \"" + name + "\" names no step");
+    }
     const RecordedStep step(run_ / name);
     json& state = state_["steps"][name];
     if (state.is_null()) state = json::object();

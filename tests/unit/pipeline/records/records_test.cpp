@@ -8,6 +8,7 @@
 #include "pipeline/records/event_file.h"
 #include "pipeline/records/record_files.h"
 #include "pipeline/records/record_sink.h"
+#include "pipeline/records/recorder.h"
 #include "support/command.h"
 #include "support/recorded_run.h"
 
@@ -288,4 +289,43 @@ TEST_CASE("a run has the sinks that its targets name, and no other", "[records]"
   CHECK(fs::exists(run / "classifier" / "metrics.csv"));
   CHECK(fs::exists(run / "classifier" / kEvents));
   CHECK(fs::exists(folder));
+}
+
+TEST_CASE("a run.json of other types is a problem in words, and nothing outside the run is read",
+          "[records]") {
+  const json steps = json::array({{{"step", "classifier"}, {"status", "running"}}});
+  const std::vector<json> others = {
+      json::array(),
+      7,
+      {{"steps", "classifier"}},
+      {{"steps", {7}}},
+      {{"steps", {{{"step", 7}}}}},
+      {{"steps", {{{"step", "classifier"}, {"status", 1}}}}},
+      {{"steps", steps}, {"id", json::array()}},
+      {{"steps", steps}, {"started", json::object()}},
+      {{"steps", steps}, {"profile", 1}},
+  };
+  for (const json& document : others) {
+    INFO(document.dump());
+    const ScratchFolder scratch;
+    const fs::path run = begin_run(scratch.path());
+    write_json(run / "run.json", document);
+    RunRecords records(run, {true, true, (scratch / "mlruns").string(), "kdgat"}, 5);
+    for (const std::string& problem : records.update(true).problems) {
+      CHECK_THAT(problem, Contains("run.json") && !Contains("json.exception"));
+    }
+  }
+  for (const char* name : {"..", "../other", "", ".", "/etc"}) {
+    INFO(name);
+    const ScratchFolder scratch;
+    const fs::path run = begin_run(scratch.path());
+    write_json(run / "run.json",
+               {{"id", "01RUN"}, {"steps", {{{"step", name}, {"status", "running"}}}}});
+    append_text(run.parent_path() / "other" / "journal.jsonl",
+                journal_line(epoch_event(1, 0.5), 1));
+    RunRecords records(run, {false, false, (scratch / "mlruns").string(), "kdgat"}, 5);
+    const std::vector<std::string> problems = records.update(true).problems;
+    REQUIRE(problems.size() == 1);
+    CHECK_THAT(problems.at(0), Contains("names no step"));
+  }
 }
