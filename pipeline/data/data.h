@@ -24,6 +24,10 @@ struct PreparedData {
   std::string domain{};  ///< of its store; "" = not known
 };
 
+/// Throws Error(kData) unless there is such a file or folder, of a form that is read as far as its
+/// name tells; "-" is standard input.
+void require_input(const std::filesystem::path& path);
+
 /// Schemas of the profile's `data:` and `synth:` sections (see data/import.h, data/synth.h).
 SectionSchemas data_schemas();
 

@@ -14,7 +14,4 @@ inline constexpr const char* kSplit = "split.safetensors";
 /// The store a path names: the file itself or the one in the folder; empty if neither.
 std::filesystem::path store_of(const std::filesystem::path& path);
 
-/// Throws Error(kData) unless there is such a file or folder; "-" is standard input.
-void require_input(const std::filesystem::path& path);
-
 }  // namespace kdgat

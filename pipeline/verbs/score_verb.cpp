@@ -14,6 +14,7 @@
 #include "kdgat/kinds.h"
 #include "kdgat/text.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/run/find_model.h"
@@ -214,6 +215,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
     throw Error(ExitCode::kPlugin, "the score plugin is not there", "see kdgat plugins list");
   }
   ScoreRequest request = read_request(context, plugin->options, arguments);
+  require_input(request.log);
   const fs::path model = find_model(request.run, request.model, request.root, context.catalog);
   if (is_live(request.log)) request.options["batch"] = 1;
   const StageCall call{

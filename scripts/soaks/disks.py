@@ -1,4 +1,5 @@
-"""Full disks: an import and a run on file systems of many sizes, from nothing to more than they need.
+"""Full disks: an import, a run and a training on file systems of many sizes, from nothing to more than they need. A
+run needs most where its data are made; the training has them elsewhere, so that its disk fills with what it writes.
 
 Each ends with 0, or with the documented code and a message that names the file; after room was made, the same command
 ends with 0 and nothing half-written is left. Needs the right to mount (root, or a user namespace).
@@ -6,14 +7,16 @@ ends with 0 and nothing half-written is left. Needs the right to mount (root, or
 run(options) reads of `options`: kdgat (the program), scratch (an empty folder) and disks (how many sizes of each)."""
 import json
 import os
-import shlex
 import subprocess
 import sys
 
-PREPARE = ("data", "synth", "--kind", "can", "-o", "{scratch}/logs", "seconds=30")
-WORKS = {"import": ("data", "import", "{scratch}/logs", "-o", "out"),
-         "run": ("run", "--preset", "smoke", "max_epochs=2", "data.synth.seconds=20", "--root", "runs",
-                 "--threads", "1")}
+PREPARE = (("data", "synth", "--kind", "can", "-o", "{scratch}/logs", "seconds=30"),
+           ("data", "import", "{scratch}/logs", "-o", "{scratch}/store"))
+SMOKE = ("run", "--preset", "smoke", "max_epochs=2", "--root", "runs", "--threads", "1")
+# What is done, and the largest disk it is given, by the bytes that it leaves: nothing fails on it.
+WORKS = {"an import": (("data", "import", "{scratch}/logs", "-o", "out"), 1.3),
+         "a run": ((*SMOKE, "data.synth.seconds=20"), 2.2),
+         "a training": ((*SMOKE, "--data", "{scratch}/store"), 1.5)}
 REFUSED = (1, 3)  # the stage failed, or the data could not be written: docs/tour.md
 WORDS = ("No space left on device", "disk is full")
 SECONDS = 300
@@ -28,7 +31,7 @@ def _inside(kdgat, words, mount, size):
         done = subprocess.run([kdgat, *words], cwd=mount, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
                               env={**os.environ, "XDG_CACHE_HOME": f"{mount}/cache"})
         answer.append([done.returncode, (done.stdout + done.stderr).decode(errors="replace")[-2000:]])
-    used = sum(os.path.getsize(os.path.join(folder, file)) for folder, _, files in os.walk(mount) for file in files)
+    used = sum(os.lstat(os.path.join(folder, file)).st_size for folder, _, files in os.walk(mount) for file in files)
     left = [name for folder, folders, files in os.walk(mount) for name in folders + files
             if ".tmp." in name or name.startswith((".synth.", "logs."))]
     return {"codes": answer, "used": used, "left": left}
@@ -55,23 +58,26 @@ def _problem(answer):
 
 
 def run(options):
-    """A row for the import and one for the run."""
-    words = [word.format(scratch=options.scratch) for word in PREPARE]
-    subprocess.run([options.kdgat, *words], check=True, stdout=subprocess.DEVNULL, cwd=options.scratch)
+    """A row for each of WORKS."""
+    for words in PREPARE:
+        words = [word.format(scratch=options.scratch) for word in words]
+        subprocess.run([options.kdgat, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       cwd=options.scratch)
     rows = []
-    for name, work in WORKS.items():
+    for name, (work, factor) in WORKS.items():
         work = [word.format(scratch=options.scratch) for word in work]
         try:
-            enough = int(1.3 * _attempt(options, work, "1G")["used"])
+            enough = int(factor * _attempt(options, work, "1G")["used"])
             problems, full = [], 0
             for i in range(options.disks):
-                answer = _attempt(options, work, 4096 + enough * i // options.disks)
+                size = 4096 + enough * i // (options.disks - 1)
+                answer = _attempt(options, work, size)
                 full += answer["codes"][0][0] != 0
                 if problem := _problem(answer):
-                    problems.append(f"{(4096 + enough * i // options.disks) // 1024} KiB: {problem}")
+                    problems.append(f"{size // 1024} KiB: {problem}")
         except PermissionError as problem:
             return [{"part": "disks", "case": "-", "outcome": f"skipped: {problem}", "figure": "", "good": True}]
-        rows.append({"part": "disks", "case": shlex.join(work[:2]), "good": not problems and full > 0,
+        rows.append({"part": "disks", "case": name, "good": not problems and 0 < full < options.disks,
                      "outcome": "; ".join(problems[:3]) or "said so, left nothing, then went on",
                      "figure": f"{full} of {options.disks} too small"})
     return rows

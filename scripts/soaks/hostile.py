@@ -19,6 +19,7 @@ SECONDS = 60  # of a command; what waits is interrupted after two
 MOST_MIB = 300  # resident
 DEEP = 200_000
 WORDS = "the company said its profit rose in the first quarter"
+LOG = "(1436509052.249713) can0 044#2A366C2BBA\n"
 TABS = "1478198376.389427\t0316\t8\t05 21 68 09 21 21 00 6f\tR\n"
 
 
@@ -75,7 +76,7 @@ def inputs(folder, chance):
     yield "a member of 1.5 GB", member_bomb(folder)
     header = nested(DEEP).encode()
     yield "a deep header", write(folder / "deep.safetensors", len(header).to_bytes(8, "little") + header)
-    yield "a name that is not UTF-8", write(folder / os.fsdecode(b"caf\xe9") / "a.csv", TABS)
+    yield "a name that is not UTF-8", write(folder / os.fsdecode(b"caf\xe9") / "a.log", LOG * 500)
 
 
 def command(options, folder, words, is_waiting=False):

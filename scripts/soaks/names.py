@@ -88,7 +88,9 @@ class Attempt:
         yield [*example, b"--slurm", b"modules=" + modules], None
         if len(self.name) <= 240 and self.name.strip(b".") and b"=" not in self.name:
             profile = {"stages": {self.name.decode(errors="replace"): {"stage": "example", "steps": 1}}}
-            with open(self.folder + b"/" + self.name + b".json", "w", encoding="utf-8") as file:
+            path = self.folder + b"/" + self.name + b".json"
+            os.makedirs(os.path.dirname(path), exist_ok=True)  # a name may hold a slash
+            with open(path, "w", encoding="utf-8") as file:
                 json.dump(profile, file)
             yield [b"--config", b"./" + self.name + b".json"], None
         inside = self.folder + b"/in/" + self.name

@@ -21,10 +21,16 @@ std::vector<std::string> names_in(const SafetensorsFile& file, const char* key) 
   if (found == file.metadata().end()) {
     throw Error(ExitCode::kData, file.path().string() + ": no metadata '" + key + "'");
   }
+  const auto refuse = [&](const std::string& why) {
+    return Error(ExitCode::kData,
+                 file.path().string() + ": malformed metadata '" + key + "': " + why);
+  };
   try {
-    return checked_json(found->second, file.path().string());
+    return checked_json(found->second, "");
+  } catch (const Error& e) {
+    throw refuse(e.diagnostics().front().message);
   } catch (const nlohmann::json::exception& e) {
-    throw Error(ExitCode::kData, file.path().string() + ": malformed metadata: " + e.what());
+    throw refuse(e.what());
   }
 }
 

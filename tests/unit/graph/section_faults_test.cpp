@@ -201,7 +201,9 @@ TEST_CASE("a section of which only a part is there is refused", "[sections][stor
   CHECK_THAT(refused([](Tensors&, Metadata& m) { m.erase("classes"); }),
              Catch::Contains("no metadata 'classes'"));
   CHECK_THAT(refused([](Tensors&, Metadata& m) { m["classes"] = "{"; }),
-             Catch::Contains("not valid JSON"));
+             Catch::Contains("malformed metadata 'classes': not valid JSON"));
+  CHECK_THAT(refused([](Tensors&, Metadata& m) { m["target_names"] = "[7]"; }),
+             Catch::Contains("malformed metadata 'target_names': "));
   CHECK_THAT(refused([](Tensors&, Metadata& m) { m.erase("target_names"); }),
              Catch::Contains("tensor 'target' has shape [30,2] instead of [30]"));
   for (const std::string name : {"pos", "paths", "parent"}) {
