@@ -41,6 +41,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/recognise_test.cpp
     tests/unit/data/store_flips_test.cpp
     tests/unit/file/line_reader_test.cpp
+    tests/unit/data/can/frame_rows_test.cpp
     tests/unit/data/can/log_windows_test.cpp
     tests/unit/data/can/relative_windows_test.cpp
     tests/unit/graph/pack_test.cpp

@@ -181,6 +181,8 @@ void GraphStore::check_ranges() const {
     }
     throw refuse(path(), "source " + source.path + " is of graphs that are not there");
   }
+  if (const std::string fault = sections_.range_fault(); !fault.empty())
+    throw refuse(path(), fault);
   const GraphArrays arrays = arrays_of(*this);
   const auto refuse_graph = [this](std::size_t g, const std::string& what) {
     return refuse(path(), "graph " + std::to_string(g) + " " + what);

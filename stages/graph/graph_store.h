@@ -66,6 +66,7 @@ class GraphStore : public StoreFile {
   const PathCounts* path_counts() const { return find<PathCounts>(); }
   const Targets* targets() const { return find<Targets>(); }
   const Ids* ids() const { return find<Ids>(); }
+  const Frames* frames() const { return find<Frames>(); }
   const Sections& sections() const { return sections_; }
   /// A section that the caller cannot do without. Throws Error(kData) that names it.
   template <class Section>

@@ -1,9 +1,11 @@
 #include "data/can/can_import.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "data/can/can_log.h"
+#include "data/can/frame_rows.h"
 #include "data/can/log_windows.h"
 #include "data/dataset_files.h"
 
@@ -19,6 +21,7 @@ class LogImporter {
     data_.edge_features = kWindowEdgeFeatures;
     data_.node_feature_names = node_feature_names();
     data_.edge_feature_names = edge_feature_names();
+    if (options.features == "v3") data_.sections.frames.emplace();
   }
 
   GraphStoreData read(const std::vector<LogFile>& files) {
@@ -39,6 +42,7 @@ class LogImporter {
     Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
     windows.start(static_cast<int32_t>(data_.sources.size()));
     const bool trains = file.role == "train";
+    std::optional<Frames::Data>& frames = data_.sections.frames;
     int64_t told = 0;
     const auto step = [&] { call_.done(log.bytes_read() - std::exchange(told, log.bytes_read())); };
     CanFrame frame;
@@ -46,6 +50,7 @@ class LogImporter {
       if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
       if (trains) vocabulary_.insert(frame.id);
       add_frame(log, frame, windows);
+      if (frames) add_row(frame, log.restarted(), *frames);
       if ((log.rows() & 0x3fff) == 0) step();
     }
     windows.finish();
@@ -58,6 +63,7 @@ class LogImporter {
       call_.report.warnings.push_back(std::move(problem));
     }
     data_.sources.push_back(std::move(source));
+    if (frames) frames->source_ptr.push_back(static_cast<int64_t>(frames->id.size()));
   }
 
   int64_t graphs() const { return static_cast<int64_t>(data_.y.size()); }

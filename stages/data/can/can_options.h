@@ -30,8 +30,10 @@ struct CanImportOptions : SharedOptions {
         field("chunk_rows", &O::chunk_rows,
               "Published chunk rule: the last row of every so many rows is dropped; 0 = off.")
             .range(0, 1 << 30),
-        field("features", &O::features, "Feature set: 11 node and 11 edge features.")
-            .choices({"v2"}),
+        field("features", &O::features,
+              "v2: 11 node and 11 edge features; v3: these, and the frames as they came, for what "
+              "compares them with the profile of a vehicle.")
+            .choices({"v2", "v3"}),
         field("vocabulary", &O::vocabulary, "Files whose ids make the vocabulary.")
             .choices({"train"}),
         field("exclude", &O::exclude, "Files whose name contains one of these words are left out."),

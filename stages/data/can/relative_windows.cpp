@@ -15,9 +15,9 @@ float part(float value) { return std::clamp(value, 0.0F, 1.0F); }
 }  // namespace
 
 std::vector<std::string> relative_names() {
-  return {"unknown",   "length",  "crowd",    "crowd_share", "crowd_off", "crowd_off2", "off_share",
-          "crowd_back", "crowd_new", "off_new", "off_back",    "new",       "back",       "late",
-          "silence"};
+  return {"unknown",    "length",    "crowd",      "crowd_share", "crowd_off",
+          "crowd_off2", "off_share", "crowd_back", "crowd_new",   "off_new",
+          "off_back",   "new",       "back",       "late",        "silence"};
 }
 
 RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)

@@ -26,21 +26,21 @@ namespace kdgat::graph {
 /// units of the id's usual largest; "back": surprise against the frames before and after it, less
 /// that between those two, in the same units.
 enum class Relative : uint8_t {
-  kUnknown,      ///< share of frames whose id the profile does not have
-  kLength,       ///< share of frames of a length never seen
-  kCrowd,        ///< largest
-  kCrowdShare,   ///< share of frames that come early by 0.4 periods or more
-  kCrowdOff,     ///< largest min(crowd, off)
-  kCrowdOff2,    ///< the second largest
-  kOffShare,     ///< share of frames with off > 0.1
-  kCrowdBack,    ///< largest min(crowd, back)
-  kCrowdNew,     ///< largest min(crowd, new)
-  kOffNew,       ///< largest min(off, new)
-  kOffBack,      ///< largest min(off, back)
-  kNew,          ///< largest
-  kBack,         ///< largest
-  kLate,         ///< largest gap, in the id's long usual ones
-  kSilence,      ///< longest silence at the window's end, in the longest silences of the profile
+  kUnknown,     ///< share of frames whose id the profile does not have
+  kLength,      ///< share of frames of a length never seen
+  kCrowd,       ///< largest
+  kCrowdShare,  ///< share of frames that come early by 0.4 periods or more
+  kCrowdOff,    ///< largest min(crowd, off)
+  kCrowdOff2,   ///< the second largest
+  kOffShare,    ///< share of frames with off > 0.1
+  kCrowdBack,   ///< largest min(crowd, back)
+  kCrowdNew,    ///< largest min(crowd, new)
+  kOffNew,      ///< largest min(off, new)
+  kOffBack,     ///< largest min(off, back)
+  kNew,         ///< largest
+  kBack,        ///< largest
+  kLate,        ///< largest gap, in the id's long usual ones
+  kSilence,     ///< longest silence at the window's end, in the longest silences of the profile
   kCount
 };
 inline constexpr std::size_t kRelativeColumns = static_cast<std::size_t>(Relative::kCount);
@@ -76,7 +76,7 @@ class RelativeWindows {
     bool changed = false;      // a byte moved that rarely does
     bool lone_change = false;  // one such change in the last four frames of the id
     float early = 0, off = 0, late = 0;
-    float last_change = 0;              // surprise against the frame before
+    float last_change = 0;  // surprise against the frame before
     float back = 0;
     float least_change = 0;  // against any neighbour
     int compared = 0;        // with how many
@@ -107,15 +107,15 @@ class RelativeWindows {
 
   const VehicleProfile& profile_;
   int64_t size_;
-  std::vector<Sender> senders_;                     // as profile_.ids
-  std::array<int32_t, 2048> place_small_;           // of 11-bit ids
-  std::unordered_map<uint32_t, int32_t> place_;     // of others
-  std::vector<Row> rows_;                           // of the last three windows
-  std::vector<double> begins_, ends_;               // of windows, by number % 3
+  std::vector<Sender> senders_;                  // as profile_.ids
+  std::array<int32_t, 2048> place_small_;        // of 11-bit ids
+  std::unordered_map<uint32_t, int32_t> place_;  // of others
+  std::vector<Row> rows_;                        // of the last three windows
+  std::vector<double> begins_, ends_;            // of windows, by number % 3
   std::vector<float> silences_;
   static constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
-  double now_ = kNoTime;                            // the latest time of this capture
-  int64_t count_ = 0, given_ = 0;                   // rows added, windows given
+  double now_ = kNoTime;           // the latest time of this capture
+  int64_t count_ = 0, given_ = 0;  // rows added, windows given
   RelativeWindow window_;
 };
 

@@ -261,7 +261,8 @@ nlohmann::json VehicleProfile::json() const {
       const auto& counts = byte.counts();
       std::size_t used = counts.size();
       while (used > 1 && counts[used - 1] == 0) --used;
-      moves.push_back(std::vector<int64_t>(counts.begin(), counts.begin() + static_cast<int>(used)));
+      moves.push_back(
+          std::vector<int64_t>(counts.begin(), counts.begin() + static_cast<int>(used)));
     }
     list.push_back({{"id", one.id},
                     {"frames", one.frames},
@@ -298,9 +299,11 @@ VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::
       one.lengths.set(static_cast<std::size_t>(in.whole(length, "lengths", kMostPayload)));
     }
     for (const nlohmann::json& row : in.list(item, "moves", kMostPayload)) {
-      if (!row.is_array() || row.size() > ByteMoves::kBins) in.fail("\"moves\" has a row of no byte");
+      if (!row.is_array() || row.size() > ByteMoves::kBins)
+        in.fail("\"moves\" has a row of no byte");
       std::array<int64_t, ByteMoves::kBins> counts{};
-      for (std::size_t i = 0; i < row.size(); ++i) counts[i] = in.whole(row[i], "moves", kMostCount);
+      for (std::size_t i = 0; i < row.size(); ++i)
+        counts[i] = in.whole(row[i], "moves", kMostCount);
       one.bytes.emplace_back().set_counts(counts);
       one.bytes.back().settle();
     }

@@ -75,17 +75,19 @@ void Sections::write(SafetensorsWriter& writer) const {
   if (positions) positions->write(writer);
   if (trees) trees->write_nodes(writer);
   if (path_counts) path_counts->write(writer);
+  if (frames) frames->write(writer);
 }
 
 Sections read_sections(const SafetensorsFile& file, const CommonArrays& graphs) {
   return {Positions::read(file, graphs), Trees::read(file, graphs), PathCounts::read(file, graphs),
-          Targets::read(file, graphs), Ids::read(file, graphs)};
+          Targets::read(file, graphs),   Ids::read(file, graphs),   Frames::read(file, graphs)};
 }
 
 std::string section_fault(const SectionData& data, const CommonArrays& graphs) {
   for (std::string fault :
        {fault_of<Positions>(data.positions, graphs), fault_of<Trees>(data.trees, graphs),
-        fault_of<Targets>(data.targets, graphs), fault_of<Ids>(data.ids, graphs)}) {
+        fault_of<Targets>(data.targets, graphs), fault_of<Ids>(data.ids, graphs),
+        fault_of<Frames>(data.frames, graphs)}) {
     if (!fault.empty()) return fault;
   }
   const bool is_lost = data.positions && data.ids && data.ids->vocabulary.empty();  // see Ids::read
@@ -107,6 +109,7 @@ MadeSections::MadeSections(const SectionData& data, const CommonArrays& graphs) 
     views_.targets = Targets{data.targets->classes, data.targets->names, targets_};
   }
   if (data.ids) views_.ids = Ids{data.ids->vocabulary};
+  if (data.frames) views_.frames = Frames::of(*data.frames);
 }
 
 nlohmann::json MadeSections::facts() const {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "graph/sections/common_arrays.h"
+#include "graph/sections/frames.h"
 #include "graph/sections/ids.h"
 #include "graph/sections/path_counts.h"
 #include "graph/sections/positions.h"
@@ -39,14 +40,17 @@ struct Sections {
   std::optional<PathCounts> path_counts;
   std::optional<Targets> targets;
   std::optional<Ids> ids;
+  std::optional<Frames> frames;
 
   template <class Section>
   const std::optional<Section>& get() const {
     return std::get<const std::optional<Section>&>(
-        std::tie(positions, trees, path_counts, targets, ids));
+        std::tie(positions, trees, path_counts, targets, ids, frames));
   }
   /// What would index memory outside of graph `g`; empty if nothing would. Cheap: for each opening.
   std::string range_fault(const CommonArrays& graphs, std::size_t g) const;
+  /// The same of what belongs to no graph.
+  std::string range_fault() const { return frames ? frames->fault() : ""; }
   /// What is missing in the facts of sections, or of another type; empty if nothing is.
   std::string fact_fault(const nlohmann::json& facts) const;
   /// What fault(graphs, g) of each says that is there; those that say nothing are left out.
@@ -72,6 +76,7 @@ struct SectionData {
   bool count_paths = false;
   std::optional<Targets::Data> targets;
   std::optional<Ids::Data> ids;
+  std::optional<Frames::Data> frames;
 };
 /// Why `data` cannot be written; empty when it can.
 std::string section_fault(const SectionData& data, const CommonArrays& graphs);

@@ -108,13 +108,15 @@ struct Kind {
   const char* name;
   SynthOptions synth;
   void (*use)(const fs::path& path);
+  const char* features = "v2";  // of logs
 };
 
-std::vector<Kind> four_kinds() {
+std::vector<Kind> all_kinds() {
   SynthOptions logs;
   logs.seconds = 3;
   logs.attacks = {"dos"};
   return {{"can", logs, use_graphs},
+          {"can with frames", logs, use_graphs, "v3"},
           {"space", test::synth_of("tree", 6, 20), use_graphs},
           {"texts", test::synth_of("text", 40, 30), use_texts},
           {"ratings", test::synth_of("ratings", 12, 6), use_ratings}};
@@ -125,11 +127,13 @@ std::vector<Kind> four_kinds() {
 TEST_CASE("a flipped bit of any kind of store is found, and never leads outside of the file",
           "[flips]") {
   test::MutationRandom random(18);
-  for (const Kind& kind : four_kinds()) {
+  for (const Kind& kind : all_kinds()) {
     INFO(kind.name);
     const test::ScratchFolder folder;
     write_synthetic(folder / "in", kind.synth);
-    import_logs(folder / "in", folder / "out", {});
+    ImportOptions options;
+    options.features = kind.features;
+    import_logs(folder / "in", folder / "out", options);
     const std::string sound = test::read_text(folder / "out" / kStoreName);
     const Padding padding(sound);
     const Domain& domain = domain_of_store(all_domains(), folder / "out" / kStoreName);

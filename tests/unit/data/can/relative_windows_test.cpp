@@ -5,20 +5,14 @@
 #include <cmath>
 #include <map>
 
-#include "data/can/synth_logs.h"
 #include "graph/random.h"
+#include "support/can_drive.h"
 
 namespace kdgat::graph {
 namespace {
 
+using test::drive;
 using Columns = std::array<float, kRelativeColumns>;
-
-std::vector<CanFrame> drive(double seconds, int64_t day, const std::string& attack = "",
-                            int64_t vehicle = 0) {
-  CanSynthOptions options;
-  options.seconds = seconds;
-  return synthesize(options, vehicle, attack, day);
-}
 
 std::vector<RelativeWindow> windows_of(const VehicleProfile& profile,
                                        const std::vector<CanFrame>& log, int64_t size = 100) {
@@ -106,7 +100,8 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
       }
       if (changes.size() >= 2) v.fresh = *std::min_element(changes.begin(), changes.end());
       if (k >= 1 && seen(k, k + 1)) {
-        v.back = std::max(0.0F, std::min(change(k - 1, k), change(k, k + 1)) - change(k - 1, k + 1));
+        v.back =
+            std::max(0.0F, std::min(change(k - 1, k), change(k, k + 1)) - change(k - 1, k + 1));
       }
     }
     if (!usual->regular()) continue;
@@ -153,7 +148,8 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
 
 TEST_CASE("windows as they stream are those of the plain form", "[relative]") {
   const VehicleProfile profile = profile_of(drive(30, 0));
-  for (const char* attack : {"", "dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}) {
+  for (const char* attack :
+       {"", "dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}) {
     INFO("attack: " << attack);
     const std::vector<CanFrame> log = drive(40, 1, attack);
     for (const std::size_t size : {std::size_t{100}, std::size_t{17}}) {

@@ -5,15 +5,16 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "data/can/synth_logs.h"
 #include "graph/random.h"
 #include "kdgat/error.h"
+#include "support/can_drive.h"
 
 namespace kdgat::graph {
 namespace {
 
 using Catch::Contains;
 using nlohmann::json;
+using test::drive;
 
 CanFrame frame(double time, uint32_t id, std::initializer_list<int> bytes) {
   CanFrame out;
@@ -22,12 +23,6 @@ CanFrame frame(double time, uint32_t id, std::initializer_list<int> bytes) {
   out.label = 0;
   for (const int byte : bytes) out.payload[out.length++] = static_cast<uint8_t>(byte);
   return out;
-}
-
-std::vector<CanFrame> drive(double seconds, int64_t day, const std::string& attack = "") {
-  CanSynthOptions options;
-  options.seconds = seconds;
-  return synthesize(options, 0, attack, day);
 }
 
 TEST_CASE("a byte's move is the shorter way round", "[profile]") {

@@ -1,0 +1,21 @@
+// Frames as rows of a store and back. No LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/can/can_frame.h"
+#include "graph/sections/frames.h"
+
+namespace kdgat::graph {
+
+/// `restarts`: the frame begins another capture. The first frame of more than 8 bytes widens all.
+void add_row(const CanFrame& frame, bool restarts, Frames::Data& rows);
+
+/// Row `row`, below frames.rows().
+CanFrame frame_of(const Frames& frames, int64_t row);
+inline bool restarts(const Frames& frames, int64_t row) {
+  return (frames.flags[static_cast<std::size_t>(row)] & Frames::kRestart) != 0;
+}
+
+}  // namespace kdgat::graph
