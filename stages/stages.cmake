@@ -20,6 +20,8 @@ kdgat_add_room(kdgat_graph stages/graph
   buffer feature_stats graph_store pack paths shape spatial split store_file verified_files)
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays ids path_counts positions sections targets trees)
+kdgat_add_room(kdgat_graph stages/trees
+  bins boosted_trees contributions flat_trees isolation_forest split_search table tree_grower)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
 set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp stages/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
