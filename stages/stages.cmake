@@ -4,8 +4,8 @@ add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
   dataset_files description domain domains graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
-  can_describe can_domain can_import can_log can_rows can_writer frame_rows log_windows relative_windows synth_attacks synth_logs
-  synth_traffic vehicle_profile windows)
+  can_describe can_domain can_import can_log can_rows can_writer frame_rows log_windows
+  relative_windows synth_attacks synth_logs synth_traffic vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/data/ratings
   ratings ratings_describe ratings_domain ratings_import ratings_reader ratings_store synth_ratings)
 kdgat_add_room(kdgat_graph stages/data/space
@@ -20,6 +20,8 @@ kdgat_add_room(kdgat_graph stages/graph
   buffer feature_stats graph_store pack paths shape spatial split store_file verified_files)
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays frames ids path_counts positions sections targets trees)
+kdgat_add_room(kdgat_graph stages/trees
+  bins boosted_trees contributions flat_trees isolation_forest split_search table tree_grower)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
 set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp
   stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp stages/graph/pack.cpp PROPERTIES

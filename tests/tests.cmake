@@ -65,6 +65,11 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/texts/text_store_test.cpp
     tests/unit/data/can/vehicle_profile_test.cpp
     tests/unit/data/can/windows_test.cpp
+    tests/unit/stages/trees/boosted_trees_test.cpp
+    tests/unit/stages/trees/contributions_test.cpp
+    tests/unit/stages/trees/isolation_forest_test.cpp
+    tests/unit/stages/trees/tree_json_test.cpp
+    tests/unit/stages/trees/tree_reference_test.cpp
   LINK kdgat_graph ZLIB::ZLIB
   HEADER tests/support/precompiled.h)
 
