@@ -44,8 +44,9 @@ void check_options(const BoostedTreesOptions& o, int64_t columns) {
   require(columns <= kMostColumns, "more columns than 2^20");
   require(o.monotone.empty() || static_cast<int64_t>(o.monotone.size()) == columns,
           "monotone has another number of entries than the table columns");
-  require(std::all_of(o.monotone.begin(), o.monotone.end(), [](int s) { return s >= -1 && s <= 1; }),
-          "monotone has an entry other than -1, 0 and 1");
+  require(
+      std::all_of(o.monotone.begin(), o.monotone.end(), [](int s) { return s >= -1 && s <= 1; }),
+      "monotone has an entry other than -1, 0 and 1");
 }
 
 /// A fraction of the items, at least one, each set of that size as likely as any; in their order.
@@ -80,7 +81,8 @@ double mean_loss(const Table& table, const std::vector<double>& scores) {
 /// The validation rows, whose loss says which number of trees is best.
 class EarlyStop {
  public:
-  EarlyStop(const Table* table, double base, int64_t patience) : table_(table), patience_(patience) {
+  EarlyStop(const Table* table, double base, int64_t patience)
+      : table_(table), patience_(patience) {
     if (table_ == nullptr) return;
     scores_.assign(static_cast<std::size_t>(table_->rows()), base);
     lowest_ = mean_loss(*table_, scores_);
@@ -119,10 +121,10 @@ BoostedTrees::BoostedTrees(int64_t columns, double base, FlatTrees trees)
   for (std::size_t n = mean.size(); n-- > 0;) {
     const TreeNode& node = trees_.nodes[n];
     const auto left = static_cast<std::size_t>(node.left);
-    mean[n] = node.is_leaf() ? static_cast<double>(node.number)
-                             : (trees_.cover[left] * mean[left] +
-                                trees_.cover[left + 1] * mean[left + 1]) /
-                                   trees_.cover[n];
+    mean[n] = node.is_leaf()
+                  ? static_cast<double>(node.number)
+                  : (trees_.cover[left] * mean[left] + trees_.cover[left + 1] * mean[left + 1]) /
+                        trees_.cover[n];
   }
   for (const int32_t root : trees_.roots) bias_ += mean[static_cast<std::size_t>(root)];
 }
@@ -175,9 +177,8 @@ BoostedTrees BoostedTrees::fit(const Table& table, const BoostedTreesOptions& op
       const auto row = static_cast<std::size_t>(rows[i]);
       const double p = 1 / (1 + std::exp(-scores[row]));
       const double weight = table.weight(rows[i]) * per_unit;
-      gradients[i] = {
-          static_cast<int64_t>(weight * (p - static_cast<double>(table.labels[row]))),
-          static_cast<int64_t>(weight * p * (1 - p))};
+      gradients[i] = {static_cast<int64_t>(weight * (p - static_cast<double>(table.labels[row]))),
+                      static_cast<int64_t>(weight * p * (1 - p))};
     }
     const GrownTree tree = grower.grow(rows, gradients, columns);
     if (tree.nodes.size() == 1) {  // other rows and columns may still gain something
@@ -234,8 +235,7 @@ BoostedTrees BoostedTrees::from_json(const json& in) {
   if (!base.is_number() || !std::isfinite(base.get<double>())) {
     throw Error(ExitCode::kData, std::string(kBoostedFormat) + ": base is not a finite number");
   }
-  return {columns, base.get<double>(),
-          load_trees(in.at("trees"), columns, true, kBoostedFormat)};
+  return {columns, base.get<double>(), load_trees(in.at("trees"), columns, true, kBoostedFormat)};
 }
 
 }  // namespace kdgat::trees

@@ -71,7 +71,7 @@ class BoostedTrees {
   /// What each column adds to the score, [columns]: they add up to score(row) - bias(). Shapley
   /// values, what is expected of a tree where only some columns are known taken by the cover of its
   /// branches (Lundberg et al., Nature Machine Intelligence 2, 2020: path-dependent TreeSHAP). Takes
-  /// some hundred times as long as a score.
+  /// about a hundred times as long as a score.
   std::vector<double> contributions(std::span<const float> row) const;
 
   /// {"format": "kdgat.boosted_trees", "version": 1, "columns", "base": F0, "trees": see

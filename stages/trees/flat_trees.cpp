@@ -172,8 +172,8 @@ json dump_trees(const FlatTrees& trees, bool has_values) {
 
 FlatTrees load_trees(const json& in, int64_t columns, bool has_values, const std::string& name) {
   if (!in.is_array() || in.size() > static_cast<std::size_t>(kMostTrees)) {
-    throw Error(ExitCode::kData, name + ": trees is no list of at most " +
-                                     std::to_string(kMostTrees) + " trees");
+    throw Error(ExitCode::kData,
+                name + ": trees is no list of at most " + std::to_string(kMostTrees) + " trees");
   }
   FlatTrees out;
   TreeReader reader(name, columns, has_values);

@@ -62,9 +62,8 @@ class IsolationTree {
     const std::size_t left = nodes_.size();
     const TreeNode split{static_cast<int32_t>(column), cut, static_cast<int32_t>(left),
                          higher > lower ? 1U : 0U};
-    const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](int32_t r) {
-      return split.child(value(r)) == split.left;
-    });
+    const auto middle = std::stable_partition(
+        rows.begin(), rows.end(), [&](int32_t r) { return split.child(value(r)) == split.left; });
     nodes_[node] = split;
     nodes_.resize(left + 2);
     cover_.resize(left + 2);

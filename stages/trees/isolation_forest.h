@@ -24,7 +24,8 @@ namespace kdgat::trees {
 
 struct IsolationForestOptions {
   int64_t trees = 100;
-  int64_t sample = 256;  ///< rows a tree is grown on, in [2, kMostLeaves]; or all if there are fewer
+  int64_t sample =
+      256;  ///< rows a tree is grown on, in [2, kMostLeaves]; or all if there are fewer
   int64_t seed = 0;
 };
 

@@ -71,9 +71,8 @@ void TreeGrower::search(Leaf& counted, Leaf* rest, std::span<const int32_t> colu
     find(whole, *rest, of_rest[at]);
   };
   graph::for_chunks(0, static_cast<int64_t>(columns.size()), 1,
-                    threads_for(counted.size(), columns.size()), [&](int, int64_t at, int64_t) {
-                      search_column(static_cast<std::size_t>(at));
-                    });
+                    threads_for(counted.size(), columns.size()),
+                    [&](int, int64_t at, int64_t) { search_column(static_cast<std::size_t>(at)); });
   for (const Split& split : of_counted) {
     if (split.gain > counted.split.gain) counted.split = split;
   }
@@ -87,7 +86,8 @@ std::size_t TreeGrower::part(const Leaf& leaf) {
   for (std::size_t code = 0; code < right.size(); ++code) {
     right[code] = static_cast<int64_t>(code) > leaf.split.bin ? 1 : 0;
   }
-  right[static_cast<std::size_t>(table_.bins(leaf.split.column))] = leaf.split.missing_right ? 1 : 0;
+  right[static_cast<std::size_t>(table_.bins(leaf.split.column))] =
+      leaf.split.missing_right ? 1 : 0;
   const uint8_t* codes = table_.codes(leaf.split.column);
   std::vector<int32_t>& rows = *rows_;
   std::vector<Gradient>& gradients = *gradients_;

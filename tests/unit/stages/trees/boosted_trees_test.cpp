@@ -29,7 +29,8 @@ BoostedTreesOptions small(int64_t trees) {
 double accuracy(const BoostedTrees& model, const TableOf& table) {
   const std::vector<double> scores = model.scores(table.view());
   double right = 0;
-  for (std::size_t r = 0; r < scores.size(); ++r) right += (scores[r] > 0) == (table.labels[r] == 1);
+  for (std::size_t r = 0; r < scores.size(); ++r)
+    right += (scores[r] > 0) == (table.labels[r] == 1);
   return right / static_cast<double>(scores.size());
 }
 
@@ -92,19 +93,37 @@ TEST_CASE("a weight counts as so many rows, and 0 as none", "[trees]") {
   CHECK(a.bias() == Approx(b.bias()).epsilon(1e-5));
 }
 
+TEST_CASE("rows of weight 0 are as if they were not there", "[trees]") {
+  TableOf weighted = random_table(600, 3, 3, [](const float* r) { return 4.0 * r[0] * r[1]; });
+  TableOf kept;
+  kept.columns = 3;
+  for (std::size_t r = 0; r < 600; ++r) {
+    weighted.weights.push_back(static_cast<float>(r % 2));
+    if (r % 2 == 0) continue;
+    kept.values.insert(kept.values.end(), weighted.row(r), weighted.row(r) + 3);
+    kept.labels.push_back(weighted.labels[r]);
+  }
+  const BoostedTreesOptions options = small(10);  // where leaves have a least number of rows
+  CHECK(BoostedTrees::fit(weighted.view(), options).to_json() ==
+        BoostedTrees::fit(kept.view(), options).to_json());
+}
+
 TEST_CASE("what is missing goes to the side where it belongs", "[trees]") {
   // Missing in column 0 means label 1; in column 1 it means what large values mean.
   const auto odds = [](const float* row) {
     if (std::isnan(row[0])) return 20.0;
     return std::isnan(row[1]) || row[1] > 0.5F ? 20.0 : -20.0;
   };
-  const BoostedTrees model = BoostedTrees::fit(random_table(3000, 2, 5, odds, 0.2).view(), small(60));
+  const BoostedTrees model =
+      BoostedTrees::fit(random_table(3000, 2, 5, odds, 0.2).view(), small(60));
   const auto score = [&model](float a, float b) { return model.score(std::vector<float>{a, b}); };
   CHECK(score(kNaN, -0.5F) > 2);
   CHECK(score(0, kNaN) > 2);
   CHECK(score(0, 0.9F) > 2);
   CHECK(score(0, -0.5F) < -2);
   CHECK(score(kInfinity, -kInfinity) < -2);
+  CHECK(BoostedTrees::from_json(model.to_json()).score(std::vector<float>{kInfinity, -1}) ==
+        score(kInfinity, -1));
   CHECK(score(-kInfinity, kInfinity) > 2);
   CHECK(score(kNaN, kNaN) > 2);
   CHECK(accuracy(model, random_table(1000, 2, 6, odds, 0.2)) > 0.98);
@@ -167,8 +186,8 @@ TEST_CASE("a monotone column never pushes the other way", "[trees]") {
 }
 
 TEST_CASE("a model depends on the seed and not on threads", "[trees]") {
-  const TableOf table =
-      random_table(12000, 40, 8, [](const float* r) { return 5.0 * r[0] * r[1] + r[2]; }, 0.05);
+  const TableOf table = random_table(
+      12000, 40, 8, [](const float* r) { return 5.0 * r[0] * r[1] + r[2]; }, 0.05);
   BoostedTreesOptions options = small(4);
   const nlohmann::json one = BoostedTrees::fit(table.view(), options).to_json();
   options.threads = 3;
@@ -187,6 +206,43 @@ TEST_CASE("a model depends on the seed and not on threads", "[trees]") {
     for (const double cover : tree.at("cover")) rows += cover;
     CHECK(rows == 6000);
   }
+}
+
+/// Mean loss of a model on rows.
+double loss_of(const BoostedTrees& model, const TableOf& table) {
+  const std::vector<double> scores = model.scores(table.view());
+  double sum = 0;
+  for (std::size_t r = 0; r < scores.size(); ++r) {
+    sum += std::log1p(std::exp(table.labels[r] == 1 ? -scores[r] : scores[r]));
+  }
+  return sum / static_cast<double>(scores.size());
+}
+
+TEST_CASE("with rows and columns drawn for each tree the same is learned", "[trees]") {
+  const auto odds = [](const float* row) { return 3.0 * row[0] + 2.0 * row[1]; };
+  const TableOf table = random_table(3000, 4, 1, odds), other = random_table(3000, 4, 2, odds);
+  BoostedTreesOptions options = small(100);
+  const double all = loss_of(BoostedTrees::fit(table.view(), options), other);
+  options.row_fraction = 0.3;
+  options.column_fraction = 0.5;
+  const double drawn = loss_of(BoostedTrees::fit(table.view(), options), other);
+  CHECK(drawn == Approx(all).epsilon(0.03));
+}
+
+TEST_CASE("a split must gain more than is asked", "[trees]") {
+  // One cut, of known gain: -G and G are 50 and H is 25 on its sides, 1/2 (2 * 50^2 / (25 + 1)).
+  TableOf table;
+  table.columns = 1;
+  for (int i = 0; i < 200; ++i) {
+    table.values.push_back(static_cast<float>(i / 100));
+    table.labels.push_back(i / 100);
+  }
+  BoostedTreesOptions options = small(1);
+  const double gain = 50.0 * 50.0 / (25 + 1);
+  options.min_gain = gain - 0.01;
+  CHECK(BoostedTrees::fit(table.view(), options).trees() == 1);
+  options.min_gain = gain + 0.01;
+  CHECK(BoostedTrees::fit(table.view(), options).trees() == 0);
 }
 
 TEST_CASE("many rows are scored as one by one, on any threads", "[trees]") {
@@ -209,13 +265,7 @@ TEST_CASE("training stops where the validation rows' loss is lowest", "[trees]")
   REQUIRE(stopped.trees() < 200);
   const auto loss = [&](int64_t trees) {
     options.trees = trees;
-    const BoostedTrees model = BoostedTrees::fit(table.view(), options);
-    double sum = 0;
-    for (std::size_t r = 0; r < other.labels.size(); ++r) {
-      const double score = model.score(validation.row(static_cast<int64_t>(r)));
-      sum += std::log1p(std::exp(other.labels[r] == 1 ? -score : score));
-    }
-    return sum;
+    return loss_of(BoostedTrees::fit(table.view(), options), other);
   };
   const double lowest = loss(stopped.trees());
   for (int64_t behind = 1; behind <= options.patience; ++behind) {
@@ -227,12 +277,15 @@ TEST_CASE("training stops where the validation rows' loss is lowest", "[trees]")
 }
 
 TEST_CASE("few values have a bin each, many share bins of the same weight", "[trees]") {
-  CHECK(quantile_cuts(std::vector<float>{3, 1, kNaN, 1, 2}, {}, 3) == std::vector<float>{1.5F, 2.5F});
+  CHECK(quantile_cuts(std::vector<float>{3, 1, kNaN, 1, 2}, {}, 3) ==
+        std::vector<float>{1.5F, 2.5F});
   CHECK(quantile_cuts(std::vector<float>{kNaN, kNaN}, {}, 4).empty());
   CHECK(quantile_cuts(std::vector<float>{5, 5, 5}, {}, 4).empty());
   // Next to each other there is no float between.
   const float one = 1, next = std::nextafter(one, 2.0F);
   CHECK(quantile_cuts(std::vector<float>{one, next}, {}, 4) == std::vector<float>{one});
+  const float before = std::nextafter(one, 0.0F);  // half-way to 1 is rounded to 1
+  CHECK(quantile_cuts(std::vector<float>{before, one}, {}, 4) == std::vector<float>{before});
   std::vector<float> values, weights;
   for (int i = 0; i < 1000; ++i) values.push_back(static_cast<float>(i));
   const std::vector<float> cuts = quantile_cuts(values, {}, 10);

@@ -54,7 +54,8 @@ TEST_CASE("contributions are Shapley values and add up to the score", "[trees]")
     const BoostedTrees model = BoostedTrees::fit(rows.view(), options);
     const FlatTrees& trees = model.forest();
     for (std::size_t r = 0; r < 20; ++r) {
-      const std::vector<double> found = model.contributions(rows.view().row(static_cast<int64_t>(r)));
+      const std::vector<double> found =
+          model.contributions(rows.view().row(static_cast<int64_t>(r)));
       for (int c = 0; c < kColumns; ++c) {
         double wanted = 0;
         const unsigned bit = 1U << static_cast<unsigned>(c);
@@ -72,7 +73,8 @@ TEST_CASE("contributions are Shapley values and add up to the score", "[trees]")
   }
 }
 
-TEST_CASE("the bias is the mean score, and a column that nothing asks for adds nothing", "[trees]") {
+TEST_CASE("the bias is the mean score, and a column that nothing asks for adds nothing",
+          "[trees]") {
   test::TableOf table = random_table(800, 3, 9, [](const float* row) { return 5.0 * row[0]; });
   for (std::size_t r = 0; r < 800; ++r) table.values[3 * r + 2] = 1;
   const BoostedTrees model = BoostedTrees::fit(table.view(), {});

@@ -78,6 +78,16 @@ TEST_CASE("an isolation forest scores outliers above all others", "[trees]") {
   CHECK(scores[5] == model.score(std::span(values).subspan(15, 3)));
 }
 
+TEST_CASE("the rows of a tree are drawn from all rows", "[trees]") {
+  std::vector<float> values = cloud(2000, 2, 2);
+  for (std::size_t i = 2000; i < values.size(); ++i)
+    values[i] += 20;  // the second half of the rows
+  const IsolationForest model = IsolationForest::fit({values, 2, {}, {}}, {});
+  const double first = model.score(std::vector<float>{0, 0});
+  CHECK(first < 0.5);
+  CHECK(model.score(std::vector<float>{20, 20}) == Approx(first).margin(0.03));
+}
+
 TEST_CASE("a score is 2 to the minus of cuts made and cuts left out", "[trees]") {
   const std::vector<float> values = cloud(500, 2, 3);
   const IsolationForest model = IsolationForest::fit({values, 2, {}, {}}, {20, 64, 7});

@@ -22,8 +22,10 @@ BoostedTrees noisy_model(int64_t trees, int64_t rows) {
   options.trees = trees;
   options.max_leaves = 15;
   options.min_rows = 1;
-  const test::TableOf table =
-      random_table(rows, 40, 1, [](const float* row) { return row[0] * row[1]; }, 0.1);
+  test::TableOf table = random_table(
+      rows, 40, 1, [](const float* row) { return row[0] * row[1]; }, 0.1);
+  for (int64_t r = 0; r < rows; ++r)
+    table.weights.push_back(0.1F + 0.1F * static_cast<float>(r % 7));
   return BoostedTrees::fit(table.view(), options);
 }
 
@@ -35,7 +37,8 @@ json small_model() {
 }
 
 json small_forest() {
-  return json::parse(R"({"format": "kdgat.isolation_forest", "version": 1, "columns": 2, "sample": 6,
+  return json::parse(
+      R"({"format": "kdgat.isolation_forest", "version": 1, "columns": 2, "sample": 6,
     "trees": [{"column": [1, 0, -1, -1, -1], "threshold": [0.5, 2], "missing_right": [1, 0],
                "cover": [3, 1, 2]}]})");
 }
@@ -48,7 +51,8 @@ TEST_CASE("a model that is read again gives the same bits", "[trees]") {
   const BoostedTrees again = BoostedTrees::from_json(checked_json(text, ""));
   CHECK(again.to_json().dump() == text);
   CHECK(again.bias() == model.bias());
-  const test::TableOf rows = random_table(200, 40, 2, [](const float*) { return 0.0; }, 0.1);
+  const test::TableOf rows = random_table(
+      200, 40, 2, [](const float*) { return 0.0; }, 0.1);
   CHECK(again.scores(rows.view()) == model.scores(rows.view()));
   CHECK(again.contributions(rows.view().row(0)) == model.contributions(rows.view().row(0)));
 }
@@ -103,14 +107,23 @@ const std::vector<Harm> kHarms = {
     {"no list of at most", [](json& m, json&) { m["trees"] = "many"; }},
     {"tree 0: not an object", [](json&, json& t) { t = 3; }},
     {"column is missing", [](json&, json& t) { t.erase("column"); }},
-    {"4 nodes", [](json&, json& t) { t["column"] = {1, 0, -1, -1}; }},
+    {"4 nodes",
+     [](json&, json& t) {
+       t["column"] = {1, 0, -1, -1};
+     }},
     {"0 nodes", [](json&, json& t) { t["column"] = json::array(); }},
     {"column 1 is no integer from -1 to 1", [](json&, json& t) { t["column"][1] = 2; }},
     {"column 1 is no integer", [](json&, json& t) { t["column"][1] = -2; }},
     {"column 1 is no integer", [](json&, json& t) { t["column"][1] = 0.5; }},
     {"column 1 is no integer", [](json&, json& t) { t["column"][1] = ~uint64_t{0}; }},
-    {"node 1 is no child", [](json&, json& t) { t["column"] = {-1, 1, 0, -1, -1}; }},
-    {"node 3 is no child", [](json&, json& t) { t["column"] = {1, -1, -1, 0, -1}; }},
+    {"node 1 is no child",
+     [](json&, json& t) {
+       t["column"] = {-1, 1, 0, -1, -1};
+     }},
+    {"node 3 is no child",
+     [](json&, json& t) {
+       t["column"] = {1, -1, -1, 0, -1};
+     }},
     {"more splits", [](json&, json& t) { t["column"][2] = 0; }},
     {"more leaves", [](json&, json& t) { t["column"][1] = -1; }},
     {"threshold has 1 entries for 2 splits", [](json&, json& t) { t["threshold"] = {1}; }},
@@ -118,7 +131,10 @@ const std::vector<Harm> kHarms = {
     {"threshold 1 is not a finite", [](json&, json& t) { t["threshold"][1] = 1e300; }},
     {"missing_right 0 is no integer", [](json&, json& t) { t["missing_right"][0] = true; }},
     {"missing_right 0 is no integer", [](json&, json& t) { t["missing_right"][0] = 2; }},
-    {"cover has 2 entries for 3 leaves", [](json&, json& t) { t["cover"] = {1, 2}; }},
+    {"cover has 2 entries for 3 leaves",
+     [](json&, json& t) {
+       t["cover"] = {1, 2};
+     }},
     {"cover 1 is not positive", [](json&, json& t) { t["cover"][1] = 0; }},
     {"an entry too many", [](json&, json& t) { t["left"] = 1; }},
 };
@@ -128,9 +144,8 @@ TEST_CASE("a file of trees that are none is refused with the reason", "[trees]")
   harms.push_back({"base is not", [](json& m, json&) { m["base"] = "1"; }});
   harms.push_back({"value 2 is not a finite", [](json&, json& t) { t["value"][2] = -4e38; }});
   harms.push_back({"value is missing", [](json&, json& t) { t.erase("value"); }});
-  harms.push_back({"more than 1024 leaves", [](json&, json& t) {
-                     t["column"] = std::vector<int>(2049, 0);
-                   }});
+  harms.push_back(
+      {"more than 1024 leaves", [](json&, json& t) { t["column"] = std::vector<int>(2049, 0); }});
   check_refused<BoostedTrees>(small_model(), harms);
   CHECK_THROWS_WITH(BoostedTrees::from_json(json::array()), Catch::Contains("not such a model"));
 

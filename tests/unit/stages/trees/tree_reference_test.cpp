@@ -118,7 +118,8 @@ class PlainTree {
       for (std::size_t r = 0; r < table_.labels.size(); ++r) column.push_back(table_.row(r)[c]);
       const std::vector<float> cuts = quantile_cuts(column, table_.weights, options_.bins);
       Rows missing, present;
-      for (const std::size_t r : leaf.rows) (std::isnan(column[r]) ? missing : present).push_back(r);
+      for (const std::size_t r : leaf.rows)
+        (std::isnan(column[r]) ? missing : present).push_back(r);
       std::set<std::size_t> sizes;  // a cut between the same rows as one before is no other
       for (const float cut : cuts) {
         Rows low, high;
@@ -183,7 +184,9 @@ void check_tree(const test::TableOf& table, BoostedTreesOptions options) {
 }
 
 double some_odds(const float* row) {
-  const auto known = [row](int c) { return std::isnan(row[c]) ? 0.7 : static_cast<double>(row[c]); };
+  const auto known = [row](int c) {
+    return std::isnan(row[c]) ? 0.7 : static_cast<double>(row[c]);
+  };
   return 3 * known(0) * known(1) + 2 * std::sin(4 * known(2)) - known(3);
 }
 
