@@ -227,7 +227,6 @@ void ProfileBuilder::add_move(State& state, const CanFrame& frame) {
 }
 
 VehicleProfile ProfileBuilder::profile() const {
-  constexpr float kLeastChange = 10;
   VehicleProfile out;
   out.frames = frames_;
   out.seconds = seconds_;
@@ -241,7 +240,7 @@ VehicleProfile ProfileBuilder::profile() const {
       one.silence = state.silence / period;
       one.jitter = state.distances.seen() > 0 ? state.distances.quantile(0.99) : 0.5F;
     }
-    one.change = std::max(kLeastChange, state.surprises.quantile(0.999));
+    one.change = std::max(IdProfile::kLeastChange, state.surprises.quantile(0.999));
     for (ByteMoves& byte : one.bytes) byte.settle();
     out.ids.push_back(std::move(one));
   }

@@ -72,6 +72,8 @@ class SendingTimes {
 
 /// What is usual for one id.
 struct IdProfile {
+  static constexpr float kLeastChange = 10;  ///< of `change`: about the first move of a byte
+
   uint32_t id = 0;
   int64_t frames = 0;
   double period = 0;  ///< median time between two frames, seconds; 0 where there were too few
@@ -79,7 +81,7 @@ struct IdProfile {
   float late = 0;     ///< 99 of 100 gaps are shorter than this multiple of the period
   float silence = 0;  ///< the longest gap seen, in periods
   float jitter = 0;   ///< 99 of 100 frames come nearer to their due time, share of the period
-  float change = 0;   ///< bits of surprise that one frame in a thousand exceeds, at least 4
+  float change = 0;   ///< bits of surprise that one frame in a thousand exceeds
   std::bitset<kMostPayload + 1> lengths;  ///< payload lengths seen
   std::vector<ByteMoves> bytes;           ///< as many as the longest payload has
 
