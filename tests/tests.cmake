@@ -38,6 +38,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/texts/fuzz_texts_test.cpp
     tests/unit/graph/graph_store_test.cpp
     tests/unit/data/import_test.cpp
+    tests/unit/data/can/inject_test.cpp
     tests/unit/data/recognise_test.cpp
     tests/unit/data/store_flips_test.cpp
     tests/unit/file/line_reader_test.cpp
