@@ -5,7 +5,7 @@ kdgat_add_room(kdgat_graph stages/data
   dataset_files description domain domains graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
   attack_kinds bus_slots can_describe can_domain can_import can_log can_rows can_writer frame_rows
-  inject log_windows recording relative_windows synth_attacks synth_logs synth_traffic
+  inject inject_logs log_windows recording relative_windows synth_attacks synth_logs synth_traffic
   vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/data/ratings
   ratings ratings_describe ratings_domain ratings_import ratings_reader ratings_store synth_ratings)

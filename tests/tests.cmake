@@ -131,7 +131,7 @@ kdgat_add_tests(kdgat_records_tests
   HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 
-set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/ratings_data_test.cpp
+set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/hostile_test.cpp
