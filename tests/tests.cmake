@@ -38,6 +38,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/texts/fuzz_texts_test.cpp
     tests/unit/graph/graph_store_test.cpp
     tests/unit/data/import_test.cpp
+    tests/unit/data/can/inject_test.cpp
     tests/unit/data/recognise_test.cpp
     tests/unit/data/store_flips_test.cpp
     tests/unit/file/line_reader_test.cpp
@@ -130,7 +131,7 @@ kdgat_add_tests(kdgat_records_tests
   HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 
-set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/ratings_data_test.cpp
+set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/hostile_test.cpp

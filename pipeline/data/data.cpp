@@ -376,12 +376,16 @@ std::vector<Diagnostic> verify_data(const fs::path& path) {
 
 std::string data_headline(const json& facts) { return domain_of(facts).wording().headline(facts); }
 
-std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
-                                         const std::function<bool()>& cancelled) {
+namespace {
+
+/// Moves what `write` puts below the folder it is given to `folder`, as a whole; the names of the
+/// files, relative to `folder`.
+std::vector<std::string> write_below(const fs::path& folder,
+                                     const std::function<void(const fs::path& staging)>& write) {
   OutputFolder output(folder);
   clear_leftovers(folder, {kSynthPrefix});
   const TemporaryFolder staging(folder, kSynthPrefix);  // inside: surely the same file system
-  graph::write_synthetic(graph::all_domains(), staging.path(), options, nullptr, cancelled);
+  write(staging.path());
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(staging.path())) {
     if (!entry.is_regular_file()) continue;
@@ -398,6 +402,39 @@ std::vector<std::string> synthesize_data(const fs::path& folder, const json& opt
   }
   output.keep();
   return files;
+}
+
+/// The domain whose data can be attacked. Throws Error(kUsage) if there is none.
+const graph::Domain& domain_with_attacks() {
+  const graph::Domains domains = graph::all_domains();
+  const auto found = std::find_if(domains.begin(), domains.end(), [](const graph::Domain* domain) {
+    return !domain->inject_schema().is_null();
+  });
+  if (found == domains.end()) throw Error(ExitCode::kUsage, "no kind of data has attacks");
+  return **found;
+}
+
+}  // namespace
+
+std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
+                                         const std::function<bool()>& cancelled) {
+  return write_below(folder, [&](const fs::path& staging) {
+    graph::write_synthetic(graph::all_domains(), staging, options, nullptr, cancelled);
+  });
+}
+
+json inject_schema() { return domain_with_attacks().inject_schema(); }
+
+json inject_data(const std::vector<fs::path>& sources, const fs::path& folder, const json& options,
+                 const DataProgress& progress, const std::function<bool()>& cancelled) {
+  for (const fs::path& source : sources) require_input(source);
+  graph::InjectReport report;
+  write_below(folder, [&](const fs::path& staging) {
+    report = domain_with_attacks().inject({sources, options, staging, folder, progress, cancelled});
+  });
+  return {{"folder", folder.string()},
+          {"files", std::move(report.files)},
+          {"warnings", report.warnings}};
 }
 
 }  // namespace kdgat

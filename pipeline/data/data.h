@@ -88,4 +88,14 @@ std::vector<std::string> synthesize_data(const std::filesystem::path& folder,
                                          const nlohmann::json& options,
                                          const std::function<bool()>& cancelled);
 
+/// Schema of the options of `kdgat data inject`.
+nlohmann::json inject_schema();
+
+/// `kdgat data inject`: attacks written into recorded data. {"folder", "files": [{"file", "source",
+/// "attack", counts ...}], "warnings": [{"where","message","hint"}]}; "file" is relative to
+/// `folder`. All files are there or none.
+nlohmann::json inject_data(const std::vector<std::filesystem::path>& sources,
+                           const std::filesystem::path& folder, const nlohmann::json& options,
+                           const DataProgress& progress, const std::function<bool()>& cancelled);
+
 }  // namespace kdgat

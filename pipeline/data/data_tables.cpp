@@ -2,9 +2,11 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "data/domains.h"
 #include "data/import.h"
+#include "kdgat/text.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 
@@ -53,6 +55,21 @@ void print_import(std::ostream& out, const json& result) {
 void print_inspect(std::ostream& out, const json& result) {
   const auto& domain = *graph::domain_of_facts(graph::all_domains(), result.at("facts"));
   print(out, domain.wording().of_store(result), result);
+}
+
+void print_inject(std::ostream& out, const json& result) {
+  Table table(Table::Align::kRightButFirst);
+  table.add({"file", "attacks", "rows", "attack rows", "added", "changed", "removed", "no room"});
+  for (const json& file : result.at("files")) {
+    std::vector<std::string> row = {result.at("folder").get<std::string>() + "/" +
+                                    file.at("file").get<std::string>()};
+    for (const char* key :
+         {"attacks", "rows", "attack_rows", "added", "changed", "removed", "no_room"}) {
+      row.push_back(grouped(file.at(key).get<int64_t>()));
+    }
+    table.add(std::move(row));
+  }
+  out << table.text();
 }
 
 }  // namespace kdgat

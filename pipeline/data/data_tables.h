@@ -1,4 +1,4 @@
-// What `kdgat data import` and `inspect` print for people. Reads their results, see data.h.
+// What `kdgat data import`, `inspect` and `inject` print for people. Reads their results, see data.h.
 #pragma once
 
 #include <iosfwd>
@@ -8,5 +8,6 @@ namespace kdgat {
 
 void print_import(std::ostream& out, const nlohmann::json& result);
 void print_inspect(std::ostream& out, const nlohmann::json& result);
+void print_inject(std::ostream& out, const nlohmann::json& result);
 
 }  // namespace kdgat

@@ -1,4 +1,4 @@
-// kdgat data import|inspect|verify|synth.
+// kdgat data import|inspect|verify|synth|inject.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +26,7 @@ constexpr const char* kActions =
   kdgat data inspect PATH                        what a store, its folder, or such input holds
   kdgat data verify PATH                         hashes, offsets and ranges of a store
   kdgat data synth -o DIR [key=value ...]        synthetic logs, trees, points, texts, ratings
+  kdgat data inject LOG ... -o DIR [key=value]   attacks, with labels, in recorded CAN logs
 )";
 
 const char* example_of(const std::string& action) {
@@ -45,6 +46,13 @@ const char* example_of(const std::string& action) {
 )";
   }
   if (action == "verify") return "  kdgat data verify data/\n";
+  if (action == "inject") {
+    return R"(  kdgat data inject drive.log.gz -o attacked/      every attack, drive-dos.csv and so on
+  kdgat data inject drive.csv town.csv -o attacked/ --attacks dos,masquerade --seed 7
+  kdgat data inject set/train_01_attack_free/ -o attacked/ --attacks fabrication --delay 0.001
+  zcat drive.csv.gz | kdgat data inject - -o attacked/ --attacks spoofing --id 1A0 --rate 200
+)";
+  }
   return R"(  kdgat data synth -o logs/
   kdgat data synth -o logs/ --seconds 20 --seed 7 --attacks dos,replay --vehicles 2 --format hcrl
   kdgat data synth -o trees/ --kind tree --graphs 300
@@ -54,9 +62,14 @@ const char* example_of(const std::string& action) {
 }
 
 bool takes_options(const std::string& action) { return action != "verify"; }
+bool writes_files(const std::string& action) {
+  return action == "import" || action == "synth" || action == "inject";
+}
+bool reads_files(const std::string& action) { return action != "synth"; }
 
 json schema_of(const std::string& action) {
   const SectionSchemas schemas = data_schemas();
+  if (action == "inject") return inject_schema();
   return action == "synth" ? schemas.synth : schemas.import;
 }
 
@@ -67,7 +80,7 @@ int print_help(std::ostream& out, const std::string& action) {
     return 0;
   }
   out << "Examples\n" << example_of(action) << "\n";
-  if (action == "import" || action == "synth") {
+  if (writes_files(action)) {
     out << "  -o, --output DIR   where to write\n"
         << "  -n, --dry-run      only say what would be done\n";
   }
@@ -87,7 +100,8 @@ int print_help(std::ostream& out, const std::string& action) {
 // ---- the command line
 
 struct DataRequest {
-  std::string action, path, output;
+  std::string action, output;
+  std::vector<std::string> paths;  ///< one; of inject one at least
   bool dry_run = false;
   json options = json::object();  ///< by canonical name, only those given
 };
@@ -103,7 +117,8 @@ bool is_setting(const std::string& word) {
 DataRequest read_data_request(const Context& context, const Command& command) {
   DataRequest request;
   request.action = command.name;
-  const bool writes = request.action == "import" || request.action == "synth";
+  const bool writes = writes_files(request.action);
+  const bool takes_path = reads_files(request.action);
   const json schema = takes_options(request.action) ? schema_of(request.action)
                                                     : json{{"properties", json::object()}};
   const std::string called = "kdgat data " + request.action;
@@ -134,15 +149,15 @@ DataRequest read_data_request(const Context& context, const Command& command) {
   line.words([&](const std::string& word) {
     if (is_setting(word)) {
       set(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
-    } else if (request.path.empty() && request.action != "synth") {
-      request.path = word;
+    } else if (takes_path && (request.paths.empty() || request.action == "inject")) {
+      request.paths.push_back(word);
     } else {
       line.problem("unexpected word " + word, "options are key=value");
     }
   });
   std::vector<Diagnostic> problems = line.read(command.words);
   const std::string usage = called + " --help shows examples";
-  if (request.path.empty() && request.action != "synth") {
+  if (request.paths.empty() && takes_path) {
     problems.push_back({"", called + " needs a path", usage});
   }
   if (request.output.empty() && writes) problems.push_back({"", called + " needs -o DIR", usage});
@@ -164,12 +179,23 @@ class Display {
       status_->progress({name_, "", "bytes", done, total, json::object(), 0});
     };
   }
-  void warn(const std::string& text) { status_->message("warning", text); }
+  void warn_of(const json& result) {
+    for (const json& warning : result.at("warnings")) {
+      const Diagnostic d{warning.at("where"), warning.at("message"), warning.at("hint")};
+      status_->message("warning", d.text());
+    }
+  }
 
  private:
   std::string name_;
   std::unique_ptr<Status> status_;
 };
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
 
 bool is_stopped() { return pending_signal() != 0; }
 
@@ -182,28 +208,37 @@ void print_json(std::ostream& out, const json& value) {
 int say_what_would_be(Context& context, const DataRequest& request) {
   json what = {
       {"action", request.action}, {"output", request.output}, {"options", request.options}};
-  if (request.action == "import") what["source"] = request.path;
+  if (request.action == "import") what["source"] = request.paths.front();
+  if (request.action == "inject") what["sources"] = request.paths;
   if (context.json) {
     print_json(context.out, what);
   } else {
-    const std::string what_to_do =
-        request.action == "import" ? "import " + request.path : "write files";
+    const std::string what_to_do = request.action == "import" ? "import " + request.paths.front()
+                                   : request.action == "inject"
+                                       ? "write attacks into " + joined(request.paths)
+                                       : "write files";
     context.out << one_line("would " + what_to_do + " to " + request.output + " with ")
                 << request.options.dump() << '\n';
   }
   return 0;
 }
 
+void act_inject(Context& context, const DataRequest& request) {
+  Display display(context, "inject");
+  const json result = inject_data({request.paths.begin(), request.paths.end()}, request.output,
+                                  request.options, display.progress(), is_stopped);
+  display.warn_of(result);
+  if (context.json) return print_json(context.out, result);
+  if (context.verbosity >= 0) print_inject(context.out, result);
+}
+
 int act(Context& context, const DataRequest& request) {
   if (request.dry_run) return say_what_would_be(context, request);
   if (request.action == "import") {
     Display display(context, "import");
-    const json result =
-        import_data(request.path, request.output, request.options, display.progress(), is_stopped);
-    for (const json& warning : result.at("warnings")) {
-      const Diagnostic d{warning.at("where"), warning.at("message"), warning.at("hint")};
-      display.warn(d.text());
-    }
+    const json result = import_data(request.paths.front(), request.output, request.options,
+                                    display.progress(), is_stopped);
+    display.warn_of(result);
     if (context.json) {
       print_json(context.out, result);
     } else if (context.verbosity >= 0) {
@@ -211,14 +246,15 @@ int act(Context& context, const DataRequest& request) {
     }
   } else if (request.action == "inspect") {
     Display display(context, "inspect");
-    const json result = inspect_data(request.path, request.options, display.progress(), is_stopped);
+    const json result =
+        inspect_data(request.paths.front(), request.options, display.progress(), is_stopped);
     if (context.json) {
       print_json(context.out, result);
     } else {
       print_inspect(context.out, result);
     }
   } else if (request.action == "verify") {
-    std::vector<Diagnostic> problems = verify_data(request.path);
+    std::vector<Diagnostic> problems = verify_data(request.paths.front());
     if (context.json) {
       json list = json::array();
       for (const Diagnostic& d : problems) list.push_back(d.text());
@@ -226,6 +262,8 @@ int act(Context& context, const DataRequest& request) {
     }
     if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
     if (!context.json) context.out << "ok\n";
+  } else if (request.action == "inject") {
+    act_inject(context, request);
   } else {
     const std::vector<std::string> files =
         synthesize_data(request.output, request.options, is_stopped);
@@ -241,7 +279,7 @@ int act(Context& context, const DataRequest& request) {
 int data_verb(Context& context, const std::vector<std::string>& arguments) {
   if (arguments.empty()) return print_help(context.out, "");
   const Command command =
-      read_action(context, "data", arguments, {"import", "inspect", "verify", "synth"});
+      read_action(context, "data", arguments, {"import", "inspect", "verify", "synth", "inject"});
   if (command.help) return print_help(context.out, command.name);
   const DataRequest request = read_data_request(context, command);
   install_signal_flags();
@@ -257,7 +295,7 @@ int data_verb(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb make_data_verb() {
-  return {"data", "import, inspect, verify and synthesise logs and graphs in space",
+  return {"data", "import, inspect, verify and synthesise logs and graphs, inject attacks",
           Needs::kNothing, data_verb, nullptr};
 }
 

@@ -7,4 +7,8 @@ std::string Domain::synth_headline(const nlohmann::json& values,
   return "synthetic " + wording().headline(facts) + ", seed " + values.at("seed").dump();
 }
 
+InjectReport Domain::inject(const InjectCall&) const {
+  throw Error(ExitCode::kUsage, std::string(name()) + " data have no attacks");
+}
+
 }  // namespace kdgat::graph

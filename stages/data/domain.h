@@ -84,6 +84,22 @@ struct SynthKind {
   const char* summary;
 };
 
+// ---- attacks
+
+/// What attacks are to be written into, and where to. All outlives it.
+struct InjectCall {
+  const std::vector<std::filesystem::path>& sources;  ///< files, folders, "-"
+  const nlohmann::json& values;                       ///< options of inject_schema()
+  const std::filesystem::path& to;                    ///< a folder that is there; files go below it
+  const std::filesystem::path& output;  ///< where they are moved to: no source may stand there
+  std::function<void(int64_t done, int64_t total)> progress;  ///< in bytes read; may be empty
+  std::function<bool()> cancelled;                            ///< may be empty
+};
+struct InjectReport {
+  nlohmann::json files = nlohmann::json::array();  ///< {"file","source","attack", counts ...}
+  std::vector<Diagnostic> warnings;
+};
+
 // ---- a domain
 
 /// How a domain words what it holds.
@@ -156,6 +172,12 @@ class Domain {
   virtual void synthesize(const std::filesystem::path& folder, const nlohmann::json& values,
                           const nlohmann::json& import,
                           const std::function<bool()>& cancelled) const = 0;
+  /// Schema of the options with which attacks are written into input of this domain; null: it has
+  /// none.
+  virtual nlohmann::json inject_schema() const { return nullptr; }
+  /// Throws Error(kUsage), Error(kData), and Error(kInterrupted) once cancelled.
+  virtual InjectReport inject(const InjectCall& call) const;
+
   /// "synthetic CAN traffic, 60 s, 3 vehicles, seed 1: 1,200 windows (77 attack)".
   virtual std::string synth_headline(const nlohmann::json& values,
                                      const nlohmann::json& facts) const;

@@ -50,7 +50,7 @@ TEST_CASE("data help starts with examples", "[cli][data]") {
   const ScratchFolder scratch;
   const CommandResult all = run_kdgat("data --help", scratch.path());
   CHECK(all.exit_code == 0);
-  for (const std::string action : {"import", "inspect", "verify", "synth"}) {
+  for (const std::string action : {"import", "inspect", "verify", "synth", "inject"}) {
     INFO(action);
     CHECK(contains(all.out, "kdgat data " + action));
     const CommandResult one = run_kdgat("data " + action + " --help", scratch.path());

@@ -5,6 +5,7 @@
 
 #include "data/can/can_import.h"
 #include "data/can/can_log.h"
+#include "data/can/inject_logs.h"
 #include "data/can/synth_logs.h"
 #include "data/graph_domain.h"
 #include "file/byte_reader.h"
@@ -81,6 +82,12 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
       });
     }
     write_synthetic_logs(folder, synth, cancelled);
+  }
+
+  json inject_schema() const override { return options_schema<CanInjectOptions>(); }
+
+  InjectReport inject(const InjectCall& call) const override {
+    return inject_logs(own_options<CanInjectOptions>(call.values), call);
   }
 
   std::string synth_headline(const json& values, const json& facts) const override {

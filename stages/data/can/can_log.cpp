@@ -14,8 +14,6 @@ constexpr std::size_t kProbeLines = 10;
 constexpr std::size_t kShownProblems = 5;
 /// Published logs step back by less than this where two captures clocks were merged.
 constexpr double kSmallStep = 0.008;
-/// A fall of the clock by this much begins another capture.
-constexpr double kRestart = 1.0;
 
 const LogLayout kForms[] = {
     {"can-train-and-test", parse_table_row, true, {0, 1, 2, 3}, 4},
@@ -257,7 +255,7 @@ void CanLog::check_time(double time) {
     ++small_steps_back_;
     return;
   }
-  restarted_ = back >= kRestart;
+  restarted_ = back >= kClockRestart;
   if (strict_ && !restarted_) {
     throw Error(ExitCode::kData, "time goes backwards by " + std::to_string(back) + " s", "",
                 where());

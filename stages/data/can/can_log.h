@@ -34,6 +34,9 @@ struct LogLayout;
 /// Reads one row. Gives nullptr, or what is wrong with the row; the frame is then unspecified.
 using RowParser = const char* (*)(const LogLayout& layout, std::string_view line, CanFrame& frame);
 
+/// A fall of the clock by so many seconds begins another capture.
+inline constexpr double kClockRestart = 1.0;
+
 /// How the rows of a file are written.
 struct LogLayout {
   const char* format = "";
