@@ -12,6 +12,8 @@
 #include <istream>
 #include <ostream>
 
+#include "kdgat/error.h"
+#include "pipeline/records/record_files.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/system/json_file.h"
 

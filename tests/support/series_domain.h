@@ -14,6 +14,7 @@
 #include "file/line_reader.h"
 #include "kdgat/atomic_file.h"
 #include "support/command.h"
+#include "support/log_text.h"
 
 namespace kdgat::test {
 

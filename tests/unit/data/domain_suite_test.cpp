@@ -13,6 +13,7 @@
 #include "data/import_options.h"
 #include "data/synth.h"
 #include "support/command.h"
+#include "support/log_text.h"
 #include "support/series_domain.h"
 
 namespace kdgat::graph {

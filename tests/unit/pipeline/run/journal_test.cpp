@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/command.h"
+#include "support/log_text.h"
 #include "support/recorded_run.h"
 
 using namespace kdgat;
