@@ -168,6 +168,7 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_objective_test.cpp
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/curriculum_test.cpp
+      tests/unit/stages/detector_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/fusion_test.cpp
       tests/unit/stages/graphsage_test.cpp
@@ -183,8 +184,8 @@ if(KDGAT_ENGINE)
       tests/unit/train/progress_test.cpp
       tests/unit/train/rank_group_test.cpp
       tests/unit/train/trainer_test.cpp
-    LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
-         kdgat_stage_finetune kdgat_stage_graphsage kdgat_stage_gtssl
+    LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_detector
+         kdgat_stage_distill kdgat_stage_finetune kdgat_stage_graphsage kdgat_stage_gtssl
          kdgat_stage_evaluate kdgat_stage_fusion
     HEADER tests/support/catch_torch.h)
 endif()

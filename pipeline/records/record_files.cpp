@@ -67,6 +67,13 @@ class LastSaid {
   void add(const json& event, std::vector<Point> points) {
     const MetricsEvent told = event.get<MetricsEvent>();
     const bool is_series = told.what == kEpoch || told.what == kEpisode;
+    // What one event says twice counts as it says it last.
+    for (std::size_t i = points.size(); i-- > 0;) {
+      const auto later = std::find_if(
+          points.begin() + static_cast<std::ptrdiff_t>(i) + 1, points.end(),
+          [&](const Point& p) { return p.key == points[i].key && p.step == points[i].step; });
+      if (later != points.end()) points.erase(points.begin() + static_cast<std::ptrdiff_t>(i));
+    }
     for (const Point& point : points) {
       std::map<int64_t, std::size_t>& said = said_[point.key];
       const auto from = said.lower_bound(point.step);

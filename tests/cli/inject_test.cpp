@@ -41,7 +41,8 @@ std::string rows_labelled(const std::string& text, char label) {
 TEST_CASE("attacks are injected into a log, imported and found in its windows", "[cli][inject]") {
   const ScratchFolder scratch;
   make_benign_log(scratch);
-  const CommandResult made = run_kdgat("data inject " + kBenignLog + " -o out --json", scratch.path());
+  const CommandResult made =
+      run_kdgat("data inject " + kBenignLog + " -o out --json", scratch.path());
   INFO(made.err);
   REQUIRE(made.exit_code == 0);
   const json result = json::parse(made.out);
@@ -72,9 +73,10 @@ TEST_CASE("the same seed injects the same bytes, from a file, a pipe or gzip", "
   const ScratchFolder scratch;
   make_benign_log(scratch);
   const std::string words = " --attacks masquerade,fuzzing --format hcrl";
-  CHECK(run_shell("cp " + kBenignLog + " stdin.csv && mkdir z && gzip -c stdin.csv > z/stdin.csv.gz",
-                  scratch.path())
-            .exit_code == 0);
+  CHECK(
+      run_shell("cp " + kBenignLog + " stdin.csv && mkdir z && gzip -c stdin.csv > z/stdin.csv.gz",
+                scratch.path())
+          .exit_code == 0);
   CHECK(run_kdgat("data inject stdin.csv -o a" + words, scratch.path()).exit_code == 0);
   CHECK(run_kdgat("data inject z/stdin.csv.gz -o b" + words, scratch.path()).exit_code == 0);
   CHECK(run_kdgat("data inject - -o c" + words + " < stdin.csv", scratch.path()).exit_code == 0);
@@ -146,8 +148,9 @@ TEST_CASE("what inject refuses it names, and writes nothing", "[cli][inject]") {
   check("single.log -o out", 3, "single.log: the log has one id only, 1A0");
   check("fd.log -o out", 3, "fd.log: row 1 has 16 bytes");
 
-  REQUIRE(run_shell("cp " + kBenignLog + " a.csv && cp a.csv a-dos.csv", scratch.path()).exit_code ==
-          0);
+  REQUIRE(
+      run_shell("cp " + kBenignLog + " a.csv && cp a.csv a-dos.csv", scratch.path()).exit_code ==
+      0);
   check("a.csv a-dos.csv -o . --attacks dos", 2, "would replace the input a-dos.csv");
   CHECK(read_text(scratch / "a.csv") == read_text(scratch / "a-dos.csv"));
 }

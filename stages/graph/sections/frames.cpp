@@ -42,8 +42,8 @@ std::string Frames::fault() const {
   }
   if (width != 8 && width != 64) return "frames have neither 8 nor 64 payload bytes";
   if (!are_within(id, 0, kIds)) return "a frame has an id of more than 29 bits";
-  const bool fits = std::all_of(length.begin(), length.end(),
-                                [this](uint8_t bytes) { return bytes <= width; });
+  const bool fits =
+      std::all_of(length.begin(), length.end(), [this](uint8_t bytes) { return bytes <= width; });
   return fits ? "" : "a frame is longer than its payload";
 }
 

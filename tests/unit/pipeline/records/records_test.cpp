@@ -329,3 +329,17 @@ TEST_CASE("a run.json of other types is a problem in words, and nothing outside 
     CHECK_THAT(problems.at(0), Contains("names no step"));
   }
 }
+
+TEST_CASE("what one event says twice stands in metrics.csv once, as it was said last",
+          "[records]") {
+  const ScratchFolder scratch;
+  const fs::path run = begin_run(scratch.path());
+  end_run(run);
+  write_json(run / "classifier" / "metrics.json",
+             {{"figures",
+               {{{"name", "f1"}, {"part", "test_01"}, {"value", 0.5}},
+                {{"name", "f1"}, {"part", "test_02"}, {"value", 0.75}}}}});
+  RecordFiles(run / "classifier").update();
+  const std::string text = read_text(run / "classifier" / "metrics.csv");
+  CHECK_THAT(text, Contains("result.f1,0.75") && !Contains("result.f1,0.5"));
+}

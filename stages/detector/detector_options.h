@@ -1,0 +1,70 @@
+// Options of the detector stage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kdgat/options.h"
+
+namespace kdgat::detector {
+
+struct DetectorOptions {
+  int64_t window = 100;
+  double false_alarms = 100;
+  bool take_supported = false;
+  double least_odds = 0.05;
+  bool use_labels = true;
+  std::vector<std::string> inject = {"dos",      "fuzzing",    "fuzzing-known",
+                                     "spoofing", "fabrication", "targeted",
+                                     "masquerade", "suspension", "replay"};
+  int64_t own_windows = 300;
+  double val_fraction = 0.2;
+  int64_t trees = 300;
+  int64_t leaves = 15;
+  double learning_rate = 0.05;
+  double benign_weight = 5;
+  double forgotten = 0.1;
+
+  static auto table() {
+    using O = DetectorOptions;
+    return std::tuple{
+        field("window", &O::window, "Frames of a window.").range(10, 10000),
+        field("false_alarms", &O::false_alarms,
+              "Budget of false alarms an hour, from which the thresholds follow.")
+            .range(0.001, 1e6),
+        field("take_supported", &O::take_supported,
+              "Take the smallest budget that the benign traffic supports where the one asked for is "
+              "smaller; otherwise an error."),
+        field("least_odds", &O::least_odds,
+              "Odds of an attack below which nothing is flagged, however few false alarms the "
+              "benign traffic at hand would have; benign windows count benign_weight times.")
+            .range(0, 1000),
+        field("use_labels", &O::use_labels,
+              "Learn from the attacks in training logs, too, not from injected ones alone."),
+        field("inject", &O::inject, "Attacks that are injected into benign training traffic.")
+            .choices({"dos", "fuzzing", "fuzzing-known", "spoofing", "fabrication", "targeted",
+                      "masquerade", "suspension", "replay"}),
+        field("own_windows", &O::own_windows,
+              "Most windows of its own traffic that the profile of a vehicle never seen is learned "
+              "from.")
+            .range(20, 100000),
+        field("val_fraction", &O::val_fraction,
+              "Share of each training log, at its end, that the thresholds follow from.")
+            .range(0.05, 0.5),
+        field("trees", &O::trees, "Trees of the classifier.").range(1, 5000),
+        field("leaves", &O::leaves, "Most leaves of a tree.").range(2, 256),
+        field("learning_rate", &O::learning_rate, "What a tree adds is so many times its step.")
+            .range(1e-4, 1),
+        field("benign_weight", &O::benign_weight, "Weight of a benign window; an attack has 1.")
+            .range(0.01, 1000),
+        field("forgotten", &O::forgotten,
+              "Share of ids of which a profile forgets, for a second pass over the training "
+              "windows, that some of their bytes ever moved: so a signal that happened to rest "
+              "when the profile was learned is no alarm.")
+            .range(0, 1)};
+  }
+};
+
+}  // namespace kdgat::detector

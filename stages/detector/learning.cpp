@@ -1,0 +1,181 @@
+#include "detector/learning.h"
+
+#include <algorithm>
+#include <array>
+
+#include "data/can/inject.h"
+#include "data/can/relative_windows.h"
+#include "graph/random.h"
+
+namespace kdgat::detector {
+namespace {
+
+using graph::kRelativeColumns;
+using graph::RelativeWindow;
+using graph::RelativeWindows;
+
+/// Windows of an own beginning that profiles are made of, beside the most that an option says.
+constexpr int64_t kShort = 100, kShortest = 40;
+constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
+
+class Learner {
+ public:
+  Learner(std::span<const Log> logs, const DetectorOptions& options, int64_t seed)
+      : logs_(logs), options_(options), random_(static_cast<uint64_t>(seed), 19) {}
+
+  void add(std::size_t index, const std::vector<std::size_t>& vehicle) {
+    const Log& log = logs_[index];
+    const int64_t size = options_.window, windows = log.rows() / size;
+    const int64_t cut = windows - static_cast<int64_t>(static_cast<double>(windows) *
+                                                       options_.val_fraction);
+    const int64_t benign = log.first_attack() / size;  // windows ahead of the first attack
+    std::vector<Usual> profiles;
+    if (vehicle.size() > 1) {
+      std::vector<Piece> others;
+      for (const std::size_t other : vehicle) {
+        if (other != index) others.push_back({&logs_[other], 0, learned_rows(logs_[other])});
+      }
+      profiles.push_back({learn_profile(others), 0, 0});
+    } else if (benign / 2 >= kShortest) {
+      // One drive alone: its first half says what is usual in the second.
+      const int64_t half = std::min(benign, cut) / 2;
+      profiles.push_back({learn_profile(std::array{Piece{&log, 0, half * size}}), half, 0});
+    }
+    for (const int64_t own : {std::min(kShort, options_.own_windows), options_.own_windows}) {
+      const int64_t first = std::min(own, benign / 2);
+      if (first < kShortest) continue;
+      profiles.push_back({learn_profile(std::array{Piece{&log, 0, first * size}}), first, own});
+    }
+    for (const Usual& usual : profiles) {
+      add_windows(log, usual.profile, usual.first, cut, &usual);
+      if (options_.forgotten > 0) {
+        add_windows(log, forget_moves(usual.profile, options_.forgotten, random_), usual.first, cut,
+                    nullptr);
+      }
+    }
+    if (!profiles.empty()) inject(log, profiles, std::min(benign, cut));
+  }
+
+  Learning take() { return std::move(out_); }
+
+ private:
+  struct Usual {
+    graph::VehicleProfile profile;
+    int64_t first;  // window from which on it says something
+    int64_t own;  // as in Held
+  };
+
+  int64_t learned_rows(const Log& log) const {
+    return static_cast<int64_t>(static_cast<double>(log.rows()) * (1 - options_.val_fraction));
+  }
+
+  /// All windows from `first` on are seen; those below `cut` are learned from. The benign ones
+  /// behind it are held back where `held` says for what.
+  void add_windows(const Log& log, const graph::VehicleProfile& profile, int64_t first, int64_t cut,
+                   const Usual* held) {
+    RelativeWindows windows(profile, options_.window);
+    Held back;
+    bool was_attack = false;
+    int64_t number = 0;
+    const auto take = [&] {
+      const RelativeWindow& window = windows.window();
+      const bool is_shadow = was_attack && !window.attack;
+      was_attack = window.attack;
+      const int64_t at = number++;
+      if (at < first) return;
+      if (at < cut) {
+        if (!window.attack || options_.use_labels) add_row(window);
+      } else if (!window.attack && !is_shadow && held != nullptr) {
+        back.values.insert(back.values.end(), window.x.begin(), window.x.end());
+        back.seconds += std::max(0.0, window.end - window.begin);
+      }
+    };
+    for (int64_t row = 0; row < log.rows(); ++row) {
+      if (log.restarts(row)) windows.restart();
+      if (windows.add(log.frame(row))) take();
+    }
+    while (windows.finish()) take();
+    if (held == nullptr || back.values.empty()) return;
+    back.own = held->own;
+    out_.held.push_back(std::move(back));
+  }
+
+  void add_row(const RelativeWindow& window) {
+    LearningSet& rows = out_.rows;
+    rows.values.insert(rows.values.end(), window.x.begin(), window.x.end());
+    rows.labels.push_back(window.attack ? 1 : 0);
+    rows.weights.push_back(window.attack ? 1 : static_cast<float>(options_.benign_weight));
+  }
+
+  /// Attacks of each kind in a part of the log's benign beginning, `benign` windows long; seen
+  /// against the profile of other drives and against one of the log's own.
+  void inject(const Log& log, const std::vector<Usual>& profiles, int64_t benign) {
+    constexpr int64_t kLeast = 20;
+    graph::CanInjectOptions how;
+    how.keep_attacks = true;
+    for (const std::string& kind : options_.inject) {
+      const std::size_t own = profiles.size() > 1 ? 1 + random_.below(profiles.size() - 1) : 0;
+      const int64_t first = profiles[own].first;
+      const int64_t most = std::min(kInjectedRows / options_.window, benign - first);
+      if (most < kLeast) continue;
+      const auto spare = static_cast<uint64_t>(benign - first - most + 1);
+      const int64_t begin = first + static_cast<int64_t>(random_.below(spare));
+      std::vector<graph::CanFrame> frames;
+      for (int64_t row = begin * options_.window; row < (begin + most) * options_.window; ++row) {
+        frames.push_back(log.frame(row));
+        frames.back().label = 0;
+      }
+      try {
+        frames = graph::inject(frames, kind, how, random_).frames;
+      } catch (const Error& error) {
+        if (error.code() != ExitCode::kData) throw;
+        continue;  // this log has nothing that the kind could attack
+      }
+      add_injected(frames, profiles[own].profile);
+      if (own != 0) add_injected(frames, profiles[0].profile);
+    }
+  }
+
+  void add_injected(const std::vector<graph::CanFrame>& frames,
+                    const graph::VehicleProfile& profile) {
+    constexpr int64_t kWarmUp = 2;  // the first windows have no frames ahead of them
+    RelativeWindows windows(profile, options_.window);
+    int64_t number = 0;
+    const auto take = [&] {
+      if (number++ < kWarmUp) return;
+      add_row(windows.window());
+      ++out_.rows.injected;
+    };
+    for (const graph::CanFrame& frame : frames) {
+      if (windows.add(frame)) take();
+    }
+    while (windows.finish()) take();
+  }
+
+  std::span<const Log> logs_;
+  const DetectorOptions& options_;
+  graph::Random random_;
+  Learning out_;
+};
+
+}  // namespace
+
+trees::Table LearningSet::table() const {
+  return {values, static_cast<int64_t>(kRelativeColumns), labels, weights};
+}
+
+Learning learn(std::span<const Log> logs, const std::vector<std::vector<std::size_t>>& vehicles,
+               const DetectorOptions& options, int64_t seed,
+               const std::function<void(double share)>& told) {
+  Learner learner(logs, options, seed);
+  std::size_t done = 0;
+  for (const std::vector<std::size_t>& vehicle : vehicles) {
+    for (const std::size_t log : vehicle) {
+      told(static_cast<double>(done++) / static_cast<double>(logs.size()));
+      learner.add(log, vehicle);
+    }
+  }
+  return learner.take();
+}
+
+}  // namespace kdgat::detector

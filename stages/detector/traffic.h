@@ -1,0 +1,70 @@
+// The logs of a store, and which of them are of one vehicle. Views into the store. No LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/can/can_frame.h"
+#include "data/can/frame_rows.h"
+#include "data/can/vehicle_profile.h"
+#include "graph/graph_store.h"
+#include "graph/random.h"
+
+namespace kdgat::detector {
+
+/// Rows of one log, counted from its first.
+class Log {
+ public:
+  Log(const graph::Source& source, const graph::Frames& frames, std::size_t index)
+      : source_(&source),
+        frames_(&frames),
+        begin_(frames.source_ptr[index]),
+        rows_(frames.source_ptr[index + 1] - begin_) {}
+
+  const std::string& name() const { return source_->path; }
+  /// "test_01..": the folder of a test log.
+  const std::string& part() const { return source_->scenario; }
+  bool trains() const { return source_->role == "train"; }
+  int64_t rows() const { return rows_; }
+  graph::CanFrame frame(int64_t row) const { return graph::frame_of(*frames_, begin_ + row); }
+  bool restarts(int64_t row) const { return graph::restarts(*frames_, begin_ + row); }
+  bool is_attack(int64_t row) const {
+    return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
+  }
+  /// The first row that is labelled as an attack; rows() if none is.
+  int64_t first_attack() const;
+  /// Of rows without an attack label below `end`, ascending.
+  std::vector<uint32_t> benign_ids(int64_t end) const;
+
+ private:
+  const graph::Source* source_;
+  const graph::Frames* frames_;
+  int64_t begin_, rows_;
+};
+
+std::vector<Log> logs_of(const graph::GraphStore& store);
+
+/// Rows [begin, end) of a log.
+struct Piece {
+  const Log* log;
+  int64_t begin, end;
+};
+/// What the benign rows of these pieces teach.
+graph::VehicleProfile learn_profile(std::span<const Piece> pieces);
+
+/// Share of ids in both of those in either (Jaccard); 0 of nothing. Both ascending.
+double overlap(std::span<const uint32_t> a, std::span<const uint32_t> b);
+
+/// Above which overlap two logs are of one vehicle.
+inline constexpr double kSameVehicle = 0.7;
+
+/// Of each vehicle the numbers of its logs.
+std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs);
+
+/// As `profile`, but that of a share of ids some bytes seem never to have moved.
+graph::VehicleProfile forget_moves(graph::VehicleProfile profile, double share,
+                                   graph::Random& random);
+
+}  // namespace kdgat::detector

@@ -1,0 +1,285 @@
+// The detector: alarms and budgets, the rule, its file, and what it learns of made-up traffic.
+#include "support/catch_torch.h"
+// Catch first: see catch_torch.h.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+
+#include "data/can/can_writer.h"
+#include "data/graph_domain.h"
+#include "detector/alarms.h"
+#include "detector/detector.h"
+#include "detector/detector_model.h"
+#include "detector/judging.h"
+#include "detector/learning.h"
+#include "detector/rule.h"
+#include "support/can_drive.h"
+#include "support/import_options.h"
+#include "support/stage_data.h"
+
+using namespace kdgat;
+using namespace kdgat::detector;
+using kdgat::test::drive;
+using kdgat::test::ScratchFolder;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Two vehicles, two drives each, and tests of one of them and of a third.
+class DetectorData {
+ public:
+  DetectorData() {
+    for (const int64_t vehicle : {0, 1}) {
+      const std::string name = "car" + std::to_string(vehicle);
+      write("train_01/" + name + "-a.csv", drive(90, 0, "", vehicle));
+      write("train_01/" + name + "-b.csv", drive(90, 1, "", vehicle));
+    }
+    write("test_01_known/spoofing.csv", drive(40, 7, "spoofing", 0));
+    write("test_02_unknown/dos.csv", drive(60, 8, "dos", 2));
+    graph::ImportOptions options;
+    options.features = "v3";
+    graph::import_logs(folder_ / "logs", folder_ / "data", options);
+  }
+
+  fs::path store() const { return folder_ / "data" / graph::kStoreName; }
+  const ScratchFolder& folder() const { return folder_; }
+
+ private:
+  void write(const std::string& name, const std::vector<graph::CanFrame>& frames) const {
+    const fs::path file = folder_ / "logs" / name;
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << graph::format_log(frames, "can-train-and-test");
+  }
+
+  ScratchFolder folder_;
+};
+
+const DetectorData& data() {
+  static const DetectorData one;
+  return one;
+}
+
+Request request_in(const fs::path& run, int64_t seed = 42) {
+  fs::create_directories(run);
+  Request request;
+  request.step = "detector";
+  request.seed = seed;
+  request.run_dir = run;
+  request.inputs["graphs"] = {{"data", "graphs", data().store().parent_path().string(), {}}};
+  return request;
+}
+
+DetectorOptions quick() {
+  DetectorOptions options;
+  options.trees = 60;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("exceedances near one another are one alarm", "[detector]") {
+  std::vector<float> scores(200, -9);
+  CHECK(count_events(scores, 0) == 0);
+  scores[10] = scores[15] = scores[30] = 1;
+  CHECK(count_events(scores, 0) == 1);
+  scores[70] = 1;
+  CHECK(count_events(scores, 0) == 2);
+  // What stays within the deadband keeps the alarm open.
+  for (std::size_t i = 31; i < 70; ++i) scores[i] = -0.5F;
+  CHECK(count_events(scores, 0) == 1);
+  CHECK(count_events(scores, 1) == 0);
+  // A lower threshold never has fewer alarms.
+  graph::Random random(5);
+  for (float& score : scores) score = static_cast<float>(8 * random.uniform());
+  int64_t before = 0;
+  for (double threshold = 8; threshold > -1; threshold -= 0.05) {
+    const int64_t events = count_events(scores, threshold);
+    CHECK(events >= before);
+    before = events;
+  }
+}
+
+TEST_CASE("a threshold keeps to its budget and says what benign traffic supports", "[detector]") {
+  Stretch quiet{std::vector<float>(1000, -5), 50};
+  Stretch odd = quiet;
+  odd.scores[100] = 3;
+  odd.scores[300] = 2;
+  odd.scores[500] = 1;
+  const std::vector<Stretch> both = {quiet, odd};  // 100 s
+  const Budget two = choose_threshold(both, 72, false);
+  CHECK(two.events == 2);
+  CHECK(two.threshold == 1);
+  CHECK(choose_threshold(both, 36, false).threshold == 2);
+  CHECK(choose_threshold(both, 150, false).threshold == -5);
+  CHECK(choose_threshold(both, 150, false).events == 3);
+  CHECK_THROWS_WITH(choose_threshold(both, 35, false),
+                    Contains("100 s of benign validation traffic support no fewer than 36"));
+  CHECK(choose_threshold(both, 1, true).per_hour == Approx(36));
+  CHECK(choose_threshold(both, 1, true).threshold == 2);
+  CHECK_THROWS_WITH(choose_threshold({}, 100, false), Contains("no benign traffic"));
+}
+
+TEST_CASE("intervals of counts are those of tables", "[detector]") {
+  CHECK(poisson_interval(0).low == 0);
+  CHECK(poisson_interval(0).high == Approx(3.6889).epsilon(1e-4));
+  CHECK(poisson_interval(1).low == Approx(0.02532).epsilon(1e-3));
+  CHECK(poisson_interval(1).high == Approx(5.5716).epsilon(1e-4));
+  CHECK(poisson_interval(10).low == Approx(4.7954).epsilon(1e-4));
+  CHECK(poisson_interval(10).high == Approx(18.3904).epsilon(1e-4));
+}
+
+TEST_CASE("the rule looks at unknown ids and at gaps below half a period", "[detector]") {
+  const std::vector<graph::CanFrame> log = drive(20, 0);
+  const graph::VehicleProfile profile = graph::profile_of(log);
+  const auto odd = [&](const std::vector<graph::CanFrame>& frames) {
+    RuleWindows rule(profile, 100);
+    std::vector<float> out;
+    for (const graph::CanFrame& frame : frames) {
+      if (rule.add(frame)) out.push_back(rule.odd());
+    }
+    return out;
+  };
+  std::vector<graph::CanFrame> changed = log;
+  changed[550].id = 0x7FF;
+  CHECK(odd(changed)[5] == 2);
+  changed = log;
+  CHECK(odd(log)[5] < RuleWindows::kThreshold);
+  // The frame after a regular one of 10 to 60 ms, sent again at a third of its period.
+  std::size_t place = 550;
+  while (profile.find(log[place].id)->period > 0.06 || profile.find(log[place].id)->early < 0.9) {
+    ++place;
+  }
+  graph::CanFrame again = log[place];
+  again.time += profile.find(again.id)->period / 3;
+  std::size_t to = place;
+  while (log[to].time < again.time) ++to;
+  changed.insert(changed.begin() + static_cast<int64_t>(to), again);
+  CHECK(odd(changed)[to / 100] > RuleWindows::kThreshold);
+  CHECK(odd(log).size() == log.size() / 100);
+}
+
+TEST_CASE("logs of one vehicle are known by their ids", "[detector]") {
+  const graph::GraphStore store = graph::GraphStore::open(data().store());
+  std::vector<Log> training;
+  for (const Log& log : logs_of(store)) {
+    if (log.trains()) training.push_back(log);
+  }
+  REQUIRE(training.size() == 4);
+  const auto groups = group_by_vehicle(training);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].size() == 2);
+  CHECK(groups[1].size() == 2);
+  CHECK(overlap(std::vector<uint32_t>{1, 2, 3}, std::vector<uint32_t>{2, 3, 4, 5}) == Approx(0.4));
+  CHECK(overlap({}, {}) == 0);
+}
+
+TEST_CASE("a profile forgets that bytes move, of so many ids", "[detector]") {
+  const graph::VehicleProfile profile = graph::profile_of(drive(30, 0));
+  graph::Random random(1);
+  const auto moving = [](const graph::VehicleProfile& of) {
+    int64_t out = 0;
+    for (const graph::IdProfile& id : of.ids) {
+      for (const graph::ByteMoves& byte : id.bytes) out += byte.counts()[0] < byte.total() ? 1 : 0;
+    }
+    return out;
+  };
+  CHECK(forget_moves(profile, 0, random).json() == profile.json());
+  const graph::VehicleProfile half = forget_moves(profile, 1, random);
+  CHECK(moving(half) < moving(profile));
+  CHECK(moving(half) > 0);
+  for (std::size_t i = 0; i < profile.ids.size(); ++i) {
+    for (std::size_t b = 0; b < profile.ids[i].bytes.size(); ++b) {
+      CHECK(half.ids[i].bytes[b].total() == profile.ids[i].bytes[b].total());
+    }
+  }
+}
+
+TEST_CASE("a detector learns of two vehicles, and judges one of them and a third", "[detector]") {
+  const fs::path run = data().folder() / "run";
+  test::FakeHost fake;
+  Host& host = fake.host;
+  const StageResult result = Detector::run(quick(), request_in(run), host);
+  const json& parts = result.metrics.at("parts");
+  REQUIRE(parts.contains("test_01_known"));
+  REQUIRE(parts.contains("test_02_unknown"));
+  for (const auto& [part, methods] : parts.items()) {
+    INFO(part);
+    CHECK(methods.at("detector").at("f1") > 0.9);
+    CHECK(methods.at("detector").at("auc") > 0.97);
+    CHECK(methods.contains("rule"));
+    CHECK(methods.contains("rule with own profile"));
+    CHECK(methods.at("detector").at("events_found") == methods.at("detector").at("events"));
+  }
+  CHECK(result.metrics.at("parameters") < 150'000);
+  CHECK(fs::file_size(run / kDetectorFile) < 1'000'000);
+
+  SECTION("its own windows count nowhere") {
+    const graph::GraphStore store = graph::GraphStore::open(data().store());
+    const DetectorModel model = DetectorModel::read(run / kDetectorFile);
+    for (const Log& log : logs_of(store)) {
+      if (log.trains()) continue;
+      const JudgedLog judged = judge(log, model, 300);
+      const auto all = static_cast<std::size_t>(log.rows() / 100);
+      CHECK(judged.labels.size() + static_cast<std::size_t>(judged.own) == all);
+      CHECK((judged.own > 0) == (log.part() == "test_02_unknown"));
+      CHECK(judged.detector.scores.size() == judged.labels.size());
+    }
+  }
+  SECTION("the file read again scores the same bits; a damaged one is refused") {
+    const DetectorModel model = DetectorModel::read(run / kDetectorFile);
+    model.write(run / "again.json");
+    CHECK(test::read_text(run / "again.json") == test::read_text(run / kDetectorFile));
+    const json sound = json::parse(test::read_text(run / kDetectorFile));
+    const auto refused = [&](const std::function<void(json&)>& change) {
+      json bad = sound;
+      change(bad);
+      std::ofstream(run / "bad.json") << bad.dump();
+      CHECK_THROWS_WITH(DetectorModel::read(run / "bad.json"), Contains("bad.json"));
+    };
+    refused([](json& j) { j["format"] = "other"; });
+    refused([](json& j) { j["columns"] = {"a"}; });
+    refused([](json& j) { j["window"] = 0; });
+    refused([](json& j) { j["known"]["threshold"] = nullptr; });
+    refused([](json& j) { j["vehicles"][0]["profile"]["ids"][0]["id"] = -1; });
+    refused([](json& j) { j = 3; });
+    CHECK_THROWS_WITH(DetectorModel::read(run / "none.json"), Contains("cannot read"));
+  }
+  SECTION("the same seed gives the same file") {
+    Request again = request_in(data().folder() / "second");
+    again.threads = 2;
+    Detector::run(quick(), again, host);
+    CHECK(test::read_text(data().folder() / "second" / kDetectorFile) ==
+          test::read_text(run / kDetectorFile));
+  }
+}
+
+TEST_CASE("benign logs are enough to learn from", "[detector]") {
+  DetectorOptions options = quick();
+  options.use_labels = false;
+  options.inject = {"spoofing", "fabrication"};
+  test::FakeHost fake;
+  Host& host = fake.host;
+  const StageResult result =
+      Detector::run(options, request_in(data().folder() / "benign"), host);
+  CHECK(result.metrics.at("parts").at("test_01_known").at("detector").at("f1") > 0.9);
+}
+
+TEST_CASE("a budget that the benign traffic cannot support ends with 2", "[detector]") {
+  DetectorOptions options = quick();
+  options.false_alarms = 0.01;
+  test::FakeHost fake;
+  Host& host = fake.host;
+  try {
+    Detector::run(options, request_in(data().folder() / "strict"), host);
+    FAIL_CHECK("taken");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::kUsage);
+    CHECK_THAT(error.diagnostics().front().message, Contains("support no fewer than"));
+  }
+  options.take_supported = true;
+  CHECK_NOTHROW(Detector::run(options, request_in(data().folder() / "strict"), host));
+}
