@@ -82,8 +82,11 @@ Budget choose_threshold(std::span<const Stretch> stretches, double per_hour, boo
   if (per_hour < least) {
     if (!take_supported) {
       throw Error(ExitCode::kUsage,
-                  format_number("%.0f", 3600 * out.hours) + " s of benign validation traffic support no fewer "
-                  "than " + format_number("%.0f", least) + " false alarms an hour, not " + format_number("%g", per_hour),
+                  format_number("%.0f", 3600 * out.hours) +
+                      " s of benign validation traffic support no fewer "
+                      "than " +
+                      format_number("%.0f", least) + " false alarms an hour, not " +
+                      format_number("%g", per_hour),
                   "give more benign traffic, a larger false_alarms, or take_supported=true");
     }
     out.per_hour = least;

@@ -82,7 +82,8 @@ DetectorModel train(const std::vector<Log>& training, const DetectorOptions& opt
   const std::vector<std::vector<std::size_t>> groups = group_by_vehicle(training);
   const auto told = [&](double share) {
     stop_if_cancelled(host);
-    host.progress("windows", "log", static_cast<int64_t>(share * static_cast<double>(training.size())),
+    host.progress("windows", "log",
+                  static_cast<int64_t>(share * static_cast<double>(training.size())),
                   static_cast<int64_t>(training.size()));
   };
   Learning learning = learn(training, groups, options, request.seed, told);
@@ -133,7 +134,7 @@ void write_windows(const std::vector<JudgedLog>& logs, int64_t size,
 /// A method by its name in tables and metrics.
 struct Method {
   const char* name;
-  Verdicts JudgedLog::* said;
+  Verdicts JudgedLog::*said;
 };
 constexpr Method kMethods[] = {{"detector", &JudgedLog::detector},
                                {"rule", &JudgedLog::rule},
@@ -173,9 +174,8 @@ class Result {
 
  private:
   static bool has(const std::vector<JudgedLog>& logs, const Method& method) {
-    return std::any_of(logs.begin(), logs.end(), [&](const JudgedLog& log) {
-      return !(log.*method.said).scores.empty();
-    });
+    return std::any_of(logs.begin(), logs.end(),
+                       [&](const JudgedLog& log) { return !(log.*method.said).scores.empty(); });
   }
 
   void add_metrics(const char* where, const std::string& name, std::span<const JudgedLog> logs) {
@@ -233,7 +233,8 @@ class Result {
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.summary = "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
+  out.summary =
+      "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
   out.inputs = {graphs_of("can")};
   out.outputs = {{"detector", kind::kDetector}};
   out.speaks = 5;
@@ -245,8 +246,8 @@ json Detector::plan(const Options& options, const Request&) {
 }
 
 StageResult Detector::run(const Options& options, const Request& request, Host& host) {
-  const graph::GraphStore store =
-      graph::GraphStore::open(std::filesystem::path(request.input("graphs").path) / graph::kStoreName);
+  const graph::GraphStore store = graph::GraphStore::open(
+      std::filesystem::path(request.input("graphs").path) / graph::kStoreName);
   const std::vector<Log> logs = logs_of(store);
   std::vector<Log> training, tests;
   for (const Log& log : logs) (log.trains() ? training : tests).push_back(log);

@@ -29,7 +29,8 @@ Budget budget_of(const json& in, const std::string& file) {
   out.per_hour = in.at("false_alarms_per_hour");
   out.hours = in.at("benign_hours");
   out.events = in.at("benign_events");
-  if (!std::isfinite(out.threshold)) throw Error(ExitCode::kData, file + ": a threshold is not finite");
+  if (!std::isfinite(out.threshold))
+    throw Error(ExitCode::kData, file + ": a threshold is not finite");
   return out;
 }
 

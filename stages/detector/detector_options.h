@@ -16,9 +16,9 @@ struct DetectorOptions {
   bool take_supported = false;
   double least_odds = 0.05;
   bool use_labels = true;
-  std::vector<std::string> inject = {"dos",      "fuzzing",    "fuzzing-known",
-                                     "spoofing", "fabrication", "targeted",
-                                     "masquerade", "suspension", "replay"};
+  std::vector<std::string> inject = {"dos",        "fuzzing",     "fuzzing-known",
+                                     "spoofing",   "fabrication", "targeted",
+                                     "masquerade", "suspension",  "replay"};
   int64_t own_windows = 300;
   double val_fraction = 0.2;
   int64_t trees = 300;
@@ -34,9 +34,10 @@ struct DetectorOptions {
         field("false_alarms", &O::false_alarms,
               "Budget of false alarms an hour, from which the thresholds follow.")
             .range(0.001, 1e6),
-        field("take_supported", &O::take_supported,
-              "Take the smallest budget that the benign traffic supports where the one asked for is "
-              "smaller; otherwise an error."),
+        field(
+            "take_supported", &O::take_supported,
+            "Take the smallest budget that the benign traffic supports where the one asked for is "
+            "smaller; otherwise an error."),
         field("least_odds", &O::least_odds,
               "Odds of an attack below which nothing is flagged, however few false alarms the "
               "benign traffic at hand would have; benign windows count benign_weight times.")

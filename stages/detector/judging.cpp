@@ -152,7 +152,7 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
   return out;
 }
 
-json summarise(std::span<const JudgedLog> logs, const Verdicts JudgedLog::* method) {
+json summarise(std::span<const JudgedLog> logs, const Verdicts JudgedLog::*method) {
   std::vector<float> above;  // the threshold: logs may have different ones
   std::vector<int64_t> labels;
   int64_t outside = 0;

@@ -24,12 +24,12 @@ struct JudgedLog {
   std::string name, part;
   std::string profile;  ///< the vehicle whose profile was used; "" = its own first windows
   int64_t own = 0;      ///< windows that its own profile was learned from, which count nowhere
-  std::vector<int64_t> labels;   ///< of the windows that count
+  std::vector<int64_t> labels;     ///< of the windows that count
   std::vector<double> begin, end;  ///< seconds
-  std::vector<uint8_t> shadow;   ///< benign, right after an attack window
-  Verdicts detector, rule;       ///< both with the same profile
-  Verdicts own_rule;             ///< the rule with the log's own profile; empty where there is none
-  int64_t own_rule_first = 0;    ///< window that own_rule begins with, of those that count
+  std::vector<uint8_t> shadow;     ///< benign, right after an attack window
+  Verdicts detector, rule;         ///< both with the same profile
+  Verdicts own_rule;           ///< the rule with the log's own profile; empty where there is none
+  int64_t own_rule_first = 0;  ///< window that own_rule begins with, of those that count
 };
 
 /// Matches the log with a vehicle of the model by its first windows, or learns its own profile from
@@ -42,6 +42,6 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
 ///  "false_events","events","events_found","time_to_alarm","worst_time_to_alarm"}
 /// time_to_alarm: median seconds from the first attacked window's begin to the end of the first
 /// flagged one, of attacks that were found; null where there is none.
-nlohmann::json summarise(std::span<const JudgedLog> logs, const Verdicts JudgedLog::* method);
+nlohmann::json summarise(std::span<const JudgedLog> logs, const Verdicts JudgedLog::*method);
 
 }  // namespace kdgat::detector

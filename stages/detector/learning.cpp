@@ -26,8 +26,8 @@ class Learner {
   void add(std::size_t index, const std::vector<std::size_t>& vehicle) {
     const Log& log = logs_[index];
     const int64_t size = options_.window, windows = log.rows() / size;
-    const int64_t cut = windows - static_cast<int64_t>(static_cast<double>(windows) *
-                                                       options_.val_fraction);
+    const int64_t cut =
+        windows - static_cast<int64_t>(static_cast<double>(windows) * options_.val_fraction);
     const int64_t benign = log.first_attack() / size;  // windows ahead of the first attack
     std::vector<Usual> profiles;
     if (vehicle.size() > 1) {
@@ -62,7 +62,7 @@ class Learner {
   struct Usual {
     graph::VehicleProfile profile;
     int64_t first;  // window from which on it says something
-    int64_t own;  // as in Held
+    int64_t own;    // as in Held
   };
 
   int64_t learned_rows(const Log& log) const {

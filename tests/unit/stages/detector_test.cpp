@@ -20,9 +20,9 @@
 
 using namespace kdgat;
 using namespace kdgat::detector;
+using Catch::Contains;
 using kdgat::test::drive;
 using kdgat::test::ScratchFolder;
-using Catch::Contains;
 using nlohmann::json;
 
 namespace fs = std::filesystem;
@@ -263,8 +263,7 @@ TEST_CASE("benign logs are enough to learn from", "[detector]") {
   options.inject = {"spoofing", "fabrication"};
   test::FakeHost fake;
   Host& host = fake.host;
-  const StageResult result =
-      Detector::run(options, request_in(data().folder() / "benign"), host);
+  const StageResult result = Detector::run(options, request_in(data().folder() / "benign"), host);
   CHECK(result.metrics.at("parts").at("test_01_known").at("detector").at("f1") > 0.9);
 }
 
