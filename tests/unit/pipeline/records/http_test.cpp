@@ -175,6 +175,7 @@ TEST_CASE("an answer without an end is bounded in bytes", "[records]") {
   }
 }
 
+#ifndef __SANITIZE_ADDRESS__  // under which a process cannot be given less memory
 TEST_CASE("headers without an end are bounded in bytes", "[records]") {
   std::string many;
   while (many.size() < (1 << 16))
@@ -187,6 +188,7 @@ TEST_CASE("headers without an end are bounded in bytes", "[records]") {
   CHECK(answer.status == 0);
   CHECK_THAT(answer.error, Contains("512 MiB"));
 }
+#endif
 
 TEST_CASE("an answer that drips is bounded in time", "[records]") {
   const RawServer server([](const auto& send) {
