@@ -288,6 +288,12 @@ const TensorView& SafetensorsFile::tensor(const std::string& name) const {
   return found->second;
 }
 
+void SafetensorsFile::forget_pages() const {
+  const auto* mapped = static_cast<const Mapping*>(impl_->mapping.get());
+  if (mapped == nullptr || mapped->data == nullptr) return;
+  ::madvise(const_cast<std::byte*>(mapped->data), mapped->bytes, MADV_DONTNEED);
+}
+
 std::shared_ptr<const void> SafetensorsFile::mapping() const { return impl_; }
 
 std::string SafetensorsFile::header_hash() const {

@@ -106,6 +106,9 @@ class SafetensorsFile {
   std::string header_hash() const;
   /// Keeps the mapping alive; for zero-copy tensors.
   std::shared_ptr<const void> mapping() const;
+  /// Takes its pages out of this process's memory; what is read of them later comes back from the
+  /// page cache. For who has looked at all of it once and goes on with a part.
+  void forget_pages() const;
 
  private:
   struct Impl;

@@ -143,6 +143,7 @@ GraphStore::GraphStore(const std::filesystem::path& path, Check check)
   sections_ = read_sections(file(), arrays_of(*this));
   check_facts();
   check_ranges();
+  file().forget_pages();  // of parts that are not used next
 }
 
 void GraphStore::check_facts() const {
