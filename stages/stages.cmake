@@ -40,6 +40,9 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
+# What the stages detector and evaluate share.
+kdgat_add_room(kdgat_engine stages/detector
+  alarms comparison judged_log rule summary traffic)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
@@ -121,7 +124,7 @@ kdgat_add_stage(autoencoder)
 kdgat_add_stage(classifier classifier_options)
 set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 kdgat_add_stage(curriculum)
-kdgat_add_stage(detector alarms detector_model judging learning rule traffic)
+kdgat_add_stage(detector detector_model figures judging learning)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
 kdgat_add_stage(evaluate report)

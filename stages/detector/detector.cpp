@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "data/graph_domain.h"
+#include "detector/figures.h"
 #include "detector/judging.h"
 #include "detector/learning.h"
 #include "graph/graph_store.h"
-#include "kdgat/atomic_file.h"
 #include "kdgat/text.h"
 
 namespace kdgat::detector {
@@ -114,120 +114,6 @@ DetectorModel train(const std::vector<Log>& training, const DetectorOptions& opt
           std::move(classifier)};
 }
 
-void write_windows(const std::vector<JudgedLog>& logs, int64_t size,
-                   const std::filesystem::path& file) {
-  std::string out = "log,part,first_row,begin,label,score,threshold,flagged,rule\n";
-  for (const JudgedLog& log : logs) {
-    for (std::size_t w = 0; w < log.labels.size(); ++w) {
-      const auto row = (log.own + static_cast<int64_t>(w)) * size;
-      const Verdicts& said = log.detector;
-      out += log.name + "," + log.part + "," + std::to_string(row) + "," +
-             format_number("%.6f", log.begin[w]) + "," + std::to_string(log.labels[w]) + "," +
-             format_number("%.4f", said.scores[w]) + "," + format_number("%.4f", said.threshold) +
-             "," + (said.scores[w] > said.threshold ? "1," : "0,") +
-             format_number("%.4f", log.rule.scores[w]) + "\n";
-    }
-  }
-  write_file(file, out);
-}
-
-/// A method by its name in tables and metrics.
-struct Method {
-  const char* name;
-  Verdicts JudgedLog::*said;
-};
-constexpr Method kMethods[] = {{"detector", &JudgedLog::detector},
-                               {"rule", &JudgedLog::rule},
-                               {"rule with own profile", &JudgedLog::own_rule}};
-
-class Result {
- public:
-  Result(std::string step, const DetectorModel& model, const std::vector<JudgedLog>& logs)
-      : step_(std::move(step)) {
-    out_.metrics = {{"parameters", model.parameters()},
-                    {"threshold", model.known.threshold},
-                    {"threshold_adapted", model.adapted.threshold},
-                    {"parts", json::object()},
-                    {"logs", json::object()}};
-    out_.table = {{"part", "method", "windows", "attacks", "F1", "AUC", "false", "outside shadows",
-                   "missed", "false/h (95 %)", "attacks found", "time to alarm"},
-                  {}};
-    std::map<std::string, std::vector<JudgedLog>> parts;
-    for (const JudgedLog& log : logs) {
-      parts[log.part].push_back(log);
-      add_metrics("logs", log.name, std::span(&log, 1));
-    }
-    for (const auto& [part, list] : parts) add_part(part, list);
-    double least = 1;
-    for (const auto& [part, list] : parts) {
-      least = std::min(least, out_.metrics["parts"][part]["detector"]["f1"].get<double>());
-    }
-    const std::string size = grouped(model.parameters()) + " parameters";
-    out_.summary = parts.empty() ? size
-                                 : "F1 " + format_number("%.3f", least) +
-                                       (parts.size() > 1 ? " on the hardest part, " : ", ") + size;
-  }
-
-  StageResult take() { return std::move(out_); }
-  /// Where a rule does better than the detector, a sentence each.
-  const std::vector<std::string>& shortfalls() const { return shortfalls_; }
-
- private:
-  static bool has(const std::vector<JudgedLog>& logs, const Method& method) {
-    return std::any_of(logs.begin(), logs.end(),
-                       [&](const JudgedLog& log) { return !(log.*method.said).scores.empty(); });
-  }
-
-  void add_metrics(const char* where, const std::string& name, std::span<const JudgedLog> logs) {
-    for (const Method& method : kMethods) {
-      if (has({logs.begin(), logs.end()}, method)) {
-        out_.metrics[where][name][method.name] = summarise(logs, method.said);
-      }
-    }
-  }
-
-  void add_part(const std::string& part, const std::vector<JudgedLog>& logs) {
-    add_metrics("parts", part, logs);
-    const json& of = out_.metrics["parts"][part];
-    for (const Method& method : kMethods) {
-      if (!of.contains(method.name)) continue;
-      const json& m = of.at(method.name);
-      const json alarm = m.at("time_to_alarm");
-      out_.table->rows.push_back(
-          {part, method.name, m.at("n_samples"), m.at("attacks"), m.at("f1"), m.at("auc"),
-           m.at("false_windows"), m.at("false_outside_shadows"), m.at("missed_windows"),
-           format_number("%.0f", m.at("false_per_hour")) + " (" +
-               format_number("%.0f", m.at("false_per_hour_low")) + " to " +
-               format_number("%.0f", m.at("false_per_hour_high")) + ")",
-           std::to_string(m.at("events_found").get<int64_t>()) + " of " +
-               std::to_string(m.at("events").get<int64_t>()),
-           alarm.is_null() ? "" : format_number("%.2f s", alarm.get<double>())});
-    }
-    const json& own = of.at("detector");
-    for (const Method& method : kMethods) {
-      if (method.said == &JudgedLog::detector || !of.contains(method.name)) continue;
-      const double rule = of.at(method.name).at("f1"), f1 = own.at("f1");
-      if (rule > f1) {
-        shortfalls_.push_back(part + ": the " + method.name + " has F1 " +
-                              format_number("%.3f", rule) + ", the detector " +
-                              format_number("%.3f", f1));
-      }
-    }
-    int place = 0;
-    for (const char* name : {"f1", "auc", "pr_auc", "false_windows", "missed_windows"}) {
-      Figure figure(name, own.at(name));
-      figure.model = step_;
-      figure.part = part;
-      figure.place = ++place;
-      out_.figures.push_back(std::move(figure));
-    }
-  }
-
-  std::string step_;
-  StageResult out_;
-  std::vector<std::string> shortfalls_;
-};
-
 }  // namespace
 
 StageInfo Detector::info() {
@@ -267,12 +153,11 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
       host.log("warning", error.diagnostics().front().message);
     }
   }
-  write_windows(judged, options.window, request.run_dir / "windows.csv");
-  Result result(request.step, model, judged);
-  for (const std::string& sentence : result.shortfalls()) host.log("warning", sentence);
-  StageResult out = result.take();
-  out.facts = {{"model", "detector"}, {"parameters", model.parameters()}};
-  return out;
+  write_windows(judged, request.run_dir / "windows.csv");
+  const Comparison comparison(judged, {kDetector});
+  for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
+  for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
+  return result_of(request.step, model, comparison);
 }
 
 }  // namespace kdgat::detector

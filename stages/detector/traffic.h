@@ -29,6 +29,10 @@ class Log {
   bool trains() const { return source_->role == "train"; }
   int64_t rows() const { return rows_; }
   graph::CanFrame frame(int64_t row) const { return graph::frame_of(*frames_, begin_ + row); }
+  double time(int64_t row) const { return frames_->time[static_cast<std::size_t>(begin_ + row)]; }
+  uint32_t id(int64_t row) const {
+    return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
+  }
   bool restarts(int64_t row) const { return graph::restarts(*frames_, begin_ + row); }
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;

@@ -226,7 +226,7 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
       const auto all = static_cast<std::size_t>(log.rows() / 100);
       CHECK(judged.labels.size() + static_cast<std::size_t>(judged.own) == all);
       CHECK((judged.own > 0) == (log.part() == "test_02_unknown"));
-      CHECK(judged.detector.scores.size() == judged.labels.size());
+      CHECK(judged.find(kDetector)->scores.size() == judged.labels.size());
     }
   }
   SECTION("the file read again scores the same bits; a damaged one is refused") {

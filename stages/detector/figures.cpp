@@ -1,0 +1,61 @@
+#include "detector/figures.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "detector/judging.h"
+#include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
+
+namespace kdgat::detector {
+
+using nlohmann::json;
+
+void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file) {
+  std::string out = "log,part,first_row,begin,label,score,threshold,flagged,rule\n";
+  for (const JudgedLog& log : logs) {
+    const Verdicts *said = log.find(kDetector), *rule = log.find(kRule);
+    if (said == nullptr) continue;
+    for (std::size_t w = 0; w < log.labels.size(); ++w) {
+      out += log.name + "," + log.part + "," + std::to_string(log.first_row[w]) + "," +
+             format_number("%.6f", log.begin[w]) + "," + std::to_string(log.labels[w]) + "," +
+             format_number("%.4f", said->scores[w]) + "," + format_number("%.4f", said->threshold) +
+             "," + (said->scores[w] > said->threshold ? "1," : "0,") +
+             format_number("%.4f", rule->scores[w]) + "\n";
+    }
+  }
+  write_file(file, out);
+}
+
+StageResult result_of(const std::string& step, const DetectorModel& model,
+                      const Comparison& comparison) {
+  StageResult out;
+  out.metrics = comparison.metrics();
+  out.metrics["parameters"] = model.parameters();
+  out.metrics["threshold"] = model.known.threshold;
+  out.metrics["threshold_adapted"] = model.adapted.threshold;
+  out.table = comparison.main();
+  out.tables = {comparison.more(), comparison.kinds()};
+  const json& parts = out.metrics.at("parts");
+  double least = 1;
+  for (const auto& [part, methods] : parts.items()) {
+    const json& own = methods.at(kDetector);
+    least = std::min(least, own.at("f1").get<double>());
+    int place = 0;
+    for (const char* name : {"f1", "auc", "pr_auc", "false_windows", "missed_windows"}) {
+      Figure figure(name, own.at(name));
+      figure.model = step;
+      figure.part = part;
+      figure.place = ++place;
+      out.figures.push_back(std::move(figure));
+    }
+  }
+  const std::string size = grouped(model.parameters()) + " parameters";
+  out.summary = parts.empty() ? size
+                              : "F1 " + format_number("%.3f", least) +
+                                    (parts.size() > 1 ? " on the hardest part, " : ", ") + size;
+  out.facts = {{"model", "detector"}, {"parameters", model.parameters()}};
+  return out;
+}
+
+}  // namespace kdgat::detector

@@ -1,0 +1,24 @@
+// What the detector stage makes of judged logs: its result, and a table of all windows.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "detector/comparison.h"
+#include "detector/detector_model.h"
+#include "detector/judged_log.h"
+#include "kdgat/result.h"
+
+namespace kdgat::detector {
+
+/// Every window that counts: log, part, first row, begin, label, the detector's score, threshold and
+/// decision, and the rule's score. CSV.
+void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file);
+
+/// Metrics are those of the comparison, and "parameters", "threshold" and "threshold_adapted".
+/// `step`: as which its figures are told.
+StageResult result_of(const std::string& step, const DetectorModel& model,
+                      const Comparison& comparison);
+
+}  // namespace kdgat::detector
