@@ -42,7 +42,7 @@ kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
 # What the stages detector and evaluate share.
 kdgat_add_room(kdgat_engine stages/detector
-  alarms comparison judged_log rule summary traffic)
+  alarms baselines comparison judged_log plain_windows rule summary traffic)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)

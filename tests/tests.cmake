@@ -168,6 +168,8 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_objective_test.cpp
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/curriculum_test.cpp
+      tests/unit/stages/detector_baselines_test.cpp
+      tests/unit/stages/detector_figures_test.cpp
       tests/unit/stages/detector_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/fusion_test.cpp

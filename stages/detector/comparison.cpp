@@ -54,7 +54,8 @@ json more_row(const std::string& part, const std::string& method, const json& m)
 
 }  // namespace
 
-Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::string> models)
+Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::string> models,
+                       const std::vector<SameContent>& copies)
     : models_(std::move(models)),
       metrics_({{"parts", json::object()}, {"logs", json::object()}, {"kinds", json::object()}}),
       main_{{"part", "method", "windows", "attacks", "F1", "AUC", "false", "outside shadows",
@@ -75,9 +76,10 @@ Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::stri
     }
     parts[log.part].push_back(&log);
     const bool attacked = std::find(log.labels.begin(), log.labels.end(), 1) != log.labels.end();
-    if (attacked) kinds[kind_of(log.name)].push_back(&log);
+    if (attacked) kinds[attack_of(log.name)].push_back(&log);
     metrics_["logs"][log.name] = figures({&log});
   }
+  list_copies(copies);
   list_suspects(logs, parts);
   for (const auto& [part, list] : parts) add_part(part, list);
   add_kinds(kinds);
@@ -123,14 +125,14 @@ void Comparison::compare(const std::string& part, const JudgedLogs& logs,
     // On windows that both judged: a profile of a log's own beginning leaves some out.
     const double theirs = f1_where(logs, method, model), own = f1_where(logs, model, method);
     if (theirs > own) {
-      better.emplace_back(theirs, "the " + method + " has F1 " + format_number("%.3f", theirs) +
-                                      " where it has " + format_number("%.3f", own));
+      better.emplace_back(theirs, method + " " + format_number("%.4f", theirs) + " against " +
+                                      format_number("%.4f", own));
     }
   }
   if (better.empty()) return;
   std::stable_sort(better.begin(), better.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string sentence = part + ": " + model + " is not the best:";
+  std::string sentence = part + ": other methods have a higher F1 than " + model + ":";
   for (std::size_t i = 0; i < better.size(); ++i) {
     sentence += (i == 0 ? " " : ", ") + better[i].second;
   }
@@ -147,6 +149,14 @@ void Comparison::add_kinds(const Groups& kinds) {
                              m.at("pr_auc"), m.at("missed_windows"),
                              of(m.at("events_found"), m.at("events"))});
     }
+  }
+}
+
+void Comparison::list_copies(const std::vector<SameContent>& copies) {
+  for (const SameContent& pair : copies) {
+    metrics_["same_content"].push_back({pair.first, pair.second});
+    notes_.push_back(pair.second + " holds the same frames and labels as " + pair.first +
+                     ": what is said of it is not of new traffic");
   }
 }
 

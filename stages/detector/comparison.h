@@ -18,12 +18,13 @@ namespace kdgat::detector {
 class Comparison {
  public:
   /// `models`: methods that the others are held against. Keeps no reference to the logs.
-  Comparison(const std::vector<JudgedLog>& logs, std::vector<std::string> models);
+  Comparison(const std::vector<JudgedLog>& logs, std::vector<std::string> models,
+             const std::vector<SameContent>& copies);
 
   /// {"parts": {part: {method: see summarise()}}, "logs": {log: the same}, "kinds": of logs with
-  ///  attacks, {kind_of(log): the same}; only where there are suspects: "suspects": [{"log",
+  ///  attacks, {attack_of(log): the same}; only where there are suspects: "suspects": [{"log",
   ///  "window", "first_row", "frames"}], "without_suspects": {part: {method: ..}} of parts that have
-  ///  some}
+  ///  some; only where there are copies: "same_content": [[log, log]]}
   const nlohmann::json& metrics() const { return metrics_; }
 
   /// Of each part and method: counts, F1, false alarms an hour, time to alarm. A model has a second
@@ -33,7 +34,7 @@ class Comparison {
   const ResultTable& more() const { return more_; }
   const ResultTable& kinds() const { return kinds_; }
 
-  /// A sentence for each model and part where another method is better, and one on suspects.
+  /// A sentence for each model and part where another method is better; on copies and suspects.
   const std::vector<std::string>& shortfalls() const { return shortfalls_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -44,6 +45,7 @@ class Comparison {
   void add_part(const std::string& part, const JudgedLogs& logs);
   void compare(const std::string& part, const JudgedLogs& logs, const std::string& model);
   void add_kinds(const Groups& kinds);
+  void list_copies(const std::vector<SameContent>& copies);
   void list_suspects(const std::vector<JudgedLog>& logs, const Groups& parts);
 
   std::vector<std::string> models_, methods_;

@@ -114,6 +114,16 @@ DetectorModel train(const std::vector<Log>& training, const DetectorOptions& opt
           std::move(classifier)};
 }
 
+std::optional<Baselines> fit_baselines(const std::vector<Log>& training,
+                                       const DetectorOptions& options, const Request& request,
+                                       const Host& host) {
+  if (!options.baselines) return {};
+  return Baselines::fit(
+      training,
+      {options.window, options.val_fraction, options.own_windows, request.seed, request.threads},
+      [&] { stop_if_cancelled(host); });
+}
+
 }  // namespace
 
 StageInfo Detector::info() {
@@ -134,27 +144,30 @@ json Detector::plan(const Options& options, const Request&) {
 StageResult Detector::run(const Options& options, const Request& request, Host& host) {
   const graph::GraphStore store = graph::GraphStore::open(
       std::filesystem::path(request.input("graphs").path) / graph::kStoreName);
-  const std::vector<Log> logs = logs_of(store);
-  std::vector<Log> training, tests;
-  for (const Log& log : logs) (log.trains() ? training : tests).push_back(log);
+  std::vector<Log> logs = logs_of(store), training, tests;
+  for (Log& log : logs) {
+    if (options.monotonic) log.make_monotonic();
+    (log.trains() ? training : tests).push_back(log);
+  }
   if (training.empty()) throw Error(ExitCode::kData, "the data has no training log");
   const DetectorModel model = train(training, options, request, host);
   stop_if_cancelled(host);
   model.write(request.run_dir / kDetectorFile);
+  const std::optional<Baselines> baselines = fit_baselines(training, options, request, host);
   std::vector<JudgedLog> judged;
   for (const Log& log : tests) {
     stop_if_cancelled(host);
     host.progress("test", "log", static_cast<int64_t>(judged.size()),
                   static_cast<int64_t>(tests.size()));
     try {
-      judged.push_back(judge(log, model, options.own_windows));
+      judged.push_back(judge(log, model, options.own_windows, baselines ? &*baselines : nullptr));
     } catch (const Error& error) {
       if (error.code() != ExitCode::kData) throw;
       host.log("warning", error.diagnostics().front().message);
     }
   }
   write_windows(judged, request.run_dir / "windows.csv");
-  const Comparison comparison(judged, {kDetector});
+  const Comparison comparison(judged, {kDetector}, same_content(logs));
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
   for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
   return result_of(request.step, model, comparison);

@@ -26,6 +26,8 @@ struct DetectorOptions {
   double learning_rate = 0.05;
   double benign_weight = 5;
   double forgotten = 0.1;
+  bool baselines = true;
+  bool monotonic = false;
 
   static auto table() {
     using O = DetectorOptions;
@@ -64,7 +66,14 @@ struct DetectorOptions {
               "Share of ids of which a profile forgets, for a second pass over the training "
               "windows, that some of their bytes ever moved: so a signal that happened to rest "
               "when the profile was learned is no alarm.")
-            .range(0, 1)};
+            .range(0, 1),
+        field("baselines", &O::baselines,
+              "Fit simple methods on the training logs and judge them on the same windows as the "
+              "detector: rules, a look-up of ids, boosted trees and isolation forests on plain "
+              "numbers."),
+        field("monotonic", &O::monotonic,
+              "Take for the time of each frame the latest time until then, so that no clock steps "
+              "back: figures that change by it rest on errors of the recording.")};
   }
 };
 

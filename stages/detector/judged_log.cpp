@@ -16,7 +16,7 @@ const Verdicts* JudgedLog::find(const std::string& method) const {
   return found == said.end() || found->scores.empty() ? nullptr : &*found;
 }
 
-std::string kind_of(const std::string& name) {
+std::string attack_of(const std::string& name) {
   // Kinds of two words ahead of those that they end with.
   constexpr const char* kInjected[] = {"fuzzing-known", "fuzzing",     "dos",
                                        "spoofing",      "fabrication", "targeted",

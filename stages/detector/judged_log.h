@@ -52,7 +52,7 @@ struct JudgedLog {
 /// What kind of attack a log holds, by its name: the kind that `kdgat data inject` has put at its
 /// end ("drive-3-fuzzing-known"), or else its first word, as in the published files ("DoS-kia",
 /// "rpm-accessory-1").
-std::string kind_of(const std::string& name);
+std::string attack_of(const std::string& name);
 
 /// Fills `shadow`, `attacked` and `suspect` from the rows of the log, by `size`, `first_row` and
 /// `labels`, and times where there are none yet. Suspects are benign windows that

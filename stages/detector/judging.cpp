@@ -1,15 +1,12 @@
 #include "detector/judging.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "detector/rule.h"
 
 namespace kdgat::detector {
 namespace {
-
-constexpr int64_t kLeastOwn = 20;  // windows; fewer say too little of what is usual
 
 struct Windows {
   std::vector<float> scores;
@@ -35,17 +32,6 @@ Windows score(const Log& log, const graph::VehicleProfile& profile, const Detect
   return out;
 }
 
-std::vector<float> rule_scores(const Log& log, const graph::VehicleProfile& profile,
-                               int64_t window) {
-  std::vector<float> out;
-  RuleWindows rule(profile, window);
-  for (int64_t row = 0; row < log.rows(); ++row) {
-    if (log.restarts(row)) rule.restart();
-    if (rule.add(log.frame(row))) out.push_back(rule.odd());
-  }
-  return out;
-}
-
 template <class T>
 void drop_first(std::vector<T>& values, int64_t count) {
   values.erase(values.begin(), values.begin() + count);
@@ -53,12 +39,13 @@ void drop_first(std::vector<T>& values, int64_t count) {
 
 }  // namespace
 
-JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows) {
+JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
+                const Baselines* baselines) {
   JudgedLog out;
   out.name = log.name();
   out.part = log.part();
-  const int64_t benign = log.first_attack() / model.window;
-  const int64_t own = std::min(own_windows, benign);
+  const OwnBeginning beginning = learn_own(log, model.window, own_windows);
+  const auto& [own, learned] = beginning;
   const std::vector<uint32_t> ids = log.benign_ids(std::max(own, kLeastOwn) * model.window);
   const Vehicle* known = nullptr;
   double best = kSameVehicle;
@@ -69,10 +56,7 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
       best = share;
     }
   }
-  std::optional<graph::VehicleProfile> learned;
-  if (own >= kLeastOwn) {
-    learned = learn_profile(std::array{Piece{&log, 0, own * model.window}});
-  } else if (known == nullptr) {
+  if (!learned && known == nullptr) {
     throw Error(ExitCode::kData,
                 log.name() + ": a vehicle never seen, and only " + std::to_string(own) +
                     " windows of its own traffic ahead of the first attack",
@@ -87,9 +71,10 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
   Windows windows = score(log, profile, model);
   std::vector<float> rule = rule_scores(log, profile, model.window);
   rule.resize(windows.scores.size());
-  const auto count = static_cast<std::size_t>(std::ssize(windows.scores) - out.own);
-  for (std::size_t w = 0; w < count; ++w) {
-    out.first_row.push_back((out.own + static_cast<int64_t>(w)) * model.window);
+  std::vector<int64_t> numbers;  // of the windows that count
+  for (int64_t w = out.own; w < std::ssize(windows.scores); ++w) {
+    numbers.push_back(w);
+    out.first_row.push_back(w * model.window);
   }
   const auto add = [&](const std::string& method, std::vector<float>& scores, double threshold,
                        int64_t first) {
@@ -99,7 +84,9 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
   add(kDetector, windows.scores, (known != nullptr ? model.known : model.adapted).threshold,
       out.own);
   add(kRule, rule, RuleWindows::kThreshold, out.own);
-  if (learned) {
+  if (baselines != nullptr) {
+    for (Verdicts& said : baselines->judge(log, numbers)) out.said.push_back(std::move(said));
+  } else if (learned) {
     std::vector<float> with_own = rule_scores(log, *learned, model.window);
     add(kOwnRule, with_own, RuleWindows::kThreshold, own);
   }

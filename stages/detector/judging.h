@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "detector/baselines.h"
 #include "detector/detector_model.h"
 #include "detector/judged_log.h"
 #include "detector/traffic.h"
@@ -10,12 +11,13 @@
 namespace kdgat::detector {
 
 inline constexpr const char* kDetector = "detector";
-/// With the same profile as the detector; with that of the log's own first windows.
+/// See rule.h; with the same profile as the detector.
 inline constexpr const char* kRule = "rule";
-inline constexpr const char* kOwnRule = "rule with own profile";
 
 /// Matches the log with a vehicle of the model by its first windows, or learns its own profile from
 /// at most `own_windows` ahead of the first attack row. Throws Error(kData) where there are too few.
-JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows);
+/// The detector, the rule, and all baselines where there are any.
+JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
+                const Baselines* baselines = nullptr);
 
 }  // namespace kdgat::detector

@@ -22,4 +22,15 @@ bool RuleWindows::add(const graph::CanFrame& frame) {
   return true;
 }
 
+std::vector<float> rule_scores(const Log& log, const graph::VehicleProfile& profile,
+                               int64_t window) {
+  std::vector<float> out;
+  RuleWindows rule(profile, window);
+  for (int64_t row = 0; row < log.rows(); ++row) {
+    if (log.restarts(row)) rule.restart();
+    if (rule.add(log.frame(row))) out.push_back(rule.odd());
+  }
+  return out;
+}
+
 }  // namespace kdgat::detector

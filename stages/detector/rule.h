@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "data/can/can_frame.h"
 #include "data/can/vehicle_profile.h"
+#include "detector/traffic.h"
 
 namespace kdgat::detector {
 
@@ -31,5 +33,9 @@ class RuleWindows {
   float largest_ = 0, odd_ = 0;
   std::unordered_map<uint32_t, double> last_;  // of known ids
 };
+
+/// odd() of every complete window of a log.
+std::vector<float> rule_scores(const Log& log, const graph::VehicleProfile& profile,
+                               int64_t window);
 
 }  // namespace kdgat::detector

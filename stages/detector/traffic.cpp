@@ -1,17 +1,62 @@
 #include "detector/traffic.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <numeric>
 
 #include "graph/random.h"
 
 namespace kdgat::detector {
+namespace {
+
+bool same_row(const graph::CanFrame& a, const graph::CanFrame& b) {
+  return a.id == b.id && a.length == b.length && a.label == b.label && a.payload == b.payload;
+}
+
+/// FNV-1a over what same_row() compares.
+uint64_t content_hash(const Log& log) {
+  constexpr uint64_t kPrime = 0x100000001b3;
+  uint64_t out = 0xcbf29ce484222325;
+  const auto add = [&](uint64_t number) { out = (out ^ number) * kPrime; };
+  for (int64_t row = 0; row < log.rows(); ++row) {
+    const graph::CanFrame frame = log.frame(row);
+    add(frame.id);
+    add(frame.length);
+    add(static_cast<uint8_t>(frame.label));
+    for (std::size_t i = 0; i < frame.length; ++i) add(frame.payload[i]);
+  }
+  return out;
+}
+
+/// Equal hashes are looked at row by row.
+bool is_copy(const Log& a, const Log& b) {
+  if (a.rows() != b.rows()) return false;
+  int64_t row = 0;
+  while (row < a.rows() && same_row(a.frame(row), b.frame(row))) ++row;
+  return row == a.rows();
+}
+
+}  // namespace
 
 int64_t Log::first_attack() const {
   int64_t row = 0;
   while (row < rows_ && !is_attack(row)) ++row;
   return row;
+}
+
+void Log::make_monotonic() {
+  std::vector<double> times;
+  double latest = std::numeric_limits<double>::quiet_NaN();
+  for (int64_t row = 0; row < rows_; ++row) {
+    const double now = time(row);
+    if (restarts(row) || !(now <= latest)) latest = now;
+    times.push_back(std::isnan(now) ? now : latest);
+  }
+  times_ = std::make_shared<const std::vector<double>>(std::move(times));
 }
 
 std::vector<uint32_t> Log::benign_ids(int64_t end) const {
@@ -38,6 +83,24 @@ std::vector<Log> logs_of(const graph::GraphStore& store) {
   return out;
 }
 
+std::vector<SameContent> same_content(std::span<const Log> logs) {
+  std::vector<SameContent> out;
+  std::map<uint64_t, std::vector<std::size_t>> seen;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    std::vector<std::size_t>& alike = seen[content_hash(logs[i])];
+    const auto twin = std::find_if(alike.begin(), alike.end(), [&](std::size_t other) {
+      return is_copy(logs[i], logs[other]);
+    });
+    if (twin == alike.end()) {
+      alike.push_back(i);
+    } else if (logs[i].trains() != logs[*twin].trains() ||
+               (!logs[i].trains() && logs[i].part() != logs[*twin].part())) {
+      out.push_back({logs[*twin].name(), logs[i].name()});
+    }
+  }
+  return out;
+}
+
 graph::VehicleProfile learn_profile(std::span<const Piece> pieces) {
   graph::ProfileBuilder builder;
   for (const Piece& piece : pieces) {
@@ -48,6 +111,15 @@ graph::VehicleProfile learn_profile(std::span<const Piece> pieces) {
     }
   }
   return builder.profile();
+}
+
+OwnBeginning learn_own(const Log& log, int64_t window, int64_t most) {
+  OwnBeginning out;
+  out.windows = std::min(most, log.first_attack() / window);
+  if (out.windows >= kLeastOwn) {
+    out.profile = learn_profile(std::array{Piece{&log, 0, out.windows * window}});
+  }
+  return out;
 }
 
 double overlap(std::span<const uint32_t> a, std::span<const uint32_t> b) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +30,15 @@ class Log {
   const std::string& part() const { return source_->scenario; }
   bool trains() const { return source_->role == "train"; }
   int64_t rows() const { return rows_; }
-  graph::CanFrame frame(int64_t row) const { return graph::frame_of(*frames_, begin_ + row); }
-  double time(int64_t row) const { return frames_->time[static_cast<std::size_t>(begin_ + row)]; }
+  graph::CanFrame frame(int64_t row) const {
+    graph::CanFrame out = graph::frame_of(*frames_, begin_ + row);
+    out.time = time(row);
+    return out;
+  }
+  double time(int64_t row) const {
+    return times_ != nullptr ? (*times_)[static_cast<std::size_t>(row)]
+                             : frames_->time[static_cast<std::size_t>(begin_ + row)];
+  }
   uint32_t id(int64_t row) const {
     return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
   }
@@ -37,6 +46,9 @@ class Log {
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
   }
+  /// From now on no time is earlier than one before it, as far as the last restart: each is the
+  /// latest until then.
+  void make_monotonic();
   /// The first row that is labelled as an attack; rows() if none is.
   int64_t first_attack() const;
   /// Of rows without an attack label below `end`, ascending.
@@ -46,9 +58,20 @@ class Log {
   const graph::Source* source_;
   const graph::Frames* frames_;
   int64_t begin_, rows_;
+  std::shared_ptr<const std::vector<double>> times_;  // in the place of those of the store
 };
 
+/// Throws Error(kData) where the store has no frames.
 std::vector<Log> logs_of(const graph::GraphStore& store);
+
+/// Names of two logs of which one is a copy of the other: the same ids, payloads and labels, row by
+/// row, whatever their times are.
+struct SameContent {
+  std::string first, second;
+};
+/// Of logs of different test parts, or of training and a part; of several copies each beside the
+/// first.
+std::vector<SameContent> same_content(std::span<const Log> logs);
 
 /// Rows [begin, end) of a log.
 struct Piece {
@@ -57,6 +80,15 @@ struct Piece {
 };
 /// What the benign rows of these pieces teach.
 graph::VehicleProfile learn_profile(std::span<const Piece> pieces);
+
+/// The log's own first windows, at most `most` of them, all ahead of its first attack row, and what
+/// they teach; no profile where there are fewer than kLeastOwn.
+struct OwnBeginning {
+  int64_t windows = 0;
+  std::optional<graph::VehicleProfile> profile;
+};
+inline constexpr int64_t kLeastOwn = 20;  ///< windows; fewer say too little of what is usual
+OwnBeginning learn_own(const Log& log, int64_t window, int64_t most);
 
 /// Share of ids in both of those in either (Jaccard); 0 of nothing. Both ascending.
 double overlap(std::span<const uint32_t> a, std::span<const uint32_t> b);

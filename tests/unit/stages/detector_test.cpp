@@ -6,8 +6,6 @@
 #include <fstream>
 #include <functional>
 
-#include "data/can/can_writer.h"
-#include "data/graph_domain.h"
 #include "detector/alarms.h"
 #include "detector/detector.h"
 #include "detector/detector_model.h"
@@ -15,14 +13,13 @@
 #include "detector/learning.h"
 #include "detector/rule.h"
 #include "support/can_drive.h"
-#include "support/import_options.h"
+#include "support/can_logs.h"
 #include "support/stage_data.h"
 
 using namespace kdgat;
 using namespace kdgat::detector;
 using Catch::Contains;
 using kdgat::test::drive;
-using kdgat::test::ScratchFolder;
 using nlohmann::json;
 
 namespace fs = std::filesystem;
@@ -30,36 +27,13 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Two vehicles, two drives each, and tests of one of them and of a third.
-class DetectorData {
- public:
-  DetectorData() {
-    for (const int64_t vehicle : {0, 1}) {
-      const std::string name = "car" + std::to_string(vehicle);
-      write("train_01/" + name + "-a.csv", drive(90, 0, "", vehicle));
-      write("train_01/" + name + "-b.csv", drive(90, 1, "", vehicle));
-    }
-    write("test_01_known/spoofing.csv", drive(40, 7, "spoofing", 0));
-    write("test_02_unknown/dos.csv", drive(60, 8, "dos", 2));
-    graph::ImportOptions options;
-    options.features = "v3";
-    graph::import_logs(folder_ / "logs", folder_ / "data", options);
-  }
-
-  fs::path store() const { return folder_ / "data" / graph::kStoreName; }
-  const ScratchFolder& folder() const { return folder_; }
-
- private:
-  void write(const std::string& name, const std::vector<graph::CanFrame>& frames) const {
-    const fs::path file = folder_ / "logs" / name;
-    fs::create_directories(file.parent_path());
-    std::ofstream(file) << graph::format_log(frames, "can-train-and-test");
-  }
-
-  ScratchFolder folder_;
-};
-
-const DetectorData& data() {
-  static const DetectorData one;
+const test::LogStore& data() {
+  static const test::LogStore one({{"train_01/car0-a.csv", drive(90, 0, "", 0)},
+                                   {"train_01/car0-b.csv", drive(90, 1, "", 0)},
+                                   {"train_01/car1-a.csv", drive(90, 0, "", 1)},
+                                   {"train_01/car1-b.csv", drive(90, 1, "", 1)},
+                                   {"test_01_known/spoofing.csv", drive(40, 7, "spoofing", 0)},
+                                   {"test_02_unknown/dos.csv", drive(60, 8, "dos", 2)}});
   return one;
 }
 
@@ -69,7 +43,7 @@ Request request_in(const fs::path& run, int64_t seed = 42) {
   request.step = "detector";
   request.seed = seed;
   request.run_dir = run;
-  request.inputs["graphs"] = {{"data", "graphs", data().store().parent_path().string(), {}}};
+  request.inputs["graphs"] = {{"data", "graphs", data().data().string(), {}}};
   return request;
 }
 
@@ -163,11 +137,7 @@ TEST_CASE("the rule looks at unknown ids and at gaps below half a period", "[det
 }
 
 TEST_CASE("logs of one vehicle are known by their ids", "[detector]") {
-  const graph::GraphStore store = graph::GraphStore::open(data().store());
-  std::vector<Log> training;
-  for (const Log& log : logs_of(store)) {
-    if (log.trains()) training.push_back(log);
-  }
+  const std::vector<Log> training = data().training();
   REQUIRE(training.size() == 4);
   const auto groups = group_by_vehicle(training);
   REQUIRE(groups.size() == 2);
@@ -218,10 +188,8 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
   CHECK(fs::file_size(run / kDetectorFile) < 1'000'000);
 
   SECTION("its own windows count nowhere") {
-    const graph::GraphStore store = graph::GraphStore::open(data().store());
     const DetectorModel model = DetectorModel::read(run / kDetectorFile);
-    for (const Log& log : logs_of(store)) {
-      if (log.trains()) continue;
+    for (const Log& log : data().tests()) {
       const JudgedLog judged = judge(log, model, 300);
       const auto all = static_cast<std::size_t>(log.rows() / 100);
       CHECK(judged.labels.size() + static_cast<std::size_t>(judged.own) == all);
