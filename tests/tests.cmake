@@ -172,6 +172,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector_figures_test.cpp
       tests/unit/stages/detector_test.cpp
       tests/unit/stages/distill_test.cpp
+      tests/unit/stages/evaluate_beside_test.cpp
       tests/unit/stages/fusion_test.cpp
       tests/unit/stages/graphsage_test.cpp
       tests/unit/stages/stages_test.cpp

@@ -67,13 +67,17 @@ Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::stri
       kinds_{{"kind of attack", "files", "method", "attacks", "F1", "PR-AUC", "missed",
               "attacks found"},
              {}} {
-  Groups parts, kinds;
   for (const JudgedLog& log : logs) {
     for (const Verdicts& one : log.said) {
       if (std::find(methods_.begin(), methods_.end(), one.method) == methods_.end()) {
         methods_.push_back(one.method);
       }
     }
+  }
+  std::stable_partition(methods_.begin(), methods_.end(),
+                        [this](const std::string& method) { return is_model(method); });
+  Groups parts, kinds;
+  for (const JudgedLog& log : logs) {
     parts[log.part].push_back(&log);
     const bool attacked = std::find(log.labels.begin(), log.labels.end(), 1) != log.labels.end();
     if (attacked) kinds[attack_of(log.name)].push_back(&log);

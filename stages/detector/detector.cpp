@@ -129,6 +129,7 @@ std::optional<Baselines> fit_baselines(const std::vector<Log>& training,
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
+  out.version = 2;  // baselines, suspects, figures by kind of attack
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
   out.inputs = {graphs_of("can")};

@@ -35,6 +35,7 @@ void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& o
   const int64_t first_attack = log.first_attack();
   int64_t last_attack = log.rows() - 1;
   while (last_attack >= 0 && !log.is_attack(last_attack)) --last_attack;
+  const bool is_known = !benign_ids.empty() || first_attack >= kLeastOwn * out.size;
   const std::vector<uint32_t> ahead = log.benign_ids(first_attack);
   benign_ids.insert(benign_ids.end(), ahead.begin(), ahead.end());
   std::sort(benign_ids.begin(), benign_ids.end());
@@ -59,7 +60,7 @@ void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& o
     }
     out.shadow[w] = w > 0 && is_attack(w - 1) ? 1 : 0;
     const bool behind = last_attack >= 0 && begin > last_attack;
-    if (!behind && out.shadow[w] == 0 && !is_attack(w + 1)) continue;
+    if (!is_known || (!behind && out.shadow[w] == 0 && !is_attack(w + 1))) continue;
     for (int64_t row = begin; row < end; ++row) {
       out.suspect[w] +=
           std::binary_search(benign_ids.begin(), benign_ids.end(), log.id(row)) ? 0 : 1;

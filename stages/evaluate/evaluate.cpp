@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
 
+#include "evaluate/beside.h"
 #include "evaluate/report.h"
 #include "file/safetensors.h"
 #include "kdgat/atomic_file.h"
@@ -84,21 +84,6 @@ std::string listed(const std::vector<std::string>& names) {
                                : out;
 }
 
-/// The threshold that decides on raw scores as `threshold` does on scores, which rise with them.
-double on_raw_scale(const Predictions& p, double threshold) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  double below = -kInfinity, above = kInfinity;
-  for (std::size_t i = 0; i < p.raw.size(); ++i) {
-    const double raw = p.raw[i];
-    if (p.score[i] > threshold) {
-      above = std::min(above, raw);
-    } else {
-      below = std::max(below, raw);
-    }
-  }
-  return below > -kInfinity ? below : above - 1;
-}
-
 /// Scores, decides and keeps what every model said.
 class Evaluation {
  public:
@@ -108,7 +93,8 @@ class Evaluation {
         data_(data),
         request_(request),
         host_(host),
-        report_(source_names(data.store)) {}
+        report_(source_names(data.store)),
+        beside_(data, request, host) {}
 
   void add(const Model& model) {
     Predictions& val = score(model, "val");
@@ -120,6 +106,7 @@ class Evaluation {
       Predictions& p = score(model, part);
       if (contains_one(p.name(), options_.calibrate)) calibrate(p, facts);
       judge(p, facts);
+      beside_.add(model.step, p, on_raw_scale(p, facts.decision.threshold));
     }
   }
 
@@ -133,7 +120,11 @@ class Evaluation {
                              "validation is used");
   }
 
-  json result() const { return report_.result(); }
+  json result() {
+    StageResult out = report_.result();
+    beside_.finish(out);
+    return out;
+  }
 
   void write() const {
     graph::SafetensorsWriter writer;
@@ -238,6 +229,7 @@ class Evaluation {
   const Host& host_;
   std::deque<std::pair<std::string, Predictions>> predictions_;  // references stay valid
   Report report_;
+  Beside beside_;
   std::map<std::string, std::vector<std::string>> warnings_;  ///< steps, by what is wrong
   std::set<std::string> uncalibrated_;                        ///< files
 };
@@ -247,7 +239,7 @@ class Evaluation {
 StageInfo Evaluate::info() {
   StageInfo out;
   out.name = "evaluate";
-  out.version = 2;  // thresholds calibrated for unknown vehicles
+  out.version = 3;  // baselines beside the models
   out.summary = "Score trained models on validation and test data, the threshold from validation.";
   out.inputs = {graphs_of("can"), {"models", "model", true, true}};
   out.outputs = {{"metrics", "metrics"}};

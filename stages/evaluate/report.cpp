@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "kdgat/figures.h"
@@ -120,6 +121,20 @@ std::vector<std::size_t> judged(const Predictions& p) {
     if (p.label[i] >= 0 && !is_used[i]) out.push_back(i);
   }
   return out;
+}
+
+double on_raw_scale(const Predictions& p, double threshold) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double below = -kInfinity, above = kInfinity;
+  for (std::size_t i = 0; i < p.raw.size(); ++i) {
+    const double raw = p.raw[i];
+    if (p.score[i] > threshold) {
+      above = std::min(above, raw);
+    } else {
+      below = std::max(below, raw);
+    }
+  }
+  return below > -kInfinity ? below : above - 1;
 }
 
 void Report::add(const ModelFacts& model) {

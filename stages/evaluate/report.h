@@ -44,6 +44,9 @@ struct ModelFacts {
 /// Positions of a part whose graphs have a label and were not used to find a threshold.
 std::vector<std::size_t> judged(const Predictions& p);
 
+/// The threshold that decides on raw scores as `threshold` does on scores, which rise with them.
+double on_raw_scale(const Predictions& p, double threshold);
+
 /// Collects models one after another.
 class Report {
  public:

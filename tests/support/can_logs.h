@@ -21,19 +21,17 @@ namespace kdgat::test {
 /// Names of logs ("test_01/dos.csv") and their frames.
 using NamedLogs = std::vector<std::pair<std::string, std::vector<graph::CanFrame>>>;
 
-/// Writes and imports them in its own folder.
+/// Writes and imports them in its own folder; a stride of 0 is that of the window.
 class LogStore {
  public:
-  explicit LogStore(const NamedLogs& logs, int64_t window = 100) {
+  explicit LogStore(const NamedLogs& logs, int64_t window = 100, int64_t stride = 0) {
     for (const auto& [name, frames] : logs) {
       write_text(folder_ / "logs" / name, graph::format_log(frames, "can-train-and-test"));
     }
-    import(folder_ / "logs", window);
+    import(folder_ / "logs", window, stride == 0 ? window : stride);
   }
   /// Of files that are there.
-  explicit LogStore(const std::filesystem::path& source, int64_t window = 100) {
-    import(source, window);
-  }
+  explicit LogStore(const std::filesystem::path& source) { import(source, 100, 100); }
 
   std::filesystem::path data() const { return folder_ / "data"; }
   const ScratchFolder& folder() const { return folder_; }
@@ -43,10 +41,11 @@ class LogStore {
   std::vector<detector::Log> tests() const { return where(false); }
 
  private:
-  void import(const std::filesystem::path& source, int64_t window) {
+  void import(const std::filesystem::path& source, int64_t window, int64_t stride) {
     graph::ImportOptions options;
     options.features = "v3";
-    options.window = options.stride = window;
+    options.window = window;
+    options.stride = stride;
     graph::import_logs(source, data(), options);
     store_.emplace(graph::GraphStore::open(data() / graph::kStoreName));
   }

@@ -225,6 +225,8 @@ TEST_CASE("benign windows near attacks with unknown ids are suspect", "[detector
   CHECK(std::isnan(out.attacked[1]));
   CHECK(out.begin[2] == Approx(0.2));
   CHECK(out.end[2] == Approx(0.29));
+  mark_windows(log, {}, out);  // 25 rows of a vehicle never seen say too little
+  CHECK(out.suspect == std::vector<int32_t>(8, 0));
 
   // Far from any attack there are none, whatever the ids are.
   std::vector<graph::CanFrame> benign = two_ids(80);

@@ -1,0 +1,151 @@
+#include "evaluate/beside.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace kdgat::evaluate {
+namespace {
+
+/// The threshold of calibrated windows where each file has its own.
+double threshold_of(const Predictions& p, int32_t source) {
+  std::size_t f = 0;
+  while (p.files.at(f).source != source) ++f;
+  return p.file_threshold.at(f);
+}
+
+}  // namespace
+
+Beside::Beside(const train::Data& data, const Request& request, const Host& host)
+    : data_(data), host_(host) {
+  options_.seed = request.seed;
+  options_.threads = request.threads;
+  if (data.store.frames() == nullptr || data.store.graphs() == 0) return;
+  logs_ = detector::logs_of(data.store);
+  options_.window = data.store.row_end()[0] - data.store.row_begin()[0];
+  const nlohmann::json held = data.split.options.value("val_fraction", nlohmann::json());
+  if (held.is_number()) options_.val_fraction = held;
+}
+
+void Beside::add(const std::string& model, const Predictions& p, double threshold) {
+  if (logs_.empty()) return;
+  const auto verdicts = [&](const Place& place, const std::string& method, double above) {
+    detector::Verdicts out{method, {}, above, false};
+    for (const std::size_t i : place.positions) out.scores.push_back(p.raw[i]);
+    return out;
+  };
+  const std::string calibrated = model + " calibrated";
+  for (const Place& place : places(p)) {
+    const auto [at, is_new] = at_.try_emplace({p.part, place.log}, judged_.size());
+    if (is_new) judged_.push_back(windows_of(p, place));
+    std::vector<detector::Verdicts>& said = judged_[at->second].said;
+    said.push_back(verdicts(place, model, threshold));
+    if (!p.files.empty()) {
+      said.push_back(verdicts(place, calibrated, threshold_of(p, static_cast<int32_t>(place.log))));
+    }
+    for (const detector::Verdicts& one : said) {
+      if (std::find(models_.begin(), models_.end(), one.method) == models_.end()) {
+        models_.push_back(one.method);
+      }
+    }
+  }
+}
+
+std::vector<Beside::Place> Beside::places(const Predictions& p) {
+  const graph::GraphStore& store = data_.store;
+  std::map<std::size_t, std::vector<std::size_t>> by_log;
+  for (const std::size_t i : judged(p)) {
+    const auto g = static_cast<std::size_t>(p.graph[i]);
+    const auto log = static_cast<std::size_t>(store.source_of()[g]);
+    const int64_t begin = store.row_begin()[g], rows = store.row_end()[g] - begin;
+    if (logs_[log].trains()) {
+      left_out_.insert(p.name() +
+                       ": no baselines beside the models, its windows are of logs that "
+                       "baselines learn from");
+      return {};
+    }
+    if (rows != options_.window || begin % options_.window != 0 ||
+        begin + rows > logs_[log].rows()) {
+      left_out_.insert(p.name() + ": no baselines beside the models, its graphs are not each " +
+                       std::to_string(options_.window) +
+                       " rows of a log one after another (stride, chunk_rows, or several captures "
+                       "in one file)");
+      return {};
+    }
+    by_log[log].push_back(i);
+  }
+  std::vector<Place> out;
+  for (auto& [log, positions] : by_log) {
+    std::sort(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
+      return store.row_begin()[static_cast<std::size_t>(p.graph[a])] <
+             store.row_begin()[static_cast<std::size_t>(p.graph[b])];
+    });
+    out.push_back({log, std::move(positions)});
+  }
+  return out;
+}
+
+detector::JudgedLog Beside::windows_of(const Predictions& p, const Place& place) const {
+  detector::JudgedLog out;
+  out.name = logs_[place.log].name();
+  out.part = p.name();
+  out.size = options_.window;
+  for (const std::size_t i : place.positions) {
+    out.labels.push_back(p.label[i]);
+    out.first_row.push_back(data_.store.row_begin()[static_cast<std::size_t>(p.graph[i])]);
+  }
+  detector::mark_windows(logs_[place.log], ids_of_vehicle(logs_[place.log]), out);
+  return out;
+}
+
+std::vector<uint32_t> Beside::ids_of_vehicle(const detector::Log& log) const {
+  const int64_t ahead = std::max(log.first_attack(), detector::kLeastOwn * options_.window);
+  const std::vector<uint32_t> ids = log.benign_ids(ahead);
+  std::vector<uint32_t> out;
+  for (const detector::Log& other : logs_) {
+    if (!other.trains()) continue;
+    const std::vector<uint32_t> theirs = other.benign_ids(other.rows());
+    if (detector::overlap(ids, theirs) <= detector::kSameVehicle) continue;
+    out.insert(out.end(), theirs.begin(), theirs.end());
+  }
+  return out;
+}
+
+void Beside::judge() {
+  std::vector<detector::Log> training;
+  std::copy_if(logs_.begin(), logs_.end(), std::back_inserter(training),
+               [](const detector::Log& log) { return log.trains(); });
+  const auto stop_if_cancelled = [&] {
+    const ExitCode code = host_.cancelled();
+    if (code != ExitCode::kOk) throw Error(code, "stopped while fitting baselines");
+  };
+  const auto baselines = detector::Baselines::fit(training, options_, stop_if_cancelled);
+  for (const auto& [key, at] : at_) {
+    stop_if_cancelled();
+    detector::JudgedLog& log = judged_[at];
+    std::vector<int64_t> numbers;
+    for (const int64_t row : log.first_row) numbers.push_back(row / options_.window);
+    for (detector::Verdicts& said : baselines.judge(logs_[key.second], numbers)) {
+      log.said.push_back(std::move(said));
+    }
+  }
+}
+
+void Beside::finish(StageResult& result) {
+  if (data_.store.frames() == nullptr) {
+    result.summary = "data.features=v3 puts baselines beside the models";
+    return;
+  }
+  for (const std::string& reason : left_out_) host_.log("warning", reason);
+  if (judged_.empty()) return;
+  judge();
+  const detector::Comparison comparison(judged_, models_, detector::same_content(logs_));
+  for (const auto* list : {&comparison.notes(), &comparison.shortfalls()}) {
+    for (const std::string& sentence : *list) host_.log("warning", sentence);
+  }
+  result.metrics["baselines"] = comparison.metrics();
+  for (const ResultTable* table : {&comparison.main(), &comparison.more(), &comparison.kinds()}) {
+    result.tables.push_back(*table);
+  }
+}
+
+}  // namespace kdgat::evaluate

@@ -1,0 +1,60 @@
+// Baselines beside the models: on stores that keep the frames of their logs, simple methods are
+// fitted on the training logs and judged on the windows that the models scored. Owns what each said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "detector/baselines.h"
+#include "detector/comparison.h"
+#include "detector/judged_log.h"
+#include "detector/traffic.h"
+#include "evaluate/report.h"
+#include "kdgat/stage.h"
+#include "train/data_set.h"
+
+namespace kdgat::evaluate {
+
+class Beside {
+ public:
+  /// `data` must outlive this.
+  Beside(const train::Data& data, const Request& request, const Host& host);
+
+  /// A test part by one model; `threshold` on the scale of Predictions::raw. Where the part is
+  /// calibrated the model counts once more, by the thresholds of the files.
+  void add(const std::string& model, const Predictions& p, double threshold);
+
+  /// Adds the comparison to a result: "baselines" of its metrics (see Comparison::metrics), and
+  /// tables. Logs what it found, and why there is none of a part; where the store has no frames the
+  /// result's summary says how to get some.
+  void finish(StageResult& result);
+
+ private:
+  struct Place {
+    std::size_t log;                     ///< of logs_
+    std::vector<std::size_t> positions;  ///< in the part, in the order of rows
+  };
+  /// The judged windows of a part by log; none, and the reason noted, where the rows of a graph are
+  /// no window of the baselines or the log is one of training.
+  std::vector<Place> places(const Predictions& p);
+  detector::JudgedLog windows_of(const Predictions& p, const Place& place) const;
+  /// Of the benign rows of training logs of the same vehicle; empty if it is new.
+  std::vector<uint32_t> ids_of_vehicle(const detector::Log& log) const;
+  void judge();
+
+  const train::Data& data_;
+  const Host& host_;
+  detector::BaselineOptions options_;
+  std::vector<detector::Log> logs_;
+  std::vector<detector::JudgedLog> judged_;
+  std::map<std::pair<std::string, std::size_t>, std::size_t> at_;  ///< of judged_, by part and log
+  std::vector<std::string> models_;
+  std::set<std::string> left_out_;  ///< parts, and why
+};
+
+}  // namespace kdgat::evaluate
