@@ -83,8 +83,8 @@ Baselines Baselines::fit(std::span<const Log> training, const BaselineOptions& o
   std::vector<Piece> pieces;
   std::vector<int64_t> cuts;
   for (const Log& log : training) {
-    const auto windows = static_cast<double>(log.rows() / options.window);
-    cuts.push_back(static_cast<int64_t>(windows * (1 - options.val_fraction)));
+    const int64_t windows = log.rows() / options.window;
+    cuts.push_back(static_cast<int64_t>(static_cast<double>(windows) * (1 - options.val_fraction)));
     pieces.push_back({&log, 0, cuts.back() * options.window});
   }
   Baselines out(options, PlainProfile::learn(pieces));

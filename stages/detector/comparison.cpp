@@ -36,7 +36,7 @@ json main_row(const std::string& part, const std::string& method, const json& m)
 }
 
 json more_row(const std::string& part, const std::string& method, const json& m) {
-  const json low = m.at("f1_low");
+  const json& low = m.at("f1_low");
   return {part,
           method,
           low.is_null()

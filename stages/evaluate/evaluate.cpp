@@ -239,7 +239,7 @@ class Evaluation {
 StageInfo Evaluate::info() {
   StageInfo out;
   out.name = "evaluate";
-  out.version = 3;  // baselines beside the models
+  out.version = 2;  // thresholds calibrated for unknown vehicles
   out.summary = "Score trained models on validation and test data, the threshold from validation.";
   out.inputs = {graphs_of("can"), {"models", "model", true, true}};
   out.outputs = {{"metrics", "metrics"}};

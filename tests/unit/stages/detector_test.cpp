@@ -180,8 +180,11 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
     INFO(part);
     CHECK(methods.at("detector").at("f1") > 0.9);
     CHECK(methods.at("detector").at("auc") > 0.97);
-    CHECK(methods.contains("rule"));
-    CHECK(methods.contains("rule with own profile"));
+    for (const char* method : {kRule, kOwnRule, kAlwaysAttack, kPublishedRule, kForest}) {
+      INFO(method);
+      CHECK(methods.contains(method));
+    }
+    CHECK(methods.at(kAlwaysAttack).at("n_samples") == methods.at("detector").at("n_samples"));
     CHECK(methods.at("detector").at("events_found") == methods.at("detector").at("events"));
   }
   CHECK(result.metrics.at("parameters") < 150'000);
@@ -223,6 +226,49 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
     CHECK(test::read_text(data().folder() / "second" / kDetectorFile) ==
           test::read_text(run / kDetectorFile));
   }
+}
+
+TEST_CASE("baselines may be left out; copies of logs are named", "[detector]") {
+  const std::vector<graph::CanFrame> test_drive = drive(40, 7, "spoofing");
+  const test::LogStore copied({{"train_01/a.csv", drive(60, 0)},
+                               {"train_01/b.csv", drive(60, 1)},
+                               {"test_01/spoofing.csv", test_drive},
+                               {"test_02/other-name.csv", test_drive}});
+  Request request = request_in(copied.folder() / "run");
+  request.inputs["graphs"] = {{"data", "graphs", copied.data().string(), {}}};
+  DetectorOptions options = quick();
+  options.baselines = false;
+  options.take_supported = true;
+  test::FakeHost fake;
+  const json metrics = Detector::run(options, request, fake.host).metrics;
+  CHECK(!metrics.at("parts").at("test_01").contains(kAlwaysAttack));
+  CHECK(metrics.at("parts").at("test_01").contains(kRule));
+  CHECK(metrics.at("parts").at("test_01") == metrics.at("parts").at("test_02"));
+  CHECK(metrics.at("same_content") ==
+        json::array({json::array({"test_01/spoofing.csv", "test_02/other-name.csv"})}));
+  CHECK_THAT(fake.log,
+             Contains("test_02/other-name.csv holds the same frames and labels as test_01/"));
+}
+
+TEST_CASE("steps back in time are taken out where that is asked for", "[detector]") {
+  // Every fiftieth frame has a time 20 ms too early.
+  std::vector<graph::CanFrame> stepping = drive(40, 7, "spoofing");
+  for (std::size_t i = 50; i < stepping.size(); i += 50) stepping[i].time -= 0.02;
+  const test::LogStore data({{"train_01/a.csv", drive(60, 0)},
+                             {"train_01/b.csv", drive(60, 1)},
+                             {"test_01/spoofing.csv", stepping}});
+  Request request = request_in(data.folder() / "run");
+  request.inputs["graphs"] = {{"data", "graphs", data.data().string(), {}}};
+  DetectorOptions options = quick();
+  options.take_supported = true;
+  test::FakeHost fake;
+  const auto false_windows = [&](const char* method) {
+    const json metrics = Detector::run(options, request, fake.host).metrics;
+    return metrics.at("parts").at("test_01").at(method).at("false_windows").get<int64_t>();
+  };
+  const int64_t as_recorded = false_windows(kRule);
+  options.monotonic = true;
+  CHECK(false_windows(kRule) < as_recorded);
 }
 
 TEST_CASE("benign logs are enough to learn from", "[detector]") {
