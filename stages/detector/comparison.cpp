@@ -136,10 +136,13 @@ void Comparison::compare(const std::string& part, const JudgedLogs& logs,
   if (better.empty()) return;
   std::stable_sort(better.begin(), better.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kNamed = 3;
   std::string sentence = part + ": other methods have a higher F1 than " + model + ":";
-  for (std::size_t i = 0; i < better.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(better.size(), kNamed); ++i) {
     sentence += (i == 0 ? " " : ", ") + better[i].second;
   }
+  if (better.size() > kNamed)
+    sentence += " and " + std::to_string(better.size() - kNamed) + " more";
   shortfalls_.push_back(std::move(sentence));
 }
 
@@ -179,10 +182,11 @@ void Comparison::list_suspects(const std::vector<JudgedLog>& logs, const Groups&
   }
   if (list.empty()) return;
   notes_.push_back(
-      std::to_string(list.size()) + " benign windows near attacks hold " + std::to_string(frames) +
-      " frames with ids that the benign traffic of their vehicle does not have, and may be " +
-      "labelled wrongly; first in " + list.front().at("log").get<std::string>() + ", row " +
-      list.front().at("first_row").dump() + ". Figures are given without them, too");
+      "benign windows near attacks whose labels may be wrong: " + std::to_string(list.size()) +
+      ", with " + std::to_string(frames) +
+      " frames of ids that the benign traffic of their vehicle does not have; the first in " +
+      list.front().at("log").get<std::string>() + ", row " + list.front().at("first_row").dump() +
+      ". Figures are given without them, too");
   metrics_["suspects"] = std::move(list);
   for (const auto& [part, of_part] : parts) {
     const bool has = std::any_of(of_part.begin(), of_part.end(), [](const JudgedLog* log) {

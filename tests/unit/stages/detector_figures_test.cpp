@@ -169,6 +169,13 @@ TEST_CASE("a comparison names what is better, on windows that both judged", "[de
   CHECK(one.notes().empty());
   CHECK(!one.metrics().contains("suspects"));
 
+  JudgedLog poor = judged_log("part/DoS-b.csv", {0, 1}, {1, 0});
+  for (const char* method : {"b", "c", "d", "e", "f"}) {
+    poor.said.push_back({method, {0, 1}, 0.5, false});
+  }
+  CHECK_THAT(Comparison({poor}, {"model"}, {}).shortfalls().front(),
+             Contains("b 1.0000 against 0.0000, c ") && Contains("d 1.0000 against 0.0000 and 2"));
+
   // Nothing is better than the rule as a model.
   CHECK(Comparison({log}, {"rule"}, {}).shortfalls().empty());
 
@@ -190,8 +197,8 @@ TEST_CASE("suspects are listed, and figures are given without them", "[detector]
   CHECK(without.at("n_samples") == 3);
   REQUIRE(with.main().rows.size() == 2);
   CHECK(with.main().rows.at(1).at(1) == "model, without suspects");
-  CHECK_THAT(with.notes().front(), Contains("1 benign windows") && Contains("7 frames") &&
-                                       Contains("part/DoS-a.csv, row 300"));
+  CHECK_THAT(with.notes().front(),
+             Contains("wrong: 1, ") && Contains("7 frames") && Contains("part/DoS-a.csv, row 300"));
 }
 
 TEST_CASE("the kind of an attack is in the name of its file", "[detector]") {
