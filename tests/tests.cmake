@@ -171,6 +171,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector_baselines_test.cpp
       tests/unit/stages/detector_figures_test.cpp
       tests/unit/stages/detector_test.cpp
+      tests/unit/stages/detector_training_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/evaluate_beside_test.cpp
       tests/unit/stages/fusion_test.cpp

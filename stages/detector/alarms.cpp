@@ -63,41 +63,37 @@ int64_t count_events(std::span<const float> scores, double threshold) {
   return std::count_if(peaks.begin(), peaks.end(), [&](float peak) { return peak > threshold; });
 }
 
-double supported_per_hour(double hours) { return 1 / hours; }
-
-Budget choose_threshold(std::span<const Stretch> stretches, double per_hour, bool take_supported) {
+Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported) {
+  constexpr double kHour = 3600;
   Budget out;
+  for (const Stretch& stretch : stretches) out.hours += stretch.seconds / kHour;
+  if (!(out.hours > 0)) {
+    throw Error(ExitCode::kData, "there is no benign traffic with times to choose a threshold by");
+  }
+  const double least = 1 / out.hours;
+  out.per_hour = std::max(per_hour, least);
+  if (per_hour < least && !take_supported) {
+    throw Error(ExitCode::kUsage,
+                format_number("%.0f", kHour * out.hours) +
+                    " s of benign validation traffic support no fewer than " +
+                    format_number("%.0f", std::ceil(least)) + " false alarms an hour, not " +
+                    format_number("%g", per_hour),
+                "give more benign traffic, a larger false_alarms, or take_supported=true");
+  }
+  out.allowed = static_cast<int64_t>(out.per_hour * out.hours + 1e-9);
+  return out;
+}
+
+double threshold_for(std::span<const Stretch> stretches, int64_t allowed) {
   std::vector<float> levels;
   for (const Stretch& stretch : stretches) {
-    constexpr double kHour = 3600;
-    out.hours += stretch.seconds / kHour;
     const std::vector<float> peaks = alarm_peaks(stretch.scores);
     levels.insert(levels.end(), peaks.begin(), peaks.end());
   }
-  if (levels.empty() || !(out.hours > 0)) {
-    throw Error(ExitCode::kData, "there is no benign traffic with times to choose a threshold by");
-  }
-  const double least = supported_per_hour(out.hours);
-  out.per_hour = per_hour;
-  if (per_hour < least) {
-    if (!take_supported) {
-      throw Error(ExitCode::kUsage,
-                  format_number("%.0f", 3600 * out.hours) +
-                      " s of benign validation traffic support no fewer "
-                      "than " +
-                      format_number("%.0f", least) + " false alarms an hour, not " +
-                      format_number("%g", per_hour),
-                  "give more benign traffic, a larger false_alarms, or take_supported=true");
-    }
-    out.per_hour = least;
-  }
-  const auto allowed = static_cast<std::size_t>(out.per_hour * out.hours + 1e-9);
+  if (levels.empty()) throw Error(ExitCode::kData, "there is no benign window");
   std::sort(levels.begin(), levels.end(), std::greater<>());
   // Flagged is what lies above: the first peak that is too many.
-  out.threshold = levels[std::min(allowed, levels.size() - 1)];
-  out.events = std::count_if(levels.begin(), levels.end(),
-                             [&](float level) { return level > out.threshold; });
-  return out;
+  return levels[std::min(static_cast<std::size_t>(allowed), levels.size() - 1)];
 }
 
 Interval poisson_interval(int64_t count) {

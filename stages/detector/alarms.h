@@ -10,7 +10,7 @@ namespace kdgat::detector {
 
 /// Windows belong to one alarm that are fewer than so many apart, or between which the score stays
 /// within the deadband below the alarm's peak, in log-odds: what goes on being odd is no new alarm.
-inline constexpr int64_t kMergeWindows = 20;
+inline constexpr int64_t kMergeWindows = 100;
 inline constexpr double kDeadband = 2;
 
 /// The peaks of the alarms of one stretch of windows, descending: taken from the highest score down,
@@ -26,21 +26,21 @@ struct Stretch {
   double seconds = 0;
 };
 
-/// What benign traffic supports.
+/// What a budget of false alarms allows in some benign traffic.
 struct Budget {
-  double hours = 0;
-  double per_hour = 0;   ///< false alarms an hour that the threshold stands for
-  int64_t events = 0;    ///< of the benign windows above it
-  double threshold = 0;  ///< flagged is what scores above it
+  double hours = 0;     ///< of the benign traffic
+  double per_hour = 0;  ///< false alarms
+  int64_t allowed = 0;  ///< in these hours
 };
 
-/// The smallest budget that `hours` support: one false alarm in all of them.
-double supported_per_hour(double hours);
+/// Throws Error(kUsage) where the benign traffic supports no such budget: it allows less than one
+/// alarm in all of it; unless `take_supported`, which then allows one. Throws Error(kData) without
+/// benign traffic.
+Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported);
 
-/// The lowest threshold at which the stretches have no more alarms than `per_hour` allows in their
-/// time. Throws Error(kUsage) where they support no such budget, unless
-/// `take_supported`; Error(kData) without any benign window.
-Budget choose_threshold(std::span<const Stretch> stretches, double per_hour, bool take_supported);
+/// The lowest threshold at which the stretches have no more than so many alarms; their highest peak
+/// where that is 0. Throws Error(kData) without any window.
+double threshold_for(std::span<const Stretch> stretches, int64_t allowed);
 
 /// Of a Poisson count the interval that holds the mean with 95 % (Garwood 1936), exact.
 struct Interval {

@@ -1,8 +1,10 @@
 #include "detector/detector_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "kdgat/atomic_file.h"
@@ -16,21 +18,38 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "kdgat.detector";
 
-json as_json(const Budget& budget) {
-  return {{"threshold", budget.threshold},
-          {"false_alarms_per_hour", budget.per_hour},
-          {"benign_hours", budget.hours},
-          {"benign_events", budget.events}};
+json as_json(const Decision& decision) {
+  return {{"classifier", decision.classifier},
+          {"tails", decision.tails},
+          {"false_alarms_per_hour", decision.budget.per_hour},
+          {"benign_hours", decision.budget.hours},
+          {"benign_alarms", decision.budget.allowed}};
 }
 
-Budget budget_of(const json& in, const std::string& file) {
-  Budget out;
-  out.threshold = in.at("threshold");
-  out.per_hour = in.at("false_alarms_per_hour");
-  out.hours = in.at("benign_hours");
-  out.events = in.at("benign_events");
-  if (!std::isfinite(out.threshold))
+Decision decision_of(const json& in, const std::string& file) {
+  Decision out;
+  out.classifier = in.at("classifier");
+  out.tails = in.at("tails");
+  out.budget.per_hour = in.at("false_alarms_per_hour");
+  out.budget.hours = in.at("benign_hours");
+  out.budget.allowed = in.at("benign_alarms");
+  if (!std::isfinite(out.classifier) || !std::isfinite(out.tails)) {
     throw Error(ExitCode::kData, file + ": a threshold is not finite");
+  }
+  return out;
+}
+
+std::map<int32_t, Decision> decisions_of(const json& in, const std::string& file) {
+  std::map<int32_t, Decision> out;
+  for (const auto& [own, decision] : in.items()) {
+    const json number = json::parse(own, nullptr, false);
+    constexpr int kMostOwn = 1'000'000;
+    if (!number.is_number_integer() || number < 0 || number > kMostOwn) {
+      throw Error(ExitCode::kData, file + ": a threshold for " + own + " windows");
+    }
+    out[number.get<int32_t>()] = decision_of(decision, file);
+  }
+  if (out.empty()) throw Error(ExitCode::kData, file + ": no threshold");
   return out;
 }
 
@@ -42,6 +61,23 @@ std::vector<uint32_t> Vehicle::ids() const {
   return out;
 }
 
+const Decision& DetectorModel::decision(int64_t own) const {
+  if (own == 0) return decisions.begin()->second;
+  const auto ratio = [&](const auto& one) {
+    // Those of known vehicles are for others only where there are none.
+    if (one.first == 0) return std::numeric_limits<double>::infinity();
+    return std::abs(std::log(static_cast<double>(own) / one.first));
+  };
+  return std::min_element(decisions.begin(), decisions.end(),
+                          [&](const auto& a, const auto& b) { return ratio(a) < ratio(b); })
+      ->second;
+}
+
+double DetectorModel::score(const graph::RelativeWindow& window, const Decision& decision) const {
+  const double known = classifier.score(window.x) - decision.classifier;
+  return std::max(known, (tails.score(window.x) - decision.tails) * std::log(10.0));
+}
+
 int64_t DetectorModel::parameters() const {
   return static_cast<int64_t>(classifier.forest().nodes.size());
 }
@@ -51,14 +87,18 @@ void DetectorModel::write(const std::filesystem::path& file) const {
   for (const Vehicle& one : vehicles) {
     list.push_back({{"name", one.name}, {"profile", one.profile.json()}});
   }
+  json thresholds = json::object();
+  for (const auto& [own, decision] : decisions) {
+    thresholds[std::to_string(own)] = as_json(decision);
+  }
   const json out = {{"format", kFormat},
                     {"version", 1},
                     {"window", window},
                     {"columns", graph::relative_names()},
-                    {"known", as_json(known)},
-                    {"adapted", as_json(adapted)},
+                    {"thresholds", std::move(thresholds)},
                     {"vehicles", std::move(list)},
-                    {"classifier", classifier.to_json()}};
+                    {"classifier", classifier.to_json()},
+                    {"tails", tails.json()}};
   write_file(file, out.dump() + "\n");
 }
 
@@ -85,8 +125,9 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
       vehicles.push_back(
           {one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name)});
     }
-    return {window, budget_of(in.at("known"), name), budget_of(in.at("adapted"), name),
-            std::move(vehicles), trees::BoostedTrees::from_json(in.at("classifier"))};
+    return {window, decisions_of(in.at("thresholds"), name), std::move(vehicles),
+            trees::BoostedTrees::from_json(in.at("classifier")),
+            Tails::from_json(in.at("tails"), graph::kRelativeColumns, name)};
   } catch (const json::exception& e) {
     throw Error(ExitCode::kData, name + ": not a detector: " + e.what());
   }

@@ -1,15 +1,17 @@
-// DetectorModel: trees over relative windows, the profiles of the vehicles it was trained on, and
-// its thresholds. One JSON file below 1 MB. No LibTorch.
+// DetectorModel: trees over relative windows and tails of benign ones, the profiles of the vehicles
+// it was trained on, and its thresholds. One JSON file below 1 MB. No LibTorch.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "data/can/relative_windows.h"
 #include "data/can/vehicle_profile.h"
 #include "detector/alarms.h"
+#include "detector/tails.h"
 #include "trees/boosted_trees.h"
 
 namespace kdgat::detector {
@@ -20,15 +22,27 @@ struct Vehicle {
   std::vector<uint32_t> ids() const;
 };
 
+/// What is flagged: what one of both parts puts above its threshold.
+struct Decision {
+  Budget budget;
+  double classifier = 0;  ///< log-odds
+  double tails = 0;       ///< powers of ten
+};
+
 struct DetectorModel {
   int64_t window = 100;
-  Budget known;    ///< for vehicles whose profile is here
-  Budget adapted;  ///< for profiles of a vehicle's own first windows
+  /// By the windows of its own beginning that the profile of a vehicle was learned from; 0: the
+  /// vehicle is one of these. Never empty.
+  std::map<int32_t, Decision> decisions;
   std::vector<Vehicle> vehicles;
   trees::BoostedTrees classifier;
+  Tails tails;
 
-  /// Log-odds of an attack.
-  double score(const graph::RelativeWindow& window) const { return classifier.score(window.x); }
+  /// For a profile of so many own windows: that of the nearest number, by ratio.
+  const Decision& decision(int64_t own) const;
+  /// Above 0 is flagged: how far one part lies above its threshold, the farther one, in units of
+  /// log-odds.
+  double score(const graph::RelativeWindow& window, const Decision& decision) const;
   /// Splits and leaves.
   int64_t parameters() const;
 

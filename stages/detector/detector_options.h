@@ -14,17 +14,16 @@ struct DetectorOptions {
   int64_t window = 100;
   double false_alarms = 100;
   bool take_supported = false;
-  double least_odds = 0.05;
+  double least_odds = 1;
   bool use_labels = true;
   std::vector<std::string> inject = {"dos",        "fuzzing",     "fuzzing-known",
                                      "spoofing",   "fabrication", "targeted",
                                      "masquerade", "suspension",  "replay"};
   int64_t own_windows = 300;
-  double val_fraction = 0.2;
   int64_t trees = 300;
   int64_t leaves = 15;
   double learning_rate = 0.05;
-  double benign_weight = 5;
+  double benign_weight = 2;
   double forgotten = 0.1;
   bool baselines = true;
   bool monotonic = false;
@@ -53,9 +52,6 @@ struct DetectorOptions {
               "Most windows of its own traffic that the profile of a vehicle never seen is learned "
               "from.")
             .range(20, 100000),
-        field("val_fraction", &O::val_fraction,
-              "Share of each training log, at its end, that the thresholds follow from.")
-            .range(0.05, 0.5),
         field("trees", &O::trees, "Trees of the classifier.").range(1, 5000),
         field("leaves", &O::leaves, "Most leaves of a tree.").range(2, 256),
         field("learning_rate", &O::learning_rate, "What a tree adds is so many times its step.")

@@ -32,8 +32,10 @@ StageResult result_of(const std::string& step, const DetectorModel& model,
   StageResult out;
   out.metrics = comparison.metrics();
   out.metrics["parameters"] = model.parameters();
-  out.metrics["threshold"] = model.known.threshold;
-  out.metrics["threshold_adapted"] = model.adapted.threshold;
+  for (const auto& [own, decision] : model.decisions) {
+    out.metrics["thresholds"][std::to_string(own)] = {{"classifier", decision.classifier},
+                                                      {"tails", decision.tails}};
+  }
   out.table = comparison.main();
   out.tables = {comparison.more(), comparison.kinds()};
   const json& parts = out.metrics.at("parts");

@@ -16,7 +16,8 @@ namespace kdgat::detector {
 /// decision, and the rule's score. CSV.
 void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file);
 
-/// Metrics are those of the comparison, and "parameters", "threshold" and "threshold_adapted".
+/// Metrics are those of the comparison, and "parameters" and "thresholds" (by own windows,
+/// see DetectorModel).
 /// `step`: as which its figures are told.
 StageResult result_of(const std::string& step, const DetectorModel& model,
                       const Comparison& comparison);

@@ -14,12 +14,13 @@ struct Windows {
   std::vector<double> begin, end;
 };
 
-Windows score(const Log& log, const graph::VehicleProfile& profile, const DetectorModel& model) {
+Windows score(const Log& log, const graph::VehicleProfile& profile, const DetectorModel& model,
+              const Decision& decision) {
   Windows out;
   graph::RelativeWindows windows(profile, model.window);
   const auto take = [&] {
     const graph::RelativeWindow& window = windows.window();
-    out.scores.push_back(static_cast<float>(model.score(window)));
+    out.scores.push_back(static_cast<float>(model.score(window, decision)));
     out.labels.push_back(window.attack ? 1 : 0);
     out.begin.push_back(window.begin);
     out.end.push_back(window.end);
@@ -68,7 +69,7 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
   } else {
     out.own = own;
   }
-  Windows windows = score(log, profile, model);
+  Windows windows = score(log, profile, model, model.decision(out.own));
   std::vector<float> rule = rule_scores(log, profile, model.window);
   rule.resize(windows.scores.size());
   std::vector<int64_t> numbers;  // of the windows that count
@@ -81,8 +82,7 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
     drop_first(scores, first);
     out.said.push_back({method, std::move(scores), threshold, method == kDetector});
   };
-  add(kDetector, windows.scores, (known != nullptr ? model.known : model.adapted).threshold,
-      out.own);
+  add(kDetector, windows.scores, 0, out.own);
   add(kRule, rule, RuleWindows::kThreshold, out.own);
   if (baselines != nullptr) {
     for (Verdicts& said : baselines->judge(log, numbers)) out.said.push_back(std::move(said));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "data/can/inject.h"
 #include "data/can/relative_windows.h"
@@ -26,34 +27,36 @@ class Learner {
   void add(std::size_t index, const std::vector<std::size_t>& vehicle) {
     const Log& log = logs_[index];
     const int64_t size = options_.window, windows = log.rows() / size;
-    const int64_t cut =
-        windows - static_cast<int64_t>(static_cast<double>(windows) * options_.val_fraction);
     const int64_t benign = log.first_attack() / size;  // windows ahead of the first attack
+    fold_ = static_cast<int32_t>(index) % kFolds;
+    half_ = logs_.size() > 1 ? windows : windows / 2;
     std::vector<Usual> profiles;
     if (vehicle.size() > 1) {
       std::vector<Piece> others;
       for (const std::size_t other : vehicle) {
-        if (other != index) others.push_back({&logs_[other], 0, learned_rows(logs_[other])});
+        if (other != index) others.push_back({&logs_[other], 0, logs_[other].rows()});
       }
       profiles.push_back({learn_profile(others), 0, 0});
     } else if (benign / 2 >= kShortest) {
       // One drive alone: its first half says what is usual in the second.
-      const int64_t half = std::min(benign, cut) / 2;
+      const int64_t half = benign / 2;
       profiles.push_back({learn_profile(std::array{Piece{&log, 0, half * size}}), half, 0});
     }
     for (const int64_t own : {std::min(kShort, options_.own_windows), options_.own_windows}) {
       const int64_t first = std::min(own, benign / 2);
       if (first < kShortest) continue;
-      profiles.push_back({learn_profile(std::array{Piece{&log, 0, first * size}}), first, own});
+      profiles.push_back({learn_profile(std::array{Piece{&log, 0, first * size}}), first,
+                          static_cast<int32_t>(own)});
     }
     for (const Usual& usual : profiles) {
-      add_windows(log, usual.profile, usual.first, cut, &usual);
+      add_windows(log, usual, true);
       if (options_.forgotten > 0) {
-        add_windows(log, forget_moves(usual.profile, options_.forgotten, random_), usual.first, cut,
-                    nullptr);
+        add_windows(
+            log, {forget_moves(usual.profile, options_.forgotten, random_), usual.first, usual.own},
+            false);
       }
     }
-    if (!profiles.empty()) inject(log, profiles, std::min(benign, cut));
+    if (!profiles.empty()) inject(log, profiles, benign);
   }
 
   Learning take() { return std::move(out_); }
@@ -62,19 +65,16 @@ class Learner {
   struct Usual {
     graph::VehicleProfile profile;
     int64_t first;  // window from which on it says something
-    int64_t own;    // as in Held
+    int32_t own;    // as in Held
   };
 
-  int64_t learned_rows(const Log& log) const {
-    return static_cast<int64_t>(static_cast<double>(log.rows()) * (1 - options_.val_fraction));
-  }
+  int32_t fold_of(int64_t window) const { return window < half_ ? fold_ : fold_ + 1; }
 
-  /// All windows from `first` on are seen; those below `cut` are learned from. The benign ones
-  /// behind it are held back where `held` says for what.
-  void add_windows(const Log& log, const graph::VehicleProfile& profile, int64_t first, int64_t cut,
-                   const Usual* held) {
-    RelativeWindows windows(profile, options_.window);
-    Held back;
+  /// All windows that the profile says something of are learned from; thresholds follow from the
+  /// benign ones of a profile that forgot nothing.
+  void add_windows(const Log& log, const Usual& usual, bool is_whole) {
+    RelativeWindows windows(usual.profile, options_.window);
+    std::map<int32_t, Held> held;
     bool was_attack = false;
     int64_t number = 0;
     const auto take = [&] {
@@ -82,28 +82,33 @@ class Learner {
       const bool is_shadow = was_attack && !window.attack;
       was_attack = window.attack;
       const int64_t at = number++;
-      if (at < first) return;
-      if (at < cut) {
-        if (!window.attack || options_.use_labels) add_row(window);
-      } else if (!window.attack && !is_shadow && held != nullptr) {
-        back.values.insert(back.values.end(), window.x.begin(), window.x.end());
-        back.seconds += std::max(0.0, window.end - window.begin);
-      }
+      if (at < usual.first) return;
+      const bool is_plain = is_whole && !window.attack && !is_shadow;
+      if (!window.attack || options_.use_labels) add_row(window, fold_of(at), usual.own, is_plain);
+      if (!is_plain) return;
+      Held& back = held[fold_of(at)];
+      back.values.insert(back.values.end(), window.x.begin(), window.x.end());
+      back.seconds += std::max(0.0, window.end - window.begin);
     };
     for (int64_t row = 0; row < log.rows(); ++row) {
       if (log.restarts(row)) windows.restart();
       if (windows.add(log.frame(row))) take();
     }
     while (windows.finish()) take();
-    if (held == nullptr || back.values.empty()) return;
-    back.own = held->own;
-    out_.held.push_back(std::move(back));
+    for (auto& [fold, back] : held) {
+      back.own = usual.own;
+      back.fold = fold;
+      out_.held.push_back(std::move(back));
+    }
   }
 
-  void add_row(const RelativeWindow& window) {
+  void add_row(const RelativeWindow& window, int32_t fold, int32_t own, bool is_plain) {
     LearningSet& rows = out_.rows;
     rows.values.insert(rows.values.end(), window.x.begin(), window.x.end());
     rows.labels.push_back(window.attack ? 1 : 0);
+    rows.folds.push_back(fold);
+    rows.own.push_back(own);
+    rows.plain.push_back(is_plain ? 1 : 0);
     rows.weights.push_back(window.attack ? 1 : static_cast<float>(options_.benign_weight));
   }
 
@@ -131,19 +136,18 @@ class Learner {
         if (error.code() != ExitCode::kData) throw;
         continue;  // this log has nothing that the kind could attack
       }
-      add_injected(frames, profiles[own].profile);
-      if (own != 0) add_injected(frames, profiles[0].profile);
+      add_injected(frames, profiles[own], fold_of(begin));
+      if (own != 0) add_injected(frames, profiles[0], fold_of(begin));
     }
   }
 
-  void add_injected(const std::vector<graph::CanFrame>& frames,
-                    const graph::VehicleProfile& profile) {
+  void add_injected(const std::vector<graph::CanFrame>& frames, const Usual& usual, int32_t fold) {
     constexpr int64_t kWarmUp = 2;  // the first windows have no frames ahead of them
-    RelativeWindows windows(profile, options_.window);
+    RelativeWindows windows(usual.profile, options_.window);
     int64_t number = 0;
     const auto take = [&] {
       if (number++ < kWarmUp) return;
-      add_row(windows.window());
+      add_row(windows.window(), fold, usual.own, false);
       ++out_.rows.injected;
     };
     for (const graph::CanFrame& frame : frames) {
@@ -156,6 +160,8 @@ class Learner {
   const DetectorOptions& options_;
   graph::Random random_;
   Learning out_;
+  int32_t fold_ = 0;  // of the log that is read
+  int64_t half_ = 0;  // its window from which on another fold begins
 };
 
 }  // namespace

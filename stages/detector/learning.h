@@ -19,18 +19,28 @@ struct LearningSet {
   std::vector<float> values;  ///< [rows, kRelativeColumns]
   std::vector<int64_t> labels;
   std::vector<float> weights;
+  std::vector<int32_t> folds;  ///< see Learning
+  std::vector<int32_t> own;    ///< as in Held
+  /// Benign as they came: not right after an attack, nor seen against a profile that forgot.
+  std::vector<uint8_t> plain;
   int64_t injected = 0;  ///< rows of logs with injected attacks
 
   trees::Table table() const;
 };
 
-/// Benign windows of the ends of training logs, which nothing is learned from. Their columns.
+/// Benign windows of a log, one after another, for a threshold: what a model says of them that did
+/// not learn from this fold.
 struct Held {
-  std::vector<float> values;
+  std::vector<float> values;  ///< [windows, kRelativeColumns]
   double seconds = 0;
-  /// Windows of the log's own beginning that the profile was learned from; 0: of other drives.
-  int64_t own = 0;
+  /// Most windows of the log's own beginning that the profile was learned from, an option; 0: of
+  /// other drives.
+  int32_t own = 0;
+  int32_t fold = 0;
 };
+
+/// Folds are logs, every kFolds-th together; of a single log its halves.
+inline constexpr int32_t kFolds = 8;
 
 struct Learning {
   LearningSet rows;

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kHour = 3600;
+constexpr int64_t kSameAttack = 20;  // attacked windows no further apart are of one attack
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 /// Attacks of a log: attacked windows, those near one another together.
@@ -36,14 +37,14 @@ struct Pool {
 void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspects, Found& out) {
   const std::size_t first = log.first_of(said);
   bool open = false, is_found = false;
-  int64_t since_attack = kMergeWindows;
+  int64_t since_attack = kSameAttack;
   std::vector<float> benign;  // an alarm beside an attack is that attack's
   double begin = 0;
   for (std::size_t i = 0; i < said.scores.size(); ++i) {
     const std::size_t w = i + first;
     const bool flagged = said.scores[i] > said.threshold;
     if (log.labels[w] == 1) {
-      if (!open || since_attack >= kMergeWindows) {
+      if (!open || since_attack >= kSameAttack) {
         ++out.events;
         begin = log.attacked[w];
         is_found = false;
@@ -61,7 +62,7 @@ void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspe
     } else {
       ++since_attack;
     }
-    const bool beside = open && since_attack <= kMergeWindows;
+    const bool beside = open && since_attack <= kSameAttack;
     const bool left_out = beside || (without_suspects && log.suspect[w] > 0);
     benign.push_back(left_out || (!said.log_odds && !flagged) ? kNever : said.scores[i]);
   }

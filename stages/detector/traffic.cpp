@@ -148,7 +148,13 @@ std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs
 
 graph::VehicleProfile forget_moves(graph::VehicleProfile profile, double share,
                                    graph::Random& random) {
+  constexpr int64_t kFewFrames = 4;
+  constexpr double kOfRareIds = 0.5;
   constexpr double kOfBytes = 0.6;  // a signal rests as a whole, counters beside it do not
+  // A beginning of some seconds does not know ids that are sent more rarely.
+  std::erase_if(profile.ids, [&](const graph::IdProfile& id) {
+    return id.frames <= kFewFrames && random.uniform() < kOfRareIds;
+  });
   for (graph::IdProfile& id : profile.ids) {
     if (random.uniform() >= share) continue;
     for (graph::ByteMoves& byte : id.bytes) {

@@ -9,8 +9,28 @@ namespace {
 
 constexpr float kMost = 20;          // no column is larger
 constexpr std::size_t kWindows = 3;  // kept at once
+// An id that was silent for so long is switched off, as happens in any drive: until it sends again
+// its silence says no more.
+constexpr double kSwitchedOff = 3;  // seconds
 
 float part(float value) { return std::clamp(value, 0.0F, 1.0F); }
+
+/// -log10 P(N >= count) of a Poisson variable with a small mean: the first term is nearly all.
+float rareness(int64_t count, double mean) {
+  if (count == 0) return 0;
+  const auto n = static_cast<double>(count);
+  const double rare = (std::lgamma(n + 1) - n * std::log(mean)) / std::log(10.0);
+  return std::clamp(static_cast<float>(rare), 0.0F, kMost);
+}
+
+/// Of the next frames as large a share has an id never seen as so far had an id seen once (Good,
+/// Biometrika 40, 1953): little in a profile of hours, much in one of seconds.
+double expected_unknown(const VehicleProfile& profile) {
+  const auto once = std::count_if(profile.ids.begin(), profile.ids.end(),
+                                  [](const IdProfile& id) { return id.frames == 1; });
+  return (static_cast<double>(once) + 0.5) /
+         static_cast<double>(std::max<int64_t>(profile.frames, 1));
+}
 
 }  // namespace
 
@@ -23,6 +43,7 @@ std::vector<std::string> relative_names() {
 RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
     : profile_(profile),
       size_(window),
+      unknown_frames_(expected_unknown(profile) * static_cast<double>(window)),
       senders_(profile.ids.size()),
       rows_(kWindows * static_cast<std::size_t>(window)),
       begins_(kWindows),
@@ -164,11 +185,12 @@ void RelativeWindows::complete(int64_t number) {
     column(which) = std::max(column(which), value);
   };
   const float one = 1.0F / static_cast<float>(size_);
+  int64_t unknown = 0;
   for (int64_t i = first; i < first + size_; ++i) {
     const Row& row = this->row(i);
     window_.attack = window_.attack || row.attack;
     if (row.sender < 0) {
-      column(Relative::kUnknown) += one;
+      ++unknown;
       continue;
     }
     if (row.wrong_length) column(Relative::kLength) += one;
@@ -196,6 +218,7 @@ void RelativeWindows::complete(int64_t number) {
     raise(Relative::kBack, row.back);
     raise(Relative::kLate, row.late);
   }
+  column(Relative::kUnknown) = rareness(unknown, unknown_frames_);
   column(Relative::kSilence) = silences_[slot];
   given_ = number + 1;
 }
@@ -206,6 +229,7 @@ float RelativeWindows::silence(double now) const {
     if (sender.frames == 0 || !sender.usual->regular()) continue;
     const Past& last = sender.past[static_cast<std::size_t>((sender.frames - 1) % kNear)];
     const double usual = sender.usual->period * std::max(sender.usual->late, sender.usual->silence);
+    if (now - last.time > usual + kSwitchedOff) continue;
     const auto silent = static_cast<float>((now - last.time) / usual);
     if (silent > longest) longest = silent;  // false without times
   }

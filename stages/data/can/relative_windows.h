@@ -26,7 +26,7 @@ namespace kdgat::graph {
 /// units of the id's usual largest; "back": surprise against the frames before and after it, less
 /// that between those two, in the same units.
 enum class Relative : uint8_t {
-  kUnknown,     ///< share of frames whose id the profile does not have
+  kUnknown,     ///< -log10 of the probability of so many frames of unknown ids, see there
   kLength,      ///< share of frames of a length never seen
   kCrowd,       ///< largest
   kCrowdShare,  ///< share of frames that come early by 0.4 periods or more
@@ -107,6 +107,7 @@ class RelativeWindows {
 
   const VehicleProfile& profile_;
   int64_t size_;
+  double unknown_frames_ = 0;                    // expected of unknown ids in a window
   std::vector<Sender> senders_;                  // as profile_.ids
   std::array<int32_t, 2048> place_small_;        // of 11-bit ids
   std::unordered_map<uint32_t, int32_t> place_;  // of others

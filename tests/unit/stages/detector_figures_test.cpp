@@ -100,9 +100,9 @@ TEST_CASE("figures of windows are those that a hand counts", "[detector]") {
 }
 
 TEST_CASE("alarms merge by what is flagged, and by the deadband only in log-odds", "[detector]") {
-  std::vector<int64_t> labels(100, 0);
-  std::vector<float> scores(100, 0);
-  scores[10] = scores[60] = 1;
+  std::vector<int64_t> labels(200, 0);
+  std::vector<float> scores(200, 0);
+  scores[10] = scores[160] = 1;
   JudgedLog log = judged_log("part/a", labels, scores);
   CHECK(figures_of({&log}).at("false_events") == 2);
   CHECK(figures_of({&log}).at("false_windows") == 2);

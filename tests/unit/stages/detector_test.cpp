@@ -56,14 +56,14 @@ DetectorOptions quick() {
 }  // namespace
 
 TEST_CASE("exceedances near one another are one alarm", "[detector]") {
-  std::vector<float> scores(200, -9);
+  std::vector<float> scores(400, -9);
   CHECK(count_events(scores, 0) == 0);
   scores[10] = scores[15] = scores[30] = 1;
   CHECK(count_events(scores, 0) == 1);
-  scores[70] = 1;
+  scores[30 + kMergeWindows + 40] = 1;
   CHECK(count_events(scores, 0) == 2);
   // What stays within the deadband keeps the alarm open.
-  for (std::size_t i = 31; i < 70; ++i) scores[i] = -0.5F;
+  for (std::size_t i = 31; i < 30 + kMergeWindows + 40; ++i) scores[i] = -0.5F;
   CHECK(count_events(scores, 0) == 1);
   CHECK(count_events(scores, 1) == 0);
   // A lower threshold never has fewer alarms.
@@ -84,17 +84,16 @@ TEST_CASE("a threshold keeps to its budget and says what benign traffic supports
   odd.scores[300] = 2;
   odd.scores[500] = 1;
   const std::vector<Stretch> both = {quiet, odd};  // 100 s
-  const Budget two = choose_threshold(both, 72, false);
-  CHECK(two.events == 2);
-  CHECK(two.threshold == 1);
-  CHECK(choose_threshold(both, 36, false).threshold == 2);
-  CHECK(choose_threshold(both, 150, false).threshold == -5);
-  CHECK(choose_threshold(both, 150, false).events == 3);
-  CHECK_THROWS_WITH(choose_threshold(both, 35, false),
+  CHECK(budget_of(both, 72, false).allowed == 2);
+  CHECK(threshold_for(both, 2) == 1);
+  CHECK(threshold_for(both, 1) == 2);
+  CHECK(threshold_for(both, 0) == 3);
+  CHECK(threshold_for(both, budget_of(both, 150, false).allowed) == -5);
+  CHECK_THROWS_WITH(budget_of(both, 35, false),
                     Contains("100 s of benign validation traffic support no fewer than 36"));
-  CHECK(choose_threshold(both, 1, true).per_hour == Approx(36));
-  CHECK(choose_threshold(both, 1, true).threshold == 2);
-  CHECK_THROWS_WITH(choose_threshold({}, 100, false), Contains("no benign traffic"));
+  CHECK(budget_of(both, 1, true).per_hour == Approx(36));
+  CHECK(budget_of(both, 1, true).allowed == 1);
+  CHECK_THROWS_WITH(budget_of({}, 100, false), Contains("no benign traffic"));
 }
 
 TEST_CASE("intervals of counts are those of tables", "[detector]") {
@@ -214,7 +213,11 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
     refused([](json& j) { j["format"] = "other"; });
     refused([](json& j) { j["columns"] = {"a"}; });
     refused([](json& j) { j["window"] = 0; });
-    refused([](json& j) { j["known"]["threshold"] = nullptr; });
+    refused([](json& j) { j["thresholds"]["0"]["tails"] = nullptr; });
+    refused([](json& j) { j["thresholds"] = json::object(); });
+    refused([](json& j) { j["thresholds"]["many"] = j["thresholds"]["0"]; });
+    refused([](json& j) { j["tails"][0]["column"] = 99; });
+    refused([](json& j) { j["tails"][0]["excess"] = 0; });
     refused([](json& j) { j["vehicles"][0]["profile"]["ids"][0]["id"] = -1; });
     refused([](json& j) { j = 3; });
     CHECK_THROWS_WITH(DetectorModel::read(run / "none.json"), Contains("cannot read"));

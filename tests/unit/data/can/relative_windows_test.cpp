@@ -109,10 +109,14 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
       const auto after = std::upper_bound(list.begin(), list.end(), (w + 1) * size - 1);
       if (after == list.begin()) continue;
       const double usual_silence = usual->period * std::max(usual->late, usual->silence);
-      const double silent = (time[(w + 1) * size - 1] - time[*(after - 1)]) / usual_silence;
+      const double since = time[(w + 1) * size - 1] - time[*(after - 1)];
+      if (since > usual_silence + 3) continue;  // switched off
+      const double silent = since / usual_silence;
       silence[w] = std::max(silence[w], std::min(20.0F, static_cast<float>(silent)));
     }
   }
+  const auto once = static_cast<double>(std::count_if(
+      profile.ids.begin(), profile.ids.end(), [](const IdProfile& id) { return id.frames == 1; }));
   std::vector<Columns> out(windows);
   for (std::size_t w = 0; w < windows; ++w) {
     const auto share = [&](auto is) {
@@ -127,7 +131,13 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
       return all[rank];
     };
     const auto crowd_off = [](const Values& v) { return std::min(v.crowd, v.off); };
-    out[w] = {share([](const Values& v) { return !v.known; }),
+    const double unknown =
+        share([](const Values& v) { return !v.known; }) * static_cast<float>(size);
+    // The first term of a Poisson tail, with the mean that Good and Turing expect.
+    const double mean =
+        (once + 0.5) / static_cast<double>(profile.frames) * static_cast<double>(size);
+    const double rare = unknown * -std::log10(mean) + std::lgamma(unknown + 1) / std::log(10.0);
+    out[w] = {unknown > 0.5 ? static_cast<float>(std::clamp(rare, 0.0, 20.0)) : 0,
               share([](const Values& v) { return v.wrong_length; }),
               largest([](const Values& v) { return v.crowd; }),
               share([](const Values& v) { return v.early >= 0.4F; }),
@@ -182,11 +192,13 @@ TEST_CASE("an unknown id, a wrong length and an injected frame stand out", "[rel
   CHECK(at(before, Relative::kCrowd) < 0.2);
   SECTION("unknown") {
     log[place].id = 0x7FF;
-    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(0.01));
+    const double mean = 0.5 / static_cast<double>(profile.frames) * 100;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
   }
   SECTION("unknown, 29 bits") {
     log[place].id = 0x18DAF110;
-    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(0.01));
+    const double mean = 0.5 / static_cast<double>(profile.frames) * 100;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
   }
   SECTION("length") {
     log[place].length = 3;
@@ -235,6 +247,24 @@ TEST_CASE("steps back in time say nothing", "[relative]") {
   const auto a = windows_of(profile, log), b = windows_of(profile, monotonic);
   REQUIRE(a.size() == b.size());
   for (std::size_t w = 0; w < a.size(); ++w) CHECK(a[w].x == b[w].x);
+}
+
+TEST_CASE("an id that stops is silent for some seconds, then switched off", "[relative]") {
+  const std::vector<CanFrame> log = drive(20, 0);
+  const VehicleProfile profile = profile_of(log);
+  const auto regular = std::find_if(profile.ids.begin(), profile.ids.end(),
+                                    [](const IdProfile& id) { return id.regular(); });
+  REQUIRE(regular != profile.ids.end());
+  std::vector<CanFrame> without;
+  const double stop = log.front().time + 8;
+  for (const CanFrame& frame : log) {
+    if (frame.id != regular->id || frame.time < stop) without.push_back(frame);
+  }
+  for (const RelativeWindow& window : windows_of(profile, without)) {
+    const float silence = at(window, Relative::kSilence);
+    if (window.end > stop + 1 && window.end < stop + 3) CHECK(silence > 2);
+    if (window.end < stop || window.end > stop + 4) CHECK(silence < 1.5F);
+  }
 }
 
 TEST_CASE("a log without times has the columns that need none, and no NaN", "[relative]") {

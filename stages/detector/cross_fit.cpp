@@ -1,0 +1,95 @@
+#include "detector/cross_fit.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <span>
+
+#include "data/can/relative_windows.h"
+
+namespace kdgat::detector {
+namespace {
+
+using graph::kRelativeColumns;
+using graph::Relative;
+
+/// Columns whose benign tails stay what they are from drive to drive. Payloads do not: a signal that
+/// rested moves one day. Early frames do not: those beside an injected one are benign.
+constexpr std::array kTailColumns = {static_cast<std::size_t>(Relative::kUnknown),
+                                     static_cast<std::size_t>(Relative::kLength),
+                                     static_cast<std::size_t>(Relative::kSilence)};
+
+std::span<const float> row_of(const std::vector<float>& values, std::size_t row) {
+  return std::span(values).subspan(row * kRelativeColumns, kRelativeColumns);
+}
+
+bool has_both(const LearningSet& rows, int32_t without, const std::vector<uint8_t>& left_out) {
+  std::array<bool, 2> has{};
+  for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+    if (rows.folds[i] != without && left_out[i] == 0) {
+      has[static_cast<std::size_t>(rows.labels[i])] = true;
+    }
+  }
+  return has[0] && has[1];
+}
+
+void listen(const Held& held, const Parts& parts, Listened& out) {
+  Stretch known, tails;
+  for (std::size_t i = 0; i < held.values.size() / kRelativeColumns; ++i) {
+    const std::span<const float> row = row_of(held.values, i);
+    known.scores.push_back(static_cast<float>(parts.classifier.score(row)));
+    tails.scores.push_back(static_cast<float>(parts.tails.score(row)));
+  }
+  known.seconds = tails.seconds = held.seconds;
+  out.classifier.push_back(std::move(known));
+  out.tails.push_back(std::move(tails));
+}
+
+}  // namespace
+
+Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t>& left_out,
+                const trees::BoostedTreesOptions& how) {
+  LearningSet some;
+  std::vector<float> benign;
+  for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+    if (rows.folds[i] == fold || left_out[i] != 0) continue;
+    const std::span<const float> row = row_of(rows.values, i);
+    some.values.insert(some.values.end(), row.begin(), row.end());
+    some.labels.push_back(rows.labels[i]);
+    some.weights.push_back(rows.weights[i]);
+    if (rows.plain[i] != 0) benign.insert(benign.end(), row.begin(), row.end());
+  }
+  return {trees::BoostedTrees::fit(some.table(), how),
+          Tails::fit(benign, kRelativeColumns, kTailColumns)};
+}
+
+CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
+                   const trees::BoostedTreesOptions& how, const std::function<void()>& told) {
+  const LearningSet& rows = learning.rows;
+  CrossFit out;
+  out.rows.assign(rows.labels.size(), std::numeric_limits<float>::lowest());
+  for (const int32_t fold : std::set<int32_t>(rows.folds.begin(), rows.folds.end())) {
+    told();
+    if (!has_both(rows, fold, left_out)) continue;
+    const Parts parts = fit_parts(rows, fold, left_out, how);
+    for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+      if (rows.folds[i] != fold) continue;
+      out.rows[i] = static_cast<float>(parts.classifier.score(row_of(rows.values, i)));
+    }
+    for (const Held& held : learning.held) {
+      if (held.fold == fold) listen(held, parts, out.by_own[held.own]);
+    }
+  }
+  return out;
+}
+
+std::vector<uint8_t> odd_benign(const LearningSet& rows, const CrossFit& fit, double log_odds) {
+  std::vector<uint8_t> out(rows.labels.size(), 0);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = rows.labels[i] == 0 && fit.rows[i] > log_odds ? 1 : 0;
+  }
+  return out;
+}
+
+}  // namespace kdgat::detector

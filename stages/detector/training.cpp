@@ -1,0 +1,100 @@
+#include "detector/training.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "detector/cross_fit.h"
+#include "detector/learning.h"
+#include "kdgat/text.h"
+
+namespace kdgat::detector {
+namespace {
+
+trees::BoostedTreesOptions tree_options(const DetectorOptions& options, int64_t seed,
+                                        int64_t threads) {
+  trees::BoostedTreesOptions out;
+  out.trees = options.trees;
+  out.max_leaves = options.leaves;
+  out.learning_rate = options.learning_rate;
+  out.row_fraction = 0.8;
+  out.column_fraction = 0.5;
+  // Whatever is further from the usual is no less an attack: what attacks were never seen to do
+  // cannot teach the opposite.
+  out.monotone.assign(graph::kRelativeColumns, 1);
+  out.seed = seed;
+  out.threads = threads;
+  return out;
+}
+
+void check_rows(const LearningSet& rows) {
+  const auto attacks = std::count(rows.labels.begin(), rows.labels.end(), 1);
+  if (attacks > 0 && attacks < std::ssize(rows.labels)) return;
+  throw Error(
+      ExitCode::kData,
+      "the training logs are too short to learn from: " + std::to_string(rows.labels.size()) +
+          " windows, " + std::to_string(attacks) + " of them attacks",
+      "some 100 windows of benign traffic at the beginning of a log are needed");
+}
+
+/// The classifier may raise all alarms that the budget allows, the tails those that it leaves.
+Decision decide(const Listened& listened, const DetectorOptions& options) {
+  constexpr double kLeastRare = 3;  // one window in a thousand: nothing more common is odd
+  Decision out;
+  out.budget = budget_of(listened.classifier, options.false_alarms, options.take_supported);
+  out.classifier = std::max(std::log(options.least_odds),
+                            threshold_for(listened.classifier, out.budget.allowed));
+  int64_t left = out.budget.allowed;
+  for (const Stretch& stretch : listened.classifier) {
+    left -= count_events(stretch.scores, out.classifier);
+  }
+  out.tails = std::max(kLeastRare, threshold_for(listened.tails, std::max<int64_t>(0, left)));
+  return out;
+}
+
+std::vector<Vehicle> profiles_of(std::span<const Log> logs,
+                                 const std::vector<std::vector<std::size_t>>& vehicles) {
+  std::vector<Vehicle> out;
+  for (const std::vector<std::size_t>& vehicle : vehicles) {
+    std::vector<Piece> pieces;
+    for (const std::size_t log : vehicle) pieces.push_back({&logs[log], 0, logs[log].rows()});
+    out.push_back({logs[vehicle.front()].name(), learn_profile(pieces)});
+  }
+  return out;
+}
+
+}  // namespace
+
+DetectorModel train_detector(std::span<const Log> logs, const DetectorOptions& options,
+                             int64_t seed, int64_t threads, const TrainingTold& told) {
+  const std::vector<std::vector<std::size_t>> vehicles = group_by_vehicle(logs);
+  const Learning learning =
+      learn(logs, vehicles, options, seed, [&](double share) { told.progress("windows", share); });
+  const LearningSet& rows = learning.rows;
+  check_rows(rows);
+  told.log("learning from " + grouped(std::ssize(rows.labels)) + " windows, " +
+           grouped(std::count(rows.labels.begin(), rows.labels.end(), 1)) + " of them attacks");
+  const trees::BoostedTreesOptions how = tree_options(options, seed, threads);
+  std::vector<uint8_t> left_out(rows.labels.size(), 0);
+  const auto fit_all = [&](const std::string& phase, double from) {
+    return cross_fit(learning, left_out, how, [&] { told.progress(phase, from); });
+  };
+  left_out = odd_benign(rows, fit_all("trees", 0), std::log(options.least_odds));
+  const CrossFit fit = fit_all("trees", 0.45);
+  if (fit.by_own.empty()) {
+    throw Error(ExitCode::kData, "no benign windows are left to choose a threshold by",
+                "some 100 windows of benign traffic at the beginning of a log are needed");
+  }
+  told.progress("trees", 0.9);
+  Parts parts = fit_parts(rows, -1, left_out, how);
+  DetectorModel out{options.window,
+                    {},
+                    profiles_of(logs, vehicles),
+                    std::move(parts.classifier),
+                    std::move(parts.tails)};
+  for (const auto& [own, listened] : fit.by_own) out.decisions[own] = decide(listened, options);
+  return out;
+}
+
+}  // namespace kdgat::detector

@@ -1,0 +1,27 @@
+// Training of a detector: from logs to a model. No LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "detector/detector_model.h"
+#include "detector/detector_options.h"
+#include "detector/traffic.h"
+
+namespace kdgat::detector {
+
+/// What training tells whoever started it. Each may throw, to stop.
+struct TrainingTold {
+  std::function<void(const std::string& phase, double share)> progress;
+  std::function<void(const std::string& sentence)> log;
+};
+
+/// Learns profiles, the classifier, the tails and their thresholds: twice from all folds but one,
+/// then from all of them. The same for the same seed, whatever the number of threads. Throws
+/// Error(kData) where the logs are too short, Error(kUsage) where they do not support the budget.
+DetectorModel train_detector(std::span<const Log> logs, const DetectorOptions& options,
+                             int64_t seed, int64_t threads, const TrainingTold& told);
+
+}  // namespace kdgat::detector
