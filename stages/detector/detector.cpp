@@ -252,6 +252,9 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   std::vector<Log> training, tests;
   for (const Log& log : logs) (log.trains() ? training : tests).push_back(log);
   if (training.empty()) throw Error(ExitCode::kData, "the data has no training log");
+  for (const Log& log : logs) {
+    for (const std::string& sentence : log.problems()) host.log("warning", sentence);
+  }
   const DetectorModel model = train(training, options, request, host);
   stop_if_cancelled(host);
   model.write(request.run_dir / kDetectorFile);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "data/can/protocol_ids.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 #include "kdgat/parse_json.h"
@@ -38,7 +39,9 @@ Budget budget_of(const json& in, const std::string& file) {
 
 std::vector<uint32_t> Vehicle::ids() const {
   std::vector<uint32_t> out;
-  for (const graph::IdProfile& one : profile.ids) out.push_back(one.id);
+  for (const graph::IdProfile& one : profile.ids) {
+    if (!graph::is_diagnostic(one.id)) out.push_back(one.key());
+  }
   return out;
 }
 

@@ -17,6 +17,7 @@ namespace kdgat::detector {
 struct Vehicle {
   std::string name;  ///< of its first training log
   graph::VehicleProfile profile;
+  /// CanFrame::key() of each, ascending; without those of diagnostics, which any tester brings.
   std::vector<uint32_t> ids() const;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -83,7 +84,8 @@ void count(const JudgedLog& log, const Verdicts& said, Found& out) {
       if (flagged && !is_found) {
         is_found = true;
         ++out.found;
-        out.delays.push_back(log.end[w] - begin);
+        const double delay = log.end[w] - begin;
+        if (std::isfinite(delay)) out.delays.push_back(delay);  // not without times
       }
     } else {
       ++since_attack;
@@ -128,6 +130,13 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
     out.own = own;
   }
   Windows windows = score(log, profile, model);
+  if (static_cast<int64_t>(windows.scores.size()) <= out.own) {
+    throw Error(ExitCode::kData,
+                log.name() + ": no window is left to judge: all " +
+                    std::to_string(windows.scores.size()) +
+                    " were learned from to know what is usual",
+                "a longer log, or a smaller own_windows");
+  }
   std::vector<float> rule = rule_scores(log, profile, model.window);
   rule.resize(windows.scores.size());
   if (learned) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "data/can/inject.h"
 #include "data/can/relative_windows.h"
@@ -74,6 +75,7 @@ class Learner {
   void add_windows(const Log& log, const graph::VehicleProfile& profile, int64_t first, int64_t cut,
                    const Usual* held) {
     RelativeWindows windows(profile, options_.window);
+    const bool is_timeless = log.is_timeless();
     Held back;
     bool was_attack = false;
     int64_t number = 0;
@@ -87,7 +89,8 @@ class Learner {
         if (!window.attack || options_.use_labels) add_row(window);
       } else if (!window.attack && !is_shadow && held != nullptr) {
         back.values.insert(back.values.end(), window.x.begin(), window.x.end());
-        back.seconds += std::max(0.0, window.end - window.begin);
+        back.seconds +=
+            is_timeless ? static_cast<double>(window.frames) / kAssumedRate : window.seconds;
       }
     };
     for (int64_t row = 0; row < log.rows(); ++row) {
@@ -111,6 +114,7 @@ class Learner {
   /// against the profile of other drives and against one of the log's own.
   void inject(const Log& log, const std::vector<Usual>& profiles, int64_t benign) {
     constexpr int64_t kLeast = 20;
+    const bool is_timeless = log.is_timeless();
     graph::CanInjectOptions how;
     how.keep_attacks = true;
     for (const std::string& kind : options_.inject) {
@@ -124,12 +128,18 @@ class Learner {
       for (int64_t row = begin * options_.window; row < (begin + most) * options_.window; ++row) {
         frames.push_back(log.frame(row));
         frames.back().label = 0;
+        if (is_timeless) frames.back().time = static_cast<double>(row) / kAssumedRate;
       }
       try {
         frames = graph::inject(frames, kind, how, random_).frames;
       } catch (const Error& error) {
         if (error.code() != ExitCode::kData) throw;
         continue;  // this log has nothing that the kind could attack
+      }
+      if (is_timeless) {
+        for (graph::CanFrame& frame : frames) {
+          frame.time = std::numeric_limits<double>::quiet_NaN();
+        }
       }
       add_injected(frames, profiles[own].profile);
       if (own != 0) add_injected(frames, profiles[0].profile);
@@ -167,6 +177,12 @@ trees::Table LearningSet::table() const {
 Learning learn(std::span<const Log> logs, const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
                const std::function<void(double share)>& told) {
+  if (!logs.empty() && std::all_of(logs.begin(), logs.end(), [](const Log& log) {
+        return log.benign_ids(log.rows()).size() == 1;
+      })) {
+    throw Error(ExitCode::kData, logs.front().name() + ": one id only, as in every training log",
+                "what is usual on a bus is learned from logs with all of its ids");
+  }
   Learner learner(logs, options, seed);
   std::size_t done = 0;
   for (const std::vector<std::size_t>& vehicle : vehicles) {

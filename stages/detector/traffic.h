@@ -14,6 +14,10 @@
 
 namespace kdgat::detector {
 
+/// Frames a second of logs without times: for budgets of alarms an hour, and where attacks are
+/// injected.
+inline constexpr int64_t kAssumedRate = 1000;
+
 /// Rows of one log, counted from its first.
 class Log {
  public:
@@ -33,12 +37,22 @@ class Log {
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
   }
+  /// Whether no row has a time.
+  bool is_timeless() const;
+  /// What windows of it cannot show, and why, in sentences: no times, one id only, jumps of the
+  /// clock, more ids than a profile holds.
+  std::vector<std::string> problems() const;
   /// The first row that is labelled as an attack; rows() if none is.
   int64_t first_attack() const;
-  /// Of rows without an attack label below `end`, ascending.
+  /// CanFrame::key() of rows without an attack label below `end`, ascending; without diagnostics,
+  /// which any tester brings.
   std::vector<uint32_t> benign_ids(int64_t end) const;
 
  private:
+  uint32_t id(int64_t row) const {
+    return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
+  }
+
   const graph::Source* source_;
   const graph::Frames* frames_;
   int64_t begin_, rows_;
