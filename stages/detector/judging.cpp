@@ -20,7 +20,7 @@ constexpr double kHour = 3600;
 struct Windows {
   std::vector<float> scores;
   std::vector<int64_t> labels;
-  std::vector<double> begin, end;
+  std::vector<double> begin, end, seconds;
 };
 
 Windows score(const Log& log, const graph::VehicleProfile& profile, const DetectorModel& model) {
@@ -32,6 +32,7 @@ Windows score(const Log& log, const graph::VehicleProfile& profile, const Detect
     out.labels.push_back(window.attack ? 1 : 0);
     out.begin.push_back(window.begin);
     out.end.push_back(window.end);
+    out.seconds.push_back(window.seconds);
   };
   for (int64_t row = 0; row < log.rows(); ++row) {
     if (log.restarts(row)) windows.restart();
@@ -147,6 +148,7 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
   drop_first(windows.labels, out.own);
   drop_first(windows.begin, out.own);
   drop_first(windows.end, out.own);
+  drop_first(windows.seconds, out.own);
   drop_first(rule, out.own);
   out.own_rule_first = static_cast<int64_t>(windows.scores.size() - out.own_rule.scores.size());
   out.detector = {std::move(windows.scores),
@@ -155,6 +157,7 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows)
   out.labels = std::move(windows.labels);
   out.begin = std::move(windows.begin);
   out.end = std::move(windows.end);
+  out.seconds = std::move(windows.seconds);
   for (std::size_t w = 0; w < out.labels.size(); ++w) {
     out.shadow.push_back(out.labels[w] == 0 && w > 0 && out.labels[w - 1] == 1 ? 1 : 0);
   }
@@ -176,8 +179,7 @@ json summarise(std::span<const JudgedLog> logs, const Verdicts JudgedLog::*metho
       labels.push_back(log.labels[w]);
       if (log.labels[w] == 1) continue;
       outside += above.back() > 0 && log.shadow[w] == 0 ? 1 : 0;
-      const double seconds = log.end[w] - log.begin[w];
-      if (seconds > 0) hours += seconds / kHour;
+      hours += log.seconds[w] / kHour;
     }
     count(log, said, found);
   }

@@ -171,6 +171,7 @@ TEST_CASE("jumps of a log's clock are told", "[detector][input]") {
   // Nobody listened in the hours that were jumped over.
   const DetectorModel model = DetectorModel::read(logs.request("run").run_dir / kDetectorFile);
   CHECK(model.known.hours < 0.1);
+  CHECK(result.metrics.at("parts").at("test_01").at("detector").at("benign_hours") < 0.1);
 }
 
 TEST_CASE("more ids than a profile holds are told, and the rest is learned", "[detector][input]") {
