@@ -26,11 +26,12 @@ struct JudgedLog {
   int64_t own = 0;      ///< windows that its own profile was learned from, which count nowhere
   std::vector<int64_t> labels;     ///< of the windows that count
   std::vector<double> begin, end;  ///< seconds
-  std::vector<double> seconds;     ///< listened to: no pause and no jump of the clock is longer than one
-  std::vector<uint8_t> shadow;     ///< benign, right after an attack window
-  Verdicts detector, rule;         ///< both with the same profile
-  Verdicts own_rule;           ///< the rule with the log's own profile; empty where there is none
-  int64_t own_rule_first = 0;  ///< window that own_rule begins with, of those that count
+  std::vector<double>
+      seconds;  ///< listened to: no pause and no jump of the clock is longer than one
+  std::vector<uint8_t> shadow;  ///< benign, right after an attack window
+  Verdicts detector, rule;      ///< both with the same profile
+  Verdicts own_rule;            ///< the rule with the log's own profile; empty where there is none
+  int64_t own_rule_first = 0;   ///< window that own_rule begins with, of those that count
 };
 
 /// Matches the log with a vehicle of the model by its first windows, or learns its own profile from

@@ -51,7 +51,7 @@ std::vector<std::string> Log::problems() const {
       longest = std::max(longest, time - last);
     }
     last = time;
-    if (!is_attack(row)) ids.insert(graph::key_of(*frames_, begin_ + row));
+    if (!is_attack(row)) ids.insert(key(row));
     if (!beyond && ids.size() > graph::ProfileBuilder::kMostIds) beyond = row;
   }
   std::vector<std::string> out;
@@ -89,7 +89,7 @@ std::vector<uint32_t> Log::benign_ids(int64_t end) const {
   std::vector<uint32_t> out;
   for (int64_t row = 0; row < std::min(end, rows_); ++row) {
     if (is_attack(row) || graph::is_diagnostic(id(row))) continue;
-    out.push_back(graph::key_of(*frames_, begin_ + row));
+    out.push_back(key(row));
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

@@ -33,6 +33,11 @@ class Log {
   bool trains() const { return source_->role == "train"; }
   int64_t rows() const { return rows_; }
   graph::CanFrame frame(int64_t row) const { return graph::frame_of(*frames_, begin_ + row); }
+  uint32_t id(int64_t row) const {
+    return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
+  }
+  /// As CanFrame::key().
+  uint32_t key(int64_t row) const { return graph::key_of(*frames_, begin_ + row); }
   bool restarts(int64_t row) const { return graph::restarts(*frames_, begin_ + row); }
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
@@ -49,10 +54,6 @@ class Log {
   std::vector<uint32_t> benign_ids(int64_t end) const;
 
  private:
-  uint32_t id(int64_t row) const {
-    return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
-  }
-
   const graph::Source* source_;
   const graph::Frames* frames_;
   int64_t begin_, rows_;

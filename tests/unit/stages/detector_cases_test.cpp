@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "data/can/inject.h"
 #include "detector/detector.h"
@@ -328,6 +329,55 @@ TEST_CASE("case: priorities and claimed addresses of J1939", "[detector][cases]"
     flooded.insert(flooded.begin() + 10, test::claim(log, 0.01, kElsewhere, 99));
     const Wrong found = judged(profile_of(usual), flooded);
     CHECK(found.found > 0.95 * found.attacks);
+  }
+}
+
+TEST_CASE("case: 5 of 100 frames that a profile is learned from are an attacker's",
+          "[detector][cases]") {
+  const Frames clean = drive(90, 0);
+  const auto with = [&](bool random_ids) {
+    graph::Random random(3);
+    Frames added;
+    for (const graph::CanFrame& frame : clean) {
+      if (random.below(20) != 0) continue;
+      graph::CanFrame& one = added.emplace_back(clean[random.below(clean.size())]);
+      if (random_ids) {
+        one.id = static_cast<uint32_t>(random.below(0x800));
+        one.length = 8;
+      }
+      for (std::size_t i = 0; i < one.length; ++i) {
+        one.payload[i] = static_cast<uint8_t>(random.below(256));
+      }
+      one.time = frame.time + 1e-4;
+    }
+    return test::merged(clean, added);
+  };
+  const VehicleProfile spotless = profile_of(clean);
+  SECTION("forged payloads of known ids, and forged frames later") {
+    // Single frames that change two bytes need the sharpest profile.
+    const std::pair<const char*, double> kKinds[] = {
+        {"targeted", 0.8}, {"fabrication", 0.95}, {"spoofing", 0.95}};
+    for (const auto& [kind, least] : kKinds) {
+      INFO(kind);
+      const Frames log = attacked(drive(60, 1), kind);
+      const Both said = judged(with(false), log, &TrafficRules::outliers);
+      const Wrong wanted = judged(spotless, log);
+      UNSCOPED_INFO("clean: " << wanted.found);
+      CHECK(said.before.found < 0.5 * wanted.found);
+      CHECK(said.after.found >= least * wanted.found);
+      CHECK(said.after.falsely <= wanted.falsely + 2);
+    }
+  }
+  SECTION("random ids, and such later") {
+    graph::CanInjectOptions how;
+    how.rate = 20;
+    const Frames log = attacked(drive(60, 1), "fuzzing", how);
+    const Both said = judged(with(true), log, &TrafficRules::outliers);
+    const Wrong wanted = judged(spotless, log);
+    UNSCOPED_INFO("clean: " << wanted.found);
+    CHECK(said.before.found < said.after.found);
+    CHECK(said.after.found >= 0.95 * wanted.found);
+    CHECK(said.after.falsely <= wanted.falsely + 2);
   }
 }
 
