@@ -1,5 +1,6 @@
 #include "detector/detector_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -40,8 +41,10 @@ Budget budget_of(const json& in, const std::string& file) {
 std::vector<uint32_t> Vehicle::ids() const {
   std::vector<uint32_t> out;
   for (const graph::IdProfile& one : profile.ids) {
-    if (!graph::is_diagnostic(one.id)) out.push_back(one.key());
+    if (!graph::is_diagnostic(one.id)) out.push_back(graph::without_priority(one.key()));
   }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

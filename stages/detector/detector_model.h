@@ -17,7 +17,7 @@ namespace kdgat::detector {
 struct Vehicle {
   std::string name;  ///< of its first training log
   graph::VehicleProfile profile;
-  /// CanFrame::key() of each, ascending; without those of diagnostics, which any tester brings.
+  /// As Log::benign_ids().
   std::vector<uint32_t> ids() const;
 };
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <unordered_set>
 
-#include "data/can/protocol_ids.h"
 #include "graph/random.h"
 #include "kdgat/text.h"
 
@@ -51,7 +50,7 @@ std::vector<std::string> Log::problems() const {
       longest = std::max(longest, time - last);
     }
     last = time;
-    if (!is_attack(row)) ids.insert(key(row));
+    if (!is_attack(row)) ids.insert(graph::key_of(*frames_, begin_ + row));
     if (!beyond && ids.size() > graph::ProfileBuilder::kMostIds) beyond = row;
   }
   std::vector<std::string> out;

@@ -8,6 +8,7 @@
 
 #include "data/can/can_frame.h"
 #include "data/can/frame_rows.h"
+#include "data/can/protocol_ids.h"
 #include "data/can/vehicle_profile.h"
 #include "graph/graph_store.h"
 #include "graph/random.h"
@@ -36,8 +37,10 @@ class Log {
   uint32_t id(int64_t row) const {
     return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
   }
-  /// As CanFrame::key().
-  uint32_t key(int64_t row) const { return graph::key_of(*frames_, begin_ + row); }
+  /// CanFrame::key() without_priority(): what benign_ids() are.
+  uint32_t key(int64_t row) const {
+    return graph::without_priority(graph::key_of(*frames_, begin_ + row));
+  }
   bool restarts(int64_t row) const { return graph::restarts(*frames_, begin_ + row); }
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
@@ -49,8 +52,8 @@ class Log {
   std::vector<std::string> problems() const;
   /// The first row that is labelled as an attack; rows() if none is.
   int64_t first_attack() const;
-  /// CanFrame::key() of rows without an attack label below `end`, ascending; without diagnostics,
-  /// which any tester brings.
+  /// Keys of rows without an attack label below `end`, ascending; without diagnostics, which any
+  /// tester brings.
   std::vector<uint32_t> benign_ids(int64_t end) const;
 
  private:

@@ -25,6 +25,11 @@ inline uint8_t j1939_source(uint32_t id) { return static_cast<uint8_t>(id); }
 inline uint32_t from_source(uint32_t message, uint8_t source) {
   return (message & ~uint32_t{0xFF}) | source;
 }
+/// CanFrame::key() without the priority of a 29-bit id: by this logs of one vehicle are matched.
+inline uint32_t without_priority(uint32_t key) {
+  constexpr uint32_t kPriority = 7U << 26, kId = (1U << 29) - 1;
+  return (key & kId) > 0x7FF ? key & ~kPriority : key;
+}
 /// A claim of an address (PGN 60928): from the address that is claimed, with a NAME of 8 bytes.
 bool is_address_claim(uint32_t id);
 /// Its NAME; 0 where it has none.

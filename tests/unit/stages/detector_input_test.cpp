@@ -156,6 +156,28 @@ TEST_CASE("a log without times is judged by a detector that learned with them",
   CHECK(benign.at("false_windows") <= 2);
 }
 
+TEST_CASE("a truck is known again under other priorities and with a tester plugged in",
+          "[detector][input]") {
+  const auto ids = test::j1939_ids(drive(20, 0));
+  DetectorLogs logs;
+  logs.write("train_01/a.csv", test::with_ids(drive(90, 0), ids));
+  logs.write("train_01/b.csv", test::with_ids(drive(90, 1), ids));
+  Frames urgent = test::with_ids(drive(60, 5, "dos"), ids);
+  for (graph::CanFrame& frame : urgent) {
+    if (frame.label != 1) frame.id = (frame.id & 0x03FFFFFF) | 2U << 26;
+  }
+  logs.write("test_01/dos.csv", test::merged(urgent, test::tester(urgent, 0, 20)));
+  logs.import();
+  std::string log;
+  const StageResult result = detect(logs, log);
+  CHECK(f1(result, "test_01") > 0.9);
+  const graph::GraphStore store = graph::GraphStore::open(logs.store());
+  const DetectorModel model = DetectorModel::read(logs.request("run").run_dir / kDetectorFile);
+  for (const Log& one : logs_of(store)) {
+    if (!one.trains()) CHECK(judge(one, model, 300).own == 0);
+  }
+}
+
 TEST_CASE("jumps of a log's clock are told", "[detector][input]") {
   DetectorLogs logs;
   logs.write("train_01/a.csv", drive(90, 0));
