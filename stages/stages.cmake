@@ -4,9 +4,9 @@ add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
   dataset_files description domain domains graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
-  attack_kinds bus_slots can_describe can_domain can_import can_log can_rows can_writer frame_rows
-  inject inject_logs log_windows recording relative_windows synth_attacks synth_logs synth_traffic
-  vehicle_profile windows)
+  attack_kinds bus_clock bus_slots can_describe can_domain can_import can_log can_rows can_writer
+  channel_names frame_rows inject inject_logs log_windows protocol_ids recording relative_windows
+  synth_attacks synth_logs synth_traffic vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/data/ratings
   ratings ratings_describe ratings_domain ratings_import ratings_reader ratings_store synth_ratings)
 kdgat_add_room(kdgat_graph stages/data/space

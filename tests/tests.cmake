@@ -30,6 +30,7 @@ endfunction()
 kdgat_add_tests(kdgat_graph_tests
   SOURCES
     tests/unit/data/can/can_log_test.cpp
+    tests/unit/data/can/channels_test.cpp
     tests/unit/data/dataset_files_test.cpp
     tests/unit/data/domain_suite_test.cpp
     tests/unit/data/can/fuzz_can_log_test.cpp
@@ -44,6 +45,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/file/line_reader_test.cpp
     tests/unit/data/can/frame_rows_test.cpp
     tests/unit/data/can/log_windows_test.cpp
+    tests/unit/data/can/protocol_ids_test.cpp
     tests/unit/data/can/relative_windows_test.cpp
     tests/unit/graph/pack_test.cpp
     tests/unit/graph/paths_test.cpp
@@ -169,7 +171,9 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/curriculum_test.cpp
       tests/unit/stages/detector_baselines_test.cpp
+      tests/unit/stages/detector_cases_test.cpp
       tests/unit/stages/detector_figures_test.cpp
+      tests/unit/stages/detector_input_test.cpp
       tests/unit/stages/detector_test.cpp
       tests/unit/stages/detector_training_test.cpp
       tests/unit/stages/distill_test.cpp

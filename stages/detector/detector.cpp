@@ -58,6 +58,9 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
     (log.trains() ? training : tests).push_back(log);
   }
   if (training.empty()) throw Error(ExitCode::kData, "the data has no training log");
+  for (const Log& log : logs) {
+    for (const std::string& sentence : log.problems()) host.log("warning", sentence);
+  }
   const auto progress = [&](const std::string& phase, double share) {
     stop_if_cancelled(host);
     constexpr int64_t kWhole = 100;

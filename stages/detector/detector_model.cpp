@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "data/can/protocol_ids.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 #include "kdgat/parse_json.h"
@@ -57,7 +58,11 @@ std::map<int32_t, Decision> decisions_of(const json& in, const std::string& file
 
 std::vector<uint32_t> Vehicle::ids() const {
   std::vector<uint32_t> out;
-  for (const graph::IdProfile& one : profile.ids) out.push_back(one.id);
+  for (const graph::IdProfile& one : profile.ids) {
+    if (!graph::is_diagnostic(one.id)) out.push_back(graph::without_priority(one.key()));
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

@@ -19,6 +19,7 @@ namespace kdgat::detector {
 struct Vehicle {
   std::string name;  ///< of its first training log
   graph::VehicleProfile profile;
+  /// As Log::benign_ids().
   std::vector<uint32_t> ids() const;
 };
 

@@ -3,8 +3,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "data/can/protocol_ids.h"
+
 namespace kdgat::detector {
 namespace {
+
+/// Seconds of rows [begin, end): a pause, or a jump of the clock, is no longer than one.
+double seconds_between(const Log& log, int64_t begin, int64_t end) {
+  double out = 0;
+  for (int64_t row = begin + 1; row < end; ++row) {
+    const double gap = log.time(row) - log.time(row - 1);
+    if (gap > 0) out += std::min(gap, 1.0);
+  }
+  return out;
+}
 
 bool is_word_end(char c) { return c == '-' || c == '_' || c == '.' || c == ' '; }
 
@@ -48,6 +60,7 @@ void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& o
   const auto is_attack = [&](std::size_t w) { return w < windows && out.labels[w] == 1; };
   for (std::size_t w = 0; w < windows; ++w) {
     const int64_t begin = out.first_row[w], end = std::min(begin + out.size, log.rows());
+    if (out.seconds.size() < windows) out.seconds.push_back(seconds_between(log, begin, end));
     if (!has_times) {
       out.begin.push_back(log.time(begin));
       out.end.push_back(log.time(end - 1));
@@ -62,8 +75,9 @@ void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& o
     const bool behind = last_attack >= 0 && begin > last_attack;
     if (!is_known || (!behind && out.shadow[w] == 0 && !is_attack(w + 1))) continue;
     for (int64_t row = begin; row < end; ++row) {
+      if (graph::is_diagnostic(log.id(row))) continue;
       out.suspect[w] +=
-          std::binary_search(benign_ids.begin(), benign_ids.end(), log.id(row)) ? 0 : 1;
+          std::binary_search(benign_ids.begin(), benign_ids.end(), log.key(row)) ? 0 : 1;
     }
   }
 }

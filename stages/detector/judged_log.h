@@ -33,8 +33,10 @@ struct JudgedLog {
   std::vector<int64_t> first_row;  ///< of the log
   std::vector<int64_t> labels;     ///< 1 attack, 0 benign
   std::vector<double> begin, end;  ///< times of the first and the last frame, seconds
-  std::vector<double> attacked;    ///< time of the first attack frame, seconds; NaN = none
-  std::vector<uint8_t> shadow;     ///< benign, right after an attack window
+  /// Listened to: no pause, and no jump of the clock, is longer than one.
+  std::vector<double> seconds;
+  std::vector<double> attacked;  ///< time of the first attack frame, seconds; NaN = none
+  std::vector<uint8_t> shadow;   ///< benign, right after an attack window
   /// Benign windows near an attack with so many frames of ids that the vehicle's benign traffic
   /// does not have: the label may be wrong. 0 elsewhere.
   std::vector<int32_t> suspect;
@@ -55,7 +57,7 @@ struct JudgedLog {
 std::string attack_of(const std::string& name);
 
 /// Fills `shadow`, `attacked` and `suspect` from the rows of the log, by `size`, `first_row` and
-/// `labels`, and times where there are none yet. Suspects are benign windows that begin behind the
+/// `labels`, and times and `seconds` where there are none yet. Suspects are benign windows that begin behind the
 /// last attack row, or stand right beside an attack window. `benign_ids`: of benign traffic of the
 /// vehicle; those of the log's rows ahead of its first attack are added. Where neither says what is
 /// usual (a vehicle never seen, kLeastOwn windows) there are no suspects.

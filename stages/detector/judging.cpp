@@ -11,7 +11,7 @@ namespace {
 struct Windows {
   std::vector<float> scores;
   std::vector<int64_t> labels;
-  std::vector<double> begin, end;
+  std::vector<double> begin, end, seconds;
 };
 
 Windows score(const Log& log, const graph::VehicleProfile& profile, const DetectorModel& model,
@@ -24,6 +24,7 @@ Windows score(const Log& log, const graph::VehicleProfile& profile, const Detect
     out.labels.push_back(window.attack ? 1 : 0);
     out.begin.push_back(window.begin);
     out.end.push_back(window.end);
+    out.seconds.push_back(window.seconds);
   };
   for (int64_t row = 0; row < log.rows(); ++row) {
     if (log.restarts(row)) windows.restart();
@@ -70,6 +71,13 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
     out.own = own;
   }
   Windows windows = score(log, profile, model, model.decision(out.own));
+  if (static_cast<int64_t>(windows.scores.size()) <= out.own) {
+    throw Error(ExitCode::kData,
+                log.name() + ": no window is left to judge: all " +
+                    std::to_string(windows.scores.size()) +
+                    " were learned from to know what is usual",
+                "a longer log, or a smaller own_windows");
+  }
   std::vector<float> rule = rule_scores(log, profile, model.window);
   rule.resize(windows.scores.size());
   std::vector<int64_t> numbers;  // of the windows that count
@@ -93,9 +101,11 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
   drop_first(windows.labels, out.own);
   drop_first(windows.begin, out.own);
   drop_first(windows.end, out.own);
+  drop_first(windows.seconds, out.own);
   out.labels = std::move(windows.labels);
   out.begin = std::move(windows.begin);
   out.end = std::move(windows.end);
+  out.seconds = std::move(windows.seconds);
   out.size = model.window;
   mark_windows(log, known != nullptr ? known->ids() : std::vector<uint32_t>(), out);
   return out;

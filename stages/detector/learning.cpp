@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 
 #include "data/can/inject.h"
@@ -75,6 +76,7 @@ class Learner {
   void add_windows(const Log& log, const Usual& usual, bool is_whole) {
     RelativeWindows windows(usual.profile, options_.window);
     std::map<int32_t, Held> held;
+    const bool is_timeless = log.is_timeless();
     bool was_attack = false;
     int64_t number = 0;
     const auto take = [&] {
@@ -88,7 +90,8 @@ class Learner {
       if (!is_plain) return;
       Held& back = held[fold_of(at)];
       back.values.insert(back.values.end(), window.x.begin(), window.x.end());
-      back.seconds += std::max(0.0, window.end - window.begin);
+      back.seconds +=
+          is_timeless ? static_cast<double>(window.frames) / kAssumedRate : window.seconds;
     };
     for (int64_t row = 0; row < log.rows(); ++row) {
       if (log.restarts(row)) windows.restart();
@@ -116,6 +119,7 @@ class Learner {
   /// against the profile of other drives and against one of the log's own.
   void inject(const Log& log, const std::vector<Usual>& profiles, int64_t benign) {
     constexpr int64_t kLeast = 20;
+    const bool is_timeless = log.is_timeless();
     graph::CanInjectOptions how;
     how.keep_attacks = true;
     for (const std::string& kind : options_.inject) {
@@ -129,12 +133,18 @@ class Learner {
       for (int64_t row = begin * options_.window; row < (begin + most) * options_.window; ++row) {
         frames.push_back(log.frame(row));
         frames.back().label = 0;
+        if (is_timeless) frames.back().time = static_cast<double>(row) / kAssumedRate;
       }
       try {
         frames = graph::inject(frames, kind, how, random_).frames;
       } catch (const Error& error) {
         if (error.code() != ExitCode::kData) throw;
         continue;  // this log has nothing that the kind could attack
+      }
+      if (is_timeless) {
+        for (graph::CanFrame& frame : frames) {
+          frame.time = std::numeric_limits<double>::quiet_NaN();
+        }
       }
       add_injected(frames, profiles[own], fold_of(begin));
       if (own != 0) add_injected(frames, profiles[0], fold_of(begin));
@@ -173,6 +183,12 @@ trees::Table LearningSet::table() const {
 Learning learn(std::span<const Log> logs, const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
                const std::function<void(double share)>& told) {
+  if (!logs.empty() && std::all_of(logs.begin(), logs.end(), [](const Log& log) {
+        return log.benign_ids(log.rows()).size() == 1;
+      })) {
+    throw Error(ExitCode::kData, logs.front().name() + ": one id only, as in every training log",
+                "what is usual on a bus is learned from logs with all of its ids");
+  }
   Learner learner(logs, options, seed);
   std::size_t done = 0;
   for (const std::vector<std::size_t>& vehicle : vehicles) {

@@ -6,10 +6,10 @@ namespace kdgat::detector {
 
 bool RuleWindows::add(const graph::CanFrame& frame) {
   constexpr float kUnknown = 2;
-  if (const graph::IdProfile* usual = profile_.find(frame.id); usual == nullptr) {
+  if (const graph::IdProfile* usual = profile_.find(frame.key()); usual == nullptr) {
     largest_ = kUnknown;
   } else {
-    const auto [last, is_first] = last_.try_emplace(frame.id, frame.time);
+    const auto [last, is_first] = last_.try_emplace(frame.key(), frame.time);
     if (!is_first && usual->period > 0) {
       const double gap = std::max(0.0, frame.time - last->second) / usual->period;
       largest_ = std::max(largest_, static_cast<float>(1 - gap));  // a NaN is smaller

@@ -92,8 +92,7 @@ Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspec
       }
       ++(flagged ? file.fp : file.tn);
       out.outside_shadows += flagged && log->shadow[w] == 0 ? 1 : 0;
-      const double seconds = log->end[w] - log->begin[w];
-      if (seconds > 0) out.hours += seconds / kHour;
+      out.hours += log->seconds[w] / kHour;
     }
     count_alarms(*log, *said, without_suspects, out.found);
   }

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <unordered_set>
 
 #include "graph/random.h"
+#include "kdgat/text.h"
 
 namespace kdgat::detector {
 namespace {
@@ -42,6 +46,70 @@ bool is_copy(const Log& a, const Log& b) {
 
 }  // namespace
 
+namespace {
+
+std::string hex_id(uint32_t key) {
+  constexpr uint32_t kId = (uint32_t{1} << 29) - 1;
+  char text[16];
+  std::snprintf(text, sizeof text, "%03X", static_cast<unsigned>(key & kId));
+  return text;
+}
+
+std::string counted(int64_t count, const char* of) {
+  return grouped(count) + " " + of + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+bool Log::is_timeless() const {
+  const auto times =
+      frames_->time.subspan(static_cast<std::size_t>(begin_), static_cast<std::size_t>(rows_));
+  return std::all_of(times.begin(), times.end(), [](double time) { return std::isnan(time); });
+}
+
+std::vector<std::string> Log::problems() const {
+  constexpr double kLongPause = 3600;
+  std::unordered_set<uint32_t> ids;
+  std::optional<int64_t> beyond;  // row of the first id that is one too many
+  int64_t timeless = 0, jumps = 0;
+  double last = std::numeric_limits<double>::quiet_NaN(), longest = 0;
+  for (int64_t row = 0; row < rows_; ++row) {
+    const auto at = static_cast<std::size_t>(begin_ + row);
+    const double time = frames_->time[at];
+    timeless += std::isnan(time) ? 1 : 0;
+    if (!restarts(row) && time - last > kLongPause) {
+      ++jumps;
+      longest = std::max(longest, time - last);
+    }
+    last = time;
+    if (!is_attack(row)) ids.insert(graph::key_of(*frames_, begin_ + row));
+    if (!beyond && ids.size() > graph::ProfileBuilder::kMostIds) beyond = row;
+  }
+  std::vector<std::string> out;
+  if (timeless == rows_) {
+    out.push_back("no times: ids, lengths and payloads are looked at, and " +
+                  grouped(kAssumedRate) + " frames a second assumed");
+  } else if (timeless > 0) {
+    out.push_back(counted(timeless, "row") + " of " + grouped(rows_) + " without a time");
+  }
+  if (jumps > 0) {
+    out.push_back(counted(jumps, "jump") + " of the clock by over an hour, the largest by " +
+                  format_number("%.0f", longest) + " s: ids begin anew behind them");
+  }
+  if (ids.size() == 1) {
+    out.push_back("one id only, " + hex_id(*ids.begin()) +
+                  ": no attack can be told by how it differs from the rest of a bus");
+  }
+  if (beyond) {
+    out.push_back(grouped(static_cast<int64_t>(ids.size())) +
+                  " benign ids, and a profile holds the first " +
+                  grouped(static_cast<int64_t>(graph::ProfileBuilder::kMostIds)) +
+                  ": those from row " + grouped(*beyond + 1) + " on are unknown to it");
+  }
+  for (std::string& sentence : out) sentence.insert(0, name() + ": ");
+  return out;
+}
+
 int64_t Log::first_attack() const {
   int64_t row = 0;
   while (row < rows_ && !is_attack(row)) ++row;
@@ -62,9 +130,8 @@ void Log::make_monotonic() {
 std::vector<uint32_t> Log::benign_ids(int64_t end) const {
   std::vector<uint32_t> out;
   for (int64_t row = 0; row < std::min(end, rows_); ++row) {
-    if (!is_attack(row)) {
-      out.push_back(static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]));
-    }
+    if (is_attack(row) || graph::is_diagnostic(id(row))) continue;
+    out.push_back(key(row));
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

@@ -10,11 +10,16 @@
 
 #include "data/can/can_frame.h"
 #include "data/can/frame_rows.h"
+#include "data/can/protocol_ids.h"
 #include "data/can/vehicle_profile.h"
 #include "graph/graph_store.h"
 #include "graph/random.h"
 
 namespace kdgat::detector {
+
+/// Frames a second of logs without times: for budgets of alarms an hour, and where attacks are
+/// injected.
+inline constexpr int64_t kAssumedRate = 1000;
 
 /// Rows of one log, counted from its first.
 class Log {
@@ -42,6 +47,10 @@ class Log {
   uint32_t id(int64_t row) const {
     return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
   }
+  /// CanFrame::key() without_priority(): what benign_ids() are.
+  uint32_t key(int64_t row) const {
+    return graph::without_priority(graph::key_of(*frames_, begin_ + row));
+  }
   bool restarts(int64_t row) const { return graph::restarts(*frames_, begin_ + row); }
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
@@ -49,9 +58,15 @@ class Log {
   /// From now on no time is earlier than one before it, as far as the last restart: each is the
   /// latest until then.
   void make_monotonic();
+  /// Whether no row has a time.
+  bool is_timeless() const;
+  /// What windows of it cannot show, and why, in sentences: no times, one id only, jumps of the
+  /// clock, more ids than a profile holds.
+  std::vector<std::string> problems() const;
   /// The first row that is labelled as an attack; rows() if none is.
   int64_t first_attack() const;
-  /// Of rows without an attack label below `end`, ascending.
+  /// Keys of rows without an attack label below `end`, ascending; without diagnostics, which any
+  /// tester brings.
   std::vector<uint32_t> benign_ids(int64_t end) const;
 
  private:

@@ -146,7 +146,7 @@ TEST_CASE("what inject refuses it names, and writes nothing", "[cli][inject]") {
   put_file(scratch / "fd.log", fd);
   check("road.csv -o out", 3, "road.csv: row 1 has no time");
   check("single.log -o out", 3, "single.log: the log has one id only, 1A0");
-  check("fd.log -o out", 3, "fd.log: row 1 has 16 bytes");
+  check("fd.log -o out --format hcrl", 3, "fd.log: row 1 has 16 bytes");
 
   REQUIRE(
       run_shell("cp " + kBenignLog + " a.csv && cp a.csv a-dos.csv", scratch.path()).exit_code ==

@@ -9,6 +9,8 @@
 namespace kdgat::graph {
 namespace {
 
+constexpr uint8_t kClassic = 8;  // bytes of a frame that is not FD
+
 /// One of the values, each as likely.
 template <class T, std::size_t n>
 T pick(const T (&values)[n], Random& random) {
@@ -28,9 +30,10 @@ void fill(CanFrame& frame, Random& random) {
   std::generate_n(frame.payload.begin(), frame.length, [&] { return random_byte(random); });
 }
 
-/// A frame of this id as an attacker sends it: no FD, no remote frame.
+/// A frame of this id as an attacker sends it: no remote frame, and FD where it has to be.
 CanFrame frame_of(uint32_t id, bool extended, uint8_t length) {
   CanFrame frame;
+  frame.fd = length > kClassic;
   frame.id = id;
   frame.extended = extended;
   frame.length = length;
@@ -112,9 +115,9 @@ AttackPlan plan_fuzzing(const AttackScene& scene, Random& random) {
   constexpr double kRates[] = {100, 300, 1000, 2000};
   const std::span<const CanFrame> frames = scene.recording.frames();
   return plan_random(scene, kRates, random, [&] {
-    const bool extended = frames[random.below(frames.size())].extended;  // as often as in the log
-    const auto id = static_cast<uint32_t>(random.below(extended ? 1U << 29 : 0x800));
-    return frame_of(id, extended, 8);
+    const CanFrame& like = frames[random.below(frames.size())];  // as often as in the log
+    const auto id = static_cast<uint32_t>(random.below(like.extended ? 1U << 29 : 0x800));
+    return frame_of(id, like.extended, std::max(like.length, kClassic));
   });
 }
 
@@ -124,7 +127,7 @@ AttackPlan plan_fuzzing_known(const AttackScene& scene, Random& random) {
   return plan_random(scene, kRates, random, [&] {
     const IdRows& id = ids[random.below(ids.size())];
     const uint8_t own = scene.recording.frames()[id.rows.front()].length;
-    return frame_of(id.id, id.extended, happens(random, 8, 10) ? std::min<uint8_t>(own, 8) : 8);
+    return frame_of(id.id, id.extended, happens(random, 8, 10) ? own : kClassic);
   });
 }
 

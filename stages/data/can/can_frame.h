@@ -6,6 +6,9 @@
 
 namespace kdgat::graph {
 
+/// Buses that one log may hold.
+inline constexpr int kMostChannels = 8;
+
 struct CanFrame {
   double time = 0;                    ///< seconds; NaN where the form has none
   uint32_t id = 0;                    ///< 11 or 29 bits
@@ -14,7 +17,11 @@ struct CanFrame {
   bool extended = false;              ///< 29-bit id
   bool remote = false;                ///< remote frame, no payload
   bool fd = false;                    ///< CAN FD
+  uint8_t channel = 0;                ///< which bus of the log, below kMostChannels
   std::array<uint8_t, 64> payload{};  ///< bytes past `length` are 0
+
+  /// Bus and id as one number: the same id on two buses is two senders.
+  uint32_t key() const { return uint32_t{channel} << 29 | id; }
 };
 
 }  // namespace kdgat::graph

@@ -227,6 +227,7 @@ bool CanLog::next(CanFrame& frame) {
   while (next_line(line)) {
     if (line.empty() || line.find_first_not_of(" \t") == std::string_view::npos) continue;
     frame = CanFrame();
+    layout_.channels = &channels_;
     if (const char* fault = layout_.parse(layout_, line, frame)) {
       refuse_row(fault, line);
       continue;
@@ -280,6 +281,7 @@ std::vector<Diagnostic> CanLog::problems() const {
                        " malformed rows in all)",
                    ""});
   }
+  for (const std::string& what : channels_.problems()) out.push_back({reader_.name(), what, ""});
   if (rows_ == 0) {
     out.push_back({reader_.name(), std::string("no row could be read as ") + layout_.format, ""});
   }

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "data/can/can_frame.h"
+#include "data/can/channel_names.h"
 #include "file/line_reader.h"
 #include "kdgat/error.h"
 
@@ -45,6 +46,8 @@ struct LogLayout {
   /// can-train-and-test: positions of time, id, payload and label (-1: no label).
   std::array<int, 4> column = {0, 1, 2, 3};
   int columns = 4;
+  /// Of the log that is read; nullptr: nobody asks which bus a frame is of. Not owned.
+  ChannelNames* channels = nullptr;
 };
 
 /// The names of the forms: the one list of them.
@@ -89,6 +92,7 @@ class CanLog {
 
   LineReader reader_;
   LogLayout layout_;
+  ChannelNames channels_;
   bool strict_;
   std::vector<std::pair<int64_t, std::string>> first_lines_;  // read to recognise the form
   std::size_t first_used_ = 0;

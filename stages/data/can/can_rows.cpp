@@ -19,6 +19,7 @@ constexpr const char* kOddPayload = "the payload has an odd number of digits";
 constexpr const char* kLongPayload = "the payload is over 8 bytes";
 constexpr const char* kLongFdPayload = "the payload is over 64 bytes";
 constexpr const char* kBadLength = "the length does not agree with the payload";
+constexpr const char* kManyChannels = "a ninth channel: a log may hold eight buses";
 constexpr const char* kBadLabel = "the label is neither 0 nor 1";
 
 constexpr std::array<int8_t, 256> hex_table() {
@@ -95,6 +96,11 @@ const char* read_decimal_id(std::string_view text, CanFrame& frame) {
   return nullptr;
 }
 
+/// Of those beyond 8 bytes.
+bool is_fd_length(std::size_t bytes) {
+  return bytes > 8 && bytes <= 64 && (bytes == 12 || bytes == 20 || bytes == 24 || bytes % 16 == 0);
+}
+
 const char* read_hex_payload(std::string_view text, CanFrame& frame) {
   const std::size_t limit = frame.fd ? 64 : 8;
   if (text.size() % 2 != 0) return kOddPayload;
@@ -105,6 +111,15 @@ const char* read_hex_payload(std::string_view text, CanFrame& frame) {
     frame.payload[i] = static_cast<uint8_t>(high << 4 | low);
   }
   frame.length = static_cast<uint8_t>(text.size() / 2);
+  return nullptr;
+}
+
+/// The last thing that is read of a row: a name in a row that is refused is no bus.
+const char* read_channel(const LogLayout& layout, std::string_view name, CanFrame& frame) {
+  if (layout.channels == nullptr) return nullptr;
+  const int channel = layout.channels->number(name);
+  if (channel < 0) return kManyChannels;
+  frame.channel = static_cast<uint8_t>(channel);
   return nullptr;
 }
 
@@ -163,6 +178,8 @@ const char* parse_table_row(const LogLayout& layout, std::string_view line, CanF
   if (count < layout.columns) return kFewFields;
   KDGAT_TRY(read_time(cells[layout.column[0]], frame.time));
   KDGAT_TRY(read_hex_id(cells[layout.column[1]], frame));
+  // This form has no mark for CAN FD: its longer payloads tell it.
+  frame.fd = is_fd_length(cells[layout.column[2]].size() / 2);
   KDGAT_TRY(read_hex_payload(cells[layout.column[2]], frame));
   return layout.column[3] < 0 ? nullptr : read_label(cells[layout.column[3]], frame);
 }
@@ -197,7 +214,8 @@ const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& fr
 const char* parse_candump_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view rest = line;
   KDGAT_TRY(read_bracketed_time(word(rest), frame.time));
-  if (word(rest).empty()) return kFewFields;  // the interface
+  const std::string_view interface = word(rest);
+  if (interface.empty()) return kFewFields;
   std::string_view text = word(rest);
   const std::size_t hash = text.find('#');
   if (hash == std::string_view::npos) return "no # between id and payload";
@@ -223,20 +241,20 @@ const char* parse_candump_row(const LogLayout& layout, std::string_view line, Ca
     KDGAT_TRY(read_truth(word(rest), first));
     KDGAT_TRY(read_truth(word(rest), second));
     frame.label = first || second ? 1 : 0;
-    return trim(rest).empty() ? nullptr : kManyFields;
+  } else {
+    // candump -L may add the direction.
+    const std::string_view direction = word(rest);
+    if (!direction.empty() && direction != "R" && direction != "T") return kManyFields;
   }
-  // candump -L may add the direction.
-  const std::string_view direction = word(rest);
-  return (direction.empty() || direction == "R" || direction == "T") && trim(rest).empty()
-             ? nullptr
-             : kManyFields;
+  return trim(rest).empty() ? read_channel(layout, interface, frame) : kManyFields;
 }
 
-const char* parse_screen_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+const char* parse_screen_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view rest = trim(line);
   frame.time = std::numeric_limits<double>::quiet_NaN();
   if (!rest.empty() && rest.front() == '(') KDGAT_TRY(read_bracketed_time(word(rest), frame.time));
-  if (word(rest).empty()) return kFewFields;  // the interface
+  const std::string_view interface = word(rest);
+  if (interface.empty()) return kFewFields;
   const std::string_view id = word(rest);
   KDGAT_TRY(read_hex_id(id, frame));
   frame.extended = id.size() > 3;
@@ -252,7 +270,7 @@ const char* parse_screen_row(const LogLayout&, std::string_view line, CanFrame& 
   rest = trim(rest);
   if (rest.starts_with("remote request")) {
     frame.remote = true;
-    return nullptr;
+    return read_channel(layout, interface, frame);
   }
   for (int64_t i = 0; i < length; ++i) {
     const std::string_view byte = word(rest);
@@ -263,7 +281,8 @@ const char* parse_screen_row(const LogLayout&, std::string_view line, CanFrame& 
   }
   frame.length = static_cast<uint8_t>(length);
   rest = trim(rest);
-  return rest.empty() || rest.front() == '\'' ? nullptr : kBadLength;  // ASCII column of candump -a
+  // candump -a adds a column of ASCII.
+  return rest.empty() || rest.front() == '\'' ? read_channel(layout, interface, frame) : kBadLength;
 }
 
 const char* parse_road_row(const LogLayout&, std::string_view line, CanFrame& frame) {
@@ -333,7 +352,7 @@ const char* parse_otids_row(const LogLayout&, std::string_view line, CanFrame& f
   return nullptr;
 }
 
-const char* parse_recan_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+const char* parse_recan_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   Fields fields(line);
   std::string_view cells[5], field;
   int count = 0;
@@ -354,7 +373,7 @@ const char* parse_recan_row(const LogLayout&, std::string_view line, CanFrame& f
     frame.payload[i / 8] = static_cast<uint8_t>(frame.payload[i / 8] << 1 | (bit - '0'));
   }
   frame.length = static_cast<uint8_t>(length);
-  return nullptr;
+  return read_channel(layout, cells[1], frame);
 }
 
 #undef KDGAT_TRY

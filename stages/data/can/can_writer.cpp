@@ -49,7 +49,9 @@ void append_hcrl(std::string& out, const CanFrame& frame) {
 void append_candump(std::string& out, const CanFrame& frame) {
   out += '(';
   append_time(out, frame.time);
-  append(out, frame.extended ? ") can0 %08" PRIX32 "#" : ") can0 %03" PRIX32 "#", frame.id);
+  append(out, frame.extended ? ") can%d %08" PRIX32 "#" : ") can%d %03" PRIX32 "#",
+         static_cast<int>(frame.channel), frame.id);
+  if (frame.fd) out += "#0";  // and no flags
   append_hex(out, frame, "");
   out += '\n';
 }

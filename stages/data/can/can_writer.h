@@ -12,8 +12,8 @@ namespace kdgat::graph {
 /// another form.
 ///
 ///   can-train-and-test  header, `timestamp,arbitration_id,data_field,attack`
-///   hcrl                `timestamp,id,dlc,b0..b7,R|T`, short rows, no header
-///   candump             candump -L; carries no labels
+///   hcrl                `timestamp,id,dlc,b0..b7,R|T`, short rows, no header; 8 bytes at most
+///   candump             candump -L; carries no labels, and alone tells the buses apart
 std::string format_log(const std::vector<CanFrame>& frames, const std::string& format);
 
 /// ".csv" or ".log".

@@ -27,7 +27,7 @@ void add_row(const CanFrame& frame, bool restarts, Frames::Data& rows) {
   rows.flags.push_back(static_cast<uint8_t>(
       (frame.label == 1 ? Frames::kAttack : 0) | (frame.label < 0 ? Frames::kUnlabelled : 0) |
       (restarts ? Frames::kRestart : 0) | (frame.extended ? Frames::kExtended : 0) |
-      (frame.remote ? Frames::kRemote : 0)));
+      (frame.remote ? Frames::kRemote : 0) | frame.channel << Frames::kChannelShift));
   rows.payload.insert(rows.payload.end(), frame.payload.begin(),
                       frame.payload.begin() + rows.width);
 }
@@ -42,6 +42,8 @@ CanFrame frame_of(const Frames& frames, int64_t row) {
   out.label = (flags & Frames::kAttack) != 0 ? 1 : (flags & Frames::kUnlabelled) != 0 ? -1 : 0;
   out.extended = (flags & Frames::kExtended) != 0;
   out.remote = (flags & Frames::kRemote) != 0;
+  out.fd = out.length > kNarrow;
+  out.channel = static_cast<uint8_t>(flags >> Frames::kChannelShift);
   const auto width = static_cast<std::size_t>(frames.width);
   std::copy_n(frames.payload.data() + i * width, width, out.payload.begin());
   return out;

@@ -7,6 +7,7 @@
 
 #include "data/can/attack_kinds.h"
 #include "data/can/bus_slots.h"
+#include "data/can/protocol_ids.h"
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
@@ -80,16 +81,21 @@ class Injector {
  public:
   Injector(const AttackKind& kind, const CanInjectOptions& options, Random& random)
       : kind_(kind), options_(options), random_(random) {
-    if (!options.id.empty()) id_ = read_id(options.id);
+    names_id_ = !options.id.empty();
+    if (names_id_) id_ = read_id(options.id).value_or(0);
     for (const int64_t at : options.bytes) {
       shortest_ = std::max(shortest_, static_cast<int>(at) + 1);
     }
   }
 
   void add(std::span<const CanFrame> capture) {
-    const Recording recording(capture);
-    BusSlots slots(capture, options_.bitrate);
-    Edits edits(capture.size());
+    channel_ = draw_channel(capture);
+    std::vector<CanFrame> own;
+    std::copy_if(capture.begin(), capture.end(), std::back_inserter(own),
+                 [&](const CanFrame& frame) { return frame.channel == channel_; });
+    const Recording recording(own);
+    BusSlots slots(own, options_.bitrate);
+    Edits edits(own.size());
     longest_us_ = std::max(longest_us_, recording.end_us() - recording.begin_us());
     const int64_t shortest = microseconds(options_.min_attack_seconds);
     const int64_t room =
@@ -113,7 +119,7 @@ class Injector {
         begin = end + between(options_.min_benign_seconds, options_.max_benign_seconds, random_);
       }
     }
-    write(recording, edits);
+    write(capture, recording, edits);
   }
 
   /// Throws Error(kData) if there is no attack.
@@ -127,7 +133,7 @@ class Injector {
                       seconds_text(options_.min_attack_seconds),
                   "lead_seconds and min_attack_seconds may be less");
     }
-    if (kind_.has_target && id_ && !has_target_) {
+    if (kind_.has_target && names_id_ && !has_target_) {
       throw Error(
           ExitCode::kData,
           "id " + options_.id + " is not in the log, or its payload too short, for " + kind_.name);
@@ -159,7 +165,23 @@ class Injector {
 
   bool fits(const IdRows& id) const {
     if (kind_.forges && (id.length < 1 || id.length < shortest_)) return false;
-    return id_ ? id.id == *id_ : id.regular;
+    // A tester is no part of the car, and what it sends is compared with nothing.
+    return names_id_ ? id.id == id_ : id.regular && !is_diagnostic(id.id);
+  }
+
+  /// The bus that is attacked: one that has the id, or any, the busier the more often.
+  uint8_t draw_channel(std::span<const CanFrame> capture) {
+    const uint8_t first = capture.front().channel;
+    if (std::all_of(capture.begin(), capture.end(),
+                    [&](const CanFrame& frame) { return frame.channel == first; })) {
+      return first;
+    }
+    if (names_id_) {
+      const auto at = std::find_if(capture.begin(), capture.end(),
+                                   [&](const CanFrame& frame) { return frame.id == id_; });
+      if (at != capture.end()) return at->channel;
+    }
+    return capture[random_.below(capture.size())].channel;
   }
 
   /// One id of those that fit and are heard while the attack lasts; nullptr if there is none.
@@ -208,6 +230,7 @@ class Injector {
       }
       planned.frame.time = static_cast<double>(time) / 1e6;
       planned.frame.label = 1;
+      planned.frame.channel = channel_;
       edits.added.push_back({time, planned.frame});
       ++sent;
     }
@@ -215,20 +238,30 @@ class Injector {
     return sent;
   }
 
-  void write(const Recording& recording, const Edits& edits) {
+  /// `recording`: of the frames of the attacked bus.
+  void write(std::span<const CanFrame> capture, const Recording& recording, const Edits& edits) {
     auto added = edits.added.begin();
     auto changed = edits.changed.begin();
     bool missed = false;
-    for (std::size_t row = 0; row < recording.frames().size(); ++row) {
-      for (; added != edits.added.end() && added->end_us < recording.clock_us(row); ++added) {
+    std::size_t next = 0;
+    int64_t clock_us = recording.begin_us();
+    for (const CanFrame& one : capture) {
+      clock_us = std::max(clock_us, microseconds(one.time));
+      for (; added != edits.added.end() && added->end_us < clock_us; ++added) {
         out_.frames.push_back(added->frame);
       }
+      if (one.channel != channel_) {
+        out_.frames.push_back(one);
+        if (one.label != 1) out_.frames.back().label = 0;
+        continue;
+      }
+      const std::size_t row = next++;
       const bool is_changed = changed != edits.changed.end() && changed->first == row;
       if (edits.removed[row]) {
         missed = true;
         continue;
       }
-      CanFrame frame = recording.frames()[row];
+      CanFrame frame = one;
       if (is_changed) frame.payload = (changed++)->second.payload;
       frame.label = is_changed || missed || frame.label == 1 ? 1 : 0;
       missed = false;
@@ -240,8 +273,10 @@ class Injector {
   const CanInjectOptions& options_;
   Random& random_;
   Injection out_;
-  std::optional<uint32_t> id_;
-  int shortest_ = 0;  // a payload with the bytes that are to be forged
+  bool names_id_ = false;
+  uint32_t id_ = 0;      // where one is named
+  uint8_t channel_ = 0;  // the bus that is attacked
+  int shortest_ = 0;     // a payload with the bytes that are to be forged
   int64_t longest_us_ = 0;
   bool is_long_enough_ = false, has_target_ = false;
 };

@@ -1,6 +1,7 @@
 #include "data/can/inject_logs.h"
 
 #include <algorithm>
+#include <bitset>
 #include <map>
 #include <string>
 #include <utility>
@@ -99,12 +100,14 @@ class LogReader {
     CanLog log(LineReader(input.path, call_.cancelled), options_.input_format, options_.strict);
     std::vector<CanFrame> frames;
     int64_t attack_rows = 0, first_attack = 0, remote = 0;
+    std::bitset<kMostChannels> buses;
     CanFrame frame;
     while (log.next(frame)) {
       frames.push_back(frame);
       check_payload(frame, log.rows(), input);
       if (frame.label == 1 && ++attack_rows == 1) first_attack = log.rows();
       remote += frame.remote ? 1 : 0;
+      buses.set(frame.channel);
       if ((log.rows() & 0x3fff) == 0) tell(log.bytes_read());
     }
     if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
@@ -118,6 +121,12 @@ class LogReader {
                   input.name);
     }
     for (Diagnostic& problem : log.problems()) warnings_.push_back(std::move(problem));
+    if (buses.count() > 1 && options_.format != "candump") {
+      warnings_.push_back(
+          {input.name,
+           std::to_string(buses.count()) + " buses become one: the form does not tell them apart",
+           "format=candump does"});
+    }
     if (remote > 0) {
       warnings_.push_back({input.name,
                            grouped(remote) +
@@ -129,13 +138,13 @@ class LogReader {
   }
 
  private:
-  /// The forms that are written hold classic frames.
-  static void check_payload(const CanFrame& frame, int64_t row, const InputLog& input) {
-    if (frame.length <= 8) return;
+  /// The form `hcrl` holds classic frames.
+  void check_payload(const CanFrame& frame, int64_t row, const InputLog& input) const {
+    if (frame.length <= 8 || options_.format != "hcrl") return;
     throw Error(ExitCode::kData,
                 "row " + grouped(row) + " has " + std::to_string(frame.length) +
-                    " bytes of payload, and the forms that are written hold 8 at most",
-                "CAN FD logs cannot be written yet", input.name);
+                    " bytes of payload, and hcrl holds 8 at most",
+                "the other forms hold CAN FD: format=can-train-and-test", input.name);
   }
 
   void tell(int64_t of_this_log) const {

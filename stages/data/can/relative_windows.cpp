@@ -48,7 +48,10 @@ RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
       rows_(kWindows * static_cast<std::size_t>(window)),
       begins_(kWindows),
       ends_(kWindows),
-      silences_(kWindows) {
+      seconds_(kWindows),
+      silences_(kWindows),
+      clock_(profile.rules.clock),
+      activity_(profile.rates()) {
   constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F;
   place_small_.fill(-1);
   for (std::size_t i = 0; i < senders_.size(); ++i) {
@@ -59,53 +62,121 @@ RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
     sender.tolerance = std::clamp(kMargin * usual.jitter, kLeastTolerance, kMostTolerance);
     sender.trust = 1 - part(2 * usual.jitter);
     if (sender.keeps_times) sender.times.start(usual.period, sender.tolerance);
-    if (usual.id < place_small_.size()) {
-      place_small_[usual.id] = static_cast<int32_t>(i);
+    if (usual.key() < place_small_.size()) {
+      place_small_[usual.key()] = static_cast<int32_t>(i);
     } else {
-      place_[usual.id] = static_cast<int32_t>(i);
+      place_[usual.key()] = static_cast<int32_t>(i);
     }
+  }
+  if (profile.rules.j1939) find_networks();
+}
+
+void RelativeWindows::find_networks() {
+  std::array<std::vector<uint32_t>, kMostChannels> ids;
+  for (const IdProfile& one : profile_.ids) ids[one.channel].push_back(one.id);
+  for (std::size_t channel = 0; channel < ids.size(); ++channel) {
+    if (speaks_j1939(ids[channel])) networks_[channel] = std::make_unique<Network>();
+  }
+  for (std::size_t i = 0; i < profile_.ids.size(); ++i) {
+    const IdProfile& one = profile_.ids[i];
+    if (!networks_[one.channel]) continue;
+    // Of several priorities, and several receivers, the one that is sent most often.
+    const auto [at, is_new] =
+        networks_[one.channel]->messages.emplace(j1939_message(one.id), static_cast<int32_t>(i));
+    const auto other = static_cast<std::size_t>(at->second);
+    if (!is_new && profile_.ids[other].frames < one.frames) at->second = static_cast<int32_t>(i);
+  }
+  for (const AddressName& one : profile_.names) {
+    if (networks_[one.channel]) networks_[one.channel]->claims.know(one.address, one.name);
   }
 }
 
-void RelativeWindows::restart() {
-  now_ = kNoTime;
-  for (Sender& sender : senders_) {
-    sender.frames = 0;
-    if (sender.keeps_times) sender.times.start(sender.usual->period, sender.tolerance);
+int32_t RelativeWindows::sender_of(const CanFrame& frame) {
+  if (profile_.rules.diagnostic && is_diagnostic(frame.id)) return kExcused;
+  const uint32_t key = profile_.rules.channels ? frame.key() : frame.id;
+  if (key < place_small_.size()) return place_small_[key];
+  Network* network = networks_[key >> 29].get();
+  if (network != nullptr && is_address_claim(frame.id)) {
+    const uint8_t address = j1939_source(frame.id);
+    network->claims.claim(address, j1939_name(frame));
+    const int former = network->claims.former(address);
+    if (former != address && former != AddressClaims::kNewcomer) {
+      // Claiming takes a while, in which the unit sends nothing else.
+      for (Sender& sender : senders_) {
+        if (sender.usual->channel == frame.channel && j1939_source(sender.usual->id) == former) {
+          sender.begin_anew();
+        }
+      }
+    }
   }
+  const auto at = place_.find(key);
+  if (at != place_.end()) return at->second;
+  return network == nullptr || frame.id < place_small_.size() ? kUnknownId
+                                                              : j1939_sender(*network, frame);
+}
+
+int32_t RelativeWindows::j1939_sender(Network& network, const CanFrame& frame) {
+  if (is_address_claim(frame.id) || is_claim_request(frame.id)) return kExcused;
+  const uint32_t message = j1939_message(frame.id);
+  if (const auto at = network.messages.find(message); at != network.messages.end()) {
+    return at->second;  // another priority, or another receiver
+  }
+  const int former = network.claims.former(j1939_source(frame.id));
+  if (former == AddressClaims::kUnclaimed) return kUnknownId;
+  const auto at = network.messages.find(from_source(message, static_cast<uint8_t>(former)));
+  return former >= 0 && at != network.messages.end() ? at->second : kExcused;
+}
+
+void RelativeWindows::begin_anew() {
+  activity_.restart();
+  for (Sender& sender : senders_) sender.begin_anew();
+}
+
+void RelativeWindows::restart() {
+  clock_.restart();
+  begin_anew();
 }
 
 bool RelativeWindows::add(const CanFrame& frame) {
   const int64_t number = count_++;
-  // A step back in time is the work of a recorder or of a merge, and no sign of an attack.
-  if (!(frame.time < now_)) now_ = frame.time;
+  if (clock_.read(frame.time)) begin_anew();
+  const double now = clock_.now();
+  activity_.add(frame.channel, now);
   Row& row = this->row(number);
   row = Row();
   row.attack = frame.label == 1;
-  if (frame.id < place_small_.size()) {
-    row.sender = place_small_[frame.id];
-  } else if (const auto at = place_.find(frame.id); at != place_.end()) {
-    row.sender = at->second;
-  }
+  row.sender = sender_of(frame);
   if (row.sender >= 0) {
     Sender& sender = senders_[static_cast<std::size_t>(row.sender)];
     const std::size_t length = std::min<std::size_t>(frame.length, kMostPayload);
     row.wrong_length = !sender.usual->lengths.test(length);
-    add_times(sender, row, now_);
+    const double asleep = activity_.asleep(frame.channel);
+    if (profile_.rules.quiet && sender.frames > 0 && was_asleep(asleep - sender.asleep) &&
+        now - sender.last().time > sender.usual->period * std::max(sender.usual->late, 1.0F)) {
+      sender.begin_anew();
+    }
+    add_times(sender, row, now);
     add_payload(sender, row, number, frame);
     Past& past = sender.past[static_cast<std::size_t>(sender.frames % kNear)];
     past.row = number;
-    past.time = now_;
+    past.time = now;
     past.length = length;
     past.changed = row.changed;
     std::copy_n(frame.payload.begin(), length, past.payload.begin());
     ++sender.frames;
+    sender.bus_frames = activity_.frames(frame.channel);
+    sender.asleep = asleep;
   }
   const auto slot = static_cast<std::size_t>(number / size_) % kWindows;
-  if (number % size_ == 0) begins_[slot] = now_;
+  if (number % size_ == 0) {
+    begins_[slot] = now;
+    seconds_[slot] = 0;
+  } else {
+    seconds_[slot] += clock_.passed();
+  }
   if (count_ % size_ != 0) return false;
-  ends_[slot] = now_;
-  silences_[slot] = silence(now_);
+  ends_[slot] = now;
+  silences_[slot] = silence();
   if (count_ < 2 * size_) return false;
   complete(count_ / size_ - 2);
   return true;
@@ -124,7 +195,7 @@ void RelativeWindows::add_times(Sender& sender, Row& row, double time) const {
   const float off = sender.times.add(time, distance);
   row.off = off >= 1 ? sender.trust : part(off - 2 * sender.tolerance) * sender.trust;
   if (sender.frames == 0) return;
-  const Past& last = sender.past[static_cast<std::size_t>((sender.frames - 1) % kNear)];
+  const Past& last = sender.last();
   const auto gap = static_cast<float>((time - last.time) / usual.period);
   if (std::isnan(gap)) return;
   row.early = part(usual.early - gap);
@@ -159,7 +230,7 @@ void RelativeWindows::add_payload(Sender& sender, Row& row, int64_t number, cons
     if (j == 1) before.next = number;
   }
   if (most >= 2) {
-    const Past& last = sender.past[static_cast<std::size_t>((sender.frames - 1) % kNear)];
+    const Past& last = sender.last();
     if (last.row / size_ + 1 >= window) {
       Row& before = this->row(last.row);
       before.back =
@@ -177,7 +248,8 @@ void RelativeWindows::complete(int64_t number) {
   constexpr float kEarly = 0.4F, kOff = 0.1F;
   const auto slot = static_cast<std::size_t>(number) % kWindows;
   const int64_t first = number * size_;
-  window_ = {first, begins_[slot], ends_[slot], static_cast<int32_t>(size_), false, {}};
+  window_ = {first, begins_[slot], ends_[slot], seconds_[slot], static_cast<int32_t>(size_), false,
+             {}};
   const auto column = [&](Relative which) -> float& {
     return window_.x[static_cast<std::size_t>(which)];
   };
@@ -185,12 +257,12 @@ void RelativeWindows::complete(int64_t number) {
     column(which) = std::max(column(which), value);
   };
   const float one = 1.0F / static_cast<float>(size_);
-  int64_t unknown = 0;
+  int64_t excused = 0, unknown = 0;
   for (int64_t i = first; i < first + size_; ++i) {
     const Row& row = this->row(i);
     window_.attack = window_.attack || row.attack;
     if (row.sender < 0) {
-      ++unknown;
+      ++(row.sender == kExcused ? excused : unknown);
       continue;
     }
     if (row.wrong_length) column(Relative::kLength) += one;
@@ -218,20 +290,28 @@ void RelativeWindows::complete(int64_t number) {
     raise(Relative::kBack, row.back);
     raise(Relative::kLate, row.late);
   }
+  if (excused > static_cast<int64_t>(kMostExcused * static_cast<float>(size_))) unknown += excused;
   column(Relative::kUnknown) = rareness(unknown, unknown_frames_);
   column(Relative::kSilence) = silences_[slot];
   given_ = number + 1;
 }
 
-float RelativeWindows::silence(double now) const {
+float RelativeWindows::silence() const {
   float longest = 0;
   for (const Sender& sender : senders_) {
     if (sender.frames == 0 || !sender.usual->regular()) continue;
-    const Past& last = sender.past[static_cast<std::size_t>((sender.frames - 1) % kNear)];
-    const double usual = sender.usual->period * std::max(sender.usual->late, sender.usual->silence);
-    if (now - last.time > usual + kSwitchedOff) continue;
-    const auto silent = static_cast<float>((now - last.time) / usual);
-    if (silent > longest) longest = silent;  // false without times
+    const IdProfile& usual = *sender.usual;
+    const double seconds = clock_.now() - sender.last().time;
+    const double asleep =
+        profile_.rules.quiet ? activity_.asleep(usual.channel) - sender.asleep : 0;
+    const double longest_usual = usual.period * std::max(usual.late, usual.silence);
+    if (seconds - asleep > longest_usual + kSwitchedOff) continue;
+    const auto silent = static_cast<float>((seconds - asleep) / longest_usual);
+    if (!(silent > longest)) continue;  // nor without times
+    // That the bus fell asleep is known some periods of its fastest ids later.
+    const bool with_bus = silent > 1 && profile_.rules.quiet &&
+                          activity_.quiet(usual.channel, sender.bus_frames, seconds);
+    if (!with_bus) longest = silent;
   }
   return std::clamp(longest, 0.0F, kMost);
 }

@@ -9,12 +9,14 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "data/can/bus_clock.h"
 #include "data/can/can_frame.h"
+#include "data/can/protocol_ids.h"
 #include "data/can/vehicle_profile.h"
 
 namespace kdgat::graph {
@@ -26,7 +28,9 @@ namespace kdgat::graph {
 /// units of the id's usual largest; "back": surprise against the frames before and after it, less
 /// that between those two, in the same units.
 enum class Relative : uint8_t {
-  kUnknown,     ///< -log10 of the probability of so many frames of unknown ids, see there
+  /// -log10 of the probability of so many frames whose id the profile does not have, see
+  /// kMostExcused
+  kUnknown,
   kLength,      ///< share of frames of a length never seen
   kCrowd,       ///< largest
   kCrowdShare,  ///< share of frames that come early by 0.4 periods or more
@@ -46,9 +50,16 @@ enum class Relative : uint8_t {
 inline constexpr std::size_t kRelativeColumns = static_cast<std::size_t>(Relative::kCount);
 std::vector<std::string> relative_names();
 
+/// Frames of testers and of claimed addresses are compared with nothing, as long as they are no
+/// more than this share of a window; beyond it all of them are unknown. A tester waits for one
+/// answer before it asks again: some 100 times a second at most, 200 frames of the 1,000 and more
+/// that a bus carries.
+inline constexpr float kMostExcused = 0.25F;
+
 struct RelativeWindow {
   int64_t first_row = 0;  ///< of the log
   double begin = 0, end = 0;
+  double seconds = 0;  ///< listened to: jumps of the clock and pauses count kLongestPause at most
   int32_t frames = 0;
   bool attack = false;  ///< a frame is labelled as one
   std::array<float, kRelativeColumns> x{};
@@ -56,7 +67,7 @@ struct RelativeWindow {
 
 class RelativeWindows {
  public:
-  /// `profile` must outlive this. `window`: frames.
+  /// `profile` must outlive this; its rules say what is told apart. `window`: frames.
   RelativeWindows(const VehicleProfile& profile, int64_t window);
 
   /// Another capture begins: no frame is compared across. Windows go on.
@@ -69,9 +80,10 @@ class RelativeWindows {
 
  private:
   static constexpr int kNear = 4;  // frames of the id on either side
+  static constexpr int32_t kUnknownId = -1, kExcused = -2;
 
   struct Row {
-    int32_t sender = -1;  // place in senders_; -1: unknown id
+    int32_t sender = kUnknownId;  // place in senders_, or one of the two below
     bool wrong_length = false, attack = false;
     bool changed = false;      // a byte moved that rarely does
     bool lone_change = false;  // one such change in the last four frames of the id
@@ -95,27 +107,46 @@ class RelativeWindows {
     bool keeps_times = false;
     float tolerance = 0, trust = 0;  // of `off`
     int64_t frames = 0;
+    int64_t bus_frames = 0;        // of its bus, when the last one came
+    double asleep = 0;             // BusActivity::asleep() of its bus then
     std::array<Past, kNear> past;  // by frames % kNear
+
+    /// Of frames > 0.
+    const Past& last() const { return past[static_cast<std::size_t>((frames - 1) % kNear)]; }
+    void begin_anew() {
+      frames = 0;
+      if (keeps_times) times.start(usual->period, tolerance);
+    }
+  };
+  /// A bus that speaks J1939.
+  struct Network {
+    std::unordered_map<uint32_t, int32_t> messages;  // j1939_message() to the place in senders_
+    AddressClaims claims;
   };
 
   Row& row(int64_t number) { return rows_[static_cast<std::size_t>(number) % rows_.size()]; }
+  void find_networks();
+  int32_t sender_of(const CanFrame& frame);
+  int32_t j1939_sender(Network& network, const CanFrame& frame);
+  void begin_anew();
   void add_times(Sender& sender, Row& row, double time) const;
   void add_payload(Sender& sender, Row& row, int64_t number, const CanFrame& frame);
   bool explained(const Row& row);
   void complete(int64_t number);
-  float silence(double now) const;
+  float silence() const;
 
   const VehicleProfile& profile_;
   int64_t size_;
   double unknown_frames_ = 0;                    // expected of unknown ids in a window
   std::vector<Sender> senders_;                  // as profile_.ids
-  std::array<int32_t, 2048> place_small_;        // of 11-bit ids
-  std::unordered_map<uint32_t, int32_t> place_;  // of others
+  std::array<int32_t, 2048> place_small_;        // of 11-bit ids of the first bus
+  std::unordered_map<uint32_t, int32_t> place_;  // of others, by key
+  std::array<std::unique_ptr<Network>, kMostChannels> networks_;
   std::vector<Row> rows_;                        // of the last three windows
-  std::vector<double> begins_, ends_;            // of windows, by number % 3
+  std::vector<double> begins_, ends_, seconds_;  // of windows, by number % 3
   std::vector<float> silences_;
-  static constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
-  double now_ = kNoTime;           // the latest time of this capture
+  LogClock clock_;
+  BusActivity activity_;
   int64_t count_ = 0, given_ = 0;  // rows added, windows given
   RelativeWindow window_;
 };

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "data/can/protocol_ids.h"
 #include "kdgat/error.h"
 
 namespace kdgat::graph {
@@ -16,6 +18,13 @@ using nlohmann::json;
 constexpr float kMostBits = 14;
 constexpr double kMostSeconds = 1e9, kMostRatio = 1e12;
 constexpr int64_t kMostCount = int64_t{1} << 50, kMostId = (int64_t{1} << 29) - 1;
+
+std::string hex_name(uint64_t name) {
+  char text[16];
+  const auto end = std::to_chars(text, text + sizeof text, name, 16).ptr;
+  return {text, end};
+}
+
 constexpr double kShortestPeriod = 1e-4;  // a bus of 1 Mbit/s carries no frame in less
 
 /// Numbers of a profile that is read, each in its range.
@@ -46,6 +55,22 @@ struct Reader {
     }
     return number;
   }
+  /// 0 where none is named.
+  uint8_t channel_of(const json& in) const {
+    if (!in.is_object() || !in.contains("channel")) return 0;
+    return static_cast<uint8_t>(whole(in, "channel", kMostChannels - 1));
+  }
+  uint64_t hex(const json& in, const char* key) const {
+    const json& value = member(in, key);
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    uint64_t out = 0;
+    const char* end = text.data() + text.size();
+    const auto [at, failure] = std::from_chars(text.data(), end, out, 16);
+    if (failure != std::errc() || at != end) {
+      fail(std::string("\"") + key + "\" is no hexadecimal number");
+    }
+    return out;
+  }
   const json& list(const json& in, const char* key, std::size_t most) const {
     const json& value = member(in, key);
     if (!value.is_array() || value.size() > most) {
@@ -54,6 +79,16 @@ struct Reader {
     return value;
   }
 };
+
+/// Random ids come once or twice each, and are many; rare ones of a vehicle are few.
+void leave_out_rare(VehicleProfile& profile) {
+  constexpr int64_t kRare = 3, kEnough = 1000;
+  const auto is_rare = [](const IdProfile& one) { return one.frames <= kRare; };
+  const auto rare = std::count_if(profile.ids.begin(), profile.ids.end(), is_rare);
+  if (profile.frames < kEnough || 2 * rare <= std::ssize(profile.ids)) return;
+  for (const IdProfile& one : profile.ids) profile.outliers += is_rare(one) ? one.frames : 0;
+  std::erase_if(profile.ids, is_rare);
+}
 
 }  // namespace
 
@@ -134,10 +169,18 @@ bool IdProfile::rare_change(const uint8_t* from, const uint8_t* to, std::size_t 
   return false;
 }
 
-const IdProfile* VehicleProfile::find(uint32_t id) const {
-  const auto at = std::lower_bound(ids.begin(), ids.end(), id,
-                                   [](const IdProfile& one, uint32_t key) { return one.id < key; });
-  return at != ids.end() && at->id == id ? &*at : nullptr;
+const IdProfile* VehicleProfile::find(uint32_t key) const {
+  const auto at =
+      std::lower_bound(ids.begin(), ids.end(), key,
+                       [](const IdProfile& one, uint32_t of) { return one.key() < of; });
+  return at != ids.end() && at->key() == key ? &*at : nullptr;
+}
+
+BusActivity::Rates VehicleProfile::rates() const {
+  BusActivity::Rates out{};
+  if (!(seconds > 0)) return out;
+  for (const IdProfile& one : ids) out[one.channel] += static_cast<double>(one.frames) / seconds;
+  return out;
 }
 
 void Sample::add(float value) {
@@ -162,37 +205,84 @@ float Sample::quantile(double share) const {
   return sorted[low] + part * (sorted[high] - sorted[low]);
 }
 
-void ProfileBuilder::restart() {
-  for (auto& [id, state] : ids_) {
-    state.has_last = false;
-    state.gaps_at_start = 0;
+void ProfileBuilder::forget_last() {
+  for (auto& [key, state] : ids_) {
+    learn_held(state);
+    state.begin_anew();
   }
-  now_ = kNoTime;
+  activity_.restart();
+}
+
+void ProfileBuilder::restart() {
+  forget_last();
+  clock_.restart();
 }
 
 void ProfileBuilder::add(const CanFrame& frame) {
   ++frames_;
-  constexpr double kLongestPause = 1;  // a longer one is no traffic that was listened to
-  if (frame.time > now_) seconds_ += std::min(kLongestPause, frame.time - now_);
-  if (!(frame.time < now_)) now_ = frame.time;
-  if (ids_.size() >= kMostIds && !ids_.contains(frame.id)) {
+  if (clock_.read(frame.time)) forget_last();
+  const double now = clock_.now();
+  seconds_ += clock_.passed();
+  activity_.add(frame.channel, now);
+  const uint32_t key = rules_.channels ? frame.key() : frame.id;
+  if (ids_.size() >= kMostIds && !ids_.contains(key)) {
     ++dropped_;
     return;
   }
-  State& state = ids_[frame.id];
-  state.out.id = frame.id;
-  ++state.out.frames;
-  const std::size_t length = std::min<std::size_t>(frame.length, kMostPayload);
-  state.out.lengths.set(length);
-  if (state.out.bytes.size() < length) state.out.bytes.resize(length);
-  if (state.has_last) {
-    add_gap(state, now_ - state.last_time, now_);
-    if (state.last_length == length) add_move(state, frame);
+  if (is_address_claim(frame.id)) {
+    names_[{frame.channel, j1939_source(frame.id)}] = j1939_name(frame);
   }
-  state.has_last = true;
-  state.last_time = now_;
-  state.last_length = length;
-  std::copy_n(frame.payload.begin(), kMostPayload, state.last.begin());
+  State& state = ids_[key];
+  state.out.id = frame.id;
+  state.out.channel = rules_.channels ? frame.channel : 0;
+  Seen next{true, now, activity_.asleep(frame.channel),
+            std::min<std::size_t>(frame.length, kMostPayload), frame.payload};
+  if (state.held.is && rules_.outliers && is_outlier(state, next)) {
+    ++outliers_;
+    ++state.outliers;
+  } else {
+    learn_held(state);
+  }
+  state.held = next;
+}
+
+bool ProfileBuilder::is_outlier(const State& state, const Seen& next) const {
+  constexpr double kLeast = 0.75, kMost = 1.25;  // of the period
+  constexpr int64_t kFirst = 16, kHabit = 8;
+  constexpr float kJump = 8;  // bits: one frame in 256 jumps so far
+  const Seen &last = state.last, &held = state.held;
+  const double usual = state.period;
+  if (!last.is || state.out.frames <= kFirst || !(usual > 0)) return false;
+  if (kHabit * state.outliers > state.out.frames) return false;
+  // Without it there would be one usual gap.
+  const double whole = (next.time - last.time) / usual;
+  if (!(whole > kLeast && whole < kMost) || next.length != last.length) return false;
+  if (held.length != last.length) return true;
+  float there = 0, back = 0, without = 0;
+  for (std::size_t i = 0; i < held.length; ++i) {
+    const ByteMoves& byte = state.out.bytes[i];
+    there += byte.measure(ByteMoves::bin(last.payload[i], held.payload[i]));
+    back += byte.measure(ByteMoves::bin(held.payload[i], next.payload[i]));
+    without += byte.measure(ByteMoves::bin(last.payload[i], next.payload[i]));
+  }
+  return std::min(there, back) - without > kJump;
+}
+
+void ProfileBuilder::learn_held(State& state) const {
+  if (!state.held.is) return;
+  const Seen& held = state.held;
+  ++state.out.frames;
+  state.out.lengths.set(held.length);
+  if (state.out.bytes.size() < held.length) state.out.bytes.resize(held.length);
+  if (rules_.quiet && state.last.is && was_asleep(held.asleep - state.last.asleep)) {
+    state.begin_anew();
+  }
+  if (state.last.is) {
+    add_gap(state, held.time - state.last.time, held.time);
+    if (state.last.length == held.length) add_move(state);
+  }
+  state.last = held;
+  state.held.is = false;
 }
 
 void ProfileBuilder::add_gap(State& state, double gap, double time) {
@@ -204,7 +294,8 @@ void ProfileBuilder::add_gap(State& state, double gap, double time) {
   constexpr float kWide = 0.25F;
   const int64_t seen = state.gaps.seen();
   if (seen >= std::max(kFirst, 2 * state.gaps_at_start)) {
-    state.times.start(std::max<double>(state.gaps.quantile(0.5), kShortestPeriod), kWide);
+    state.period = std::max<double>(state.gaps.quantile(0.5), kShortestPeriod);
+    state.times.start(state.period, kWide);
     state.gaps_at_start = seen;
   }
   if (state.gaps_at_start == 0) return;
@@ -213,12 +304,12 @@ void ProfileBuilder::add_gap(State& state, double gap, double time) {
   state.distances.add(distance);
 }
 
-void ProfileBuilder::add_move(State& state, const CanFrame& frame) {
+void ProfileBuilder::add_move(State& state) {
   constexpr int64_t kFirst = 16;
   float bits = 0;
   const bool known = state.out.frames > kFirst;
-  for (std::size_t i = 0; i < state.last_length; ++i) {
-    const int bin = ByteMoves::bin(state.last[i], frame.payload[i]);
+  for (std::size_t i = 0; i < state.last.length; ++i) {
+    const int bin = ByteMoves::bin(state.last.payload[i], state.held.payload[i]);
     // How surprising was it for what had been learned until then: honest for the frames to come.
     if (known && bin > 0) bits += state.out.bytes[i].measure(bin);
     state.out.bytes[i].count(bin);
@@ -230,8 +321,14 @@ VehicleProfile ProfileBuilder::profile() const {
   VehicleProfile out;
   out.frames = frames_;
   out.seconds = seconds_;
-  for (const auto& [id, state] : ids_) {
-    IdProfile one = state.out;
+  out.dropped = dropped_;
+  out.rules = rules_;
+  for (const auto& [at, name] : names_) out.names.push_back({at.first, at.second, name});
+  out.outliers = outliers_;
+  for (const auto& [id, seen] : ids_) {
+    State state = seen;
+    learn_held(state);
+    IdProfile one = std::move(state.out);
     if (state.gaps.seen() >= 4) {
       const float period = std::max(state.gaps.quantile(0.5), static_cast<float>(kShortestPeriod));
       one.period = period;
@@ -244,8 +341,9 @@ VehicleProfile ProfileBuilder::profile() const {
     for (ByteMoves& byte : one.bytes) byte.settle();
     out.ids.push_back(std::move(one));
   }
+  if (rules_.outliers) leave_out_rare(out);
   std::sort(out.ids.begin(), out.ids.end(),
-            [](const IdProfile& a, const IdProfile& b) { return a.id < b.id; });
+            [](const IdProfile& a, const IdProfile& b) { return a.key() < b.key(); });
   return out;
 }
 
@@ -273,8 +371,17 @@ nlohmann::json VehicleProfile::json() const {
                     {"change", one.change},
                     {"lengths", std::move(lengths)},
                     {"moves", std::move(moves)}});
+    if (one.channel != 0) list.back()["channel"] = one.channel;
+    if (is_diagnostic(one.id)) list.back()["diagnostic"] = true;  // for people: the id says it
   }
-  return {{"frames", frames}, {"seconds", seconds}, {"ids", std::move(list)}};
+  nlohmann::json out = {{"frames", frames}, {"seconds", seconds}, {"ids", std::move(list)}};
+  if (dropped > 0) out["dropped"] = dropped;
+  if (outliers > 0) out["outliers"] = outliers;
+  for (const AddressName& one : names) {
+    out["names"].push_back(
+        {{"channel", one.channel}, {"address", one.address}, {"name", hex_name(one.name)}});
+  }
+  return out;
 }
 
 VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::string& file) {
@@ -285,7 +392,8 @@ VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::
   for (const nlohmann::json& item : in.list(json, "ids", ProfileBuilder::kMostIds)) {
     IdProfile one;
     one.id = static_cast<uint32_t>(in.whole(item, "id", kMostId));
-    if (!out.ids.empty() && one.id <= out.ids.back().id) in.fail("ids do not ascend");
+    one.channel = in.channel_of(item);
+    if (!out.ids.empty() && one.key() <= out.ids.back().key()) in.fail("ids do not ascend");
     one.frames = in.whole(item, "frames", kMostCount);
     one.period = in.number(item, "period", kMostSeconds);
     one.early = static_cast<float>(in.number(item, "early", kMostRatio));
@@ -308,11 +416,20 @@ VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::
     }
     out.ids.push_back(std::move(one));
   }
+  if (json.contains("dropped")) out.dropped = in.whole(json, "dropped", kMostCount);
+  if (json.contains("outliers")) out.outliers = in.whole(json, "outliers", kMostCount);
+  if (!json.contains("names")) return out;
+  for (const nlohmann::json& item : in.list(json, "names", std::size_t{256} * kMostChannels)) {
+    AddressName& one = out.names.emplace_back();
+    one.channel = in.channel_of(item);
+    one.address = static_cast<uint8_t>(in.whole(item, "address", 255));
+    one.name = in.hex(item, "name");
+  }
   return out;
 }
 
-VehicleProfile profile_of(std::span<const CanFrame> frames) {
-  ProfileBuilder builder;
+VehicleProfile profile_of(std::span<const CanFrame> frames, const TrafficRules& rules) {
+  ProfileBuilder builder(rules);
   for (const CanFrame& frame : frames) {
     if (frame.label != 1) builder.add(frame);
   }

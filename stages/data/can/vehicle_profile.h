@@ -7,17 +7,31 @@
 #include <bitset>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "data/can/bus_clock.h"
 #include "data/can/can_frame.h"
 
 namespace kdgat::graph {
 
 inline constexpr std::size_t kMostPayload = 64;
+
+/// Traffic that is told apart by name; each of them can be treated as any other, which is there to
+/// show what the name is good for.
+struct TrafficRules {
+  bool channels = true;    ///< the same id on two buses of a log is two senders
+  bool diagnostic = true;  ///< requests and answers of testers, see is_diagnostic()
+  bool quiet = true;       ///< ids that fall silent with their bus, see BusActivity
+  bool j1939 = true;       ///< priorities and claimed addresses, see protocol_ids.h
+  bool outliers = true;    ///< what looks injected teaches a profile nothing, see ProfileBuilder
+  bool clock = true;       ///< clocks that are put back are followed, see LogClock
+};
 
 /// How far one byte moves from frame to frame.
 ///
@@ -75,6 +89,7 @@ struct IdProfile {
   static constexpr float kLeastChange = 10;  ///< of `change`: about the first move of a byte
 
   uint32_t id = 0;
+  uint8_t channel = 0;  ///< bus of the log
   int64_t frames = 0;
   double period = 0;  ///< median time between two frames, seconds; 0 where there were too few
   float early = 0;    ///< 99 of 100 gaps are longer than this share of the period
@@ -85,6 +100,8 @@ struct IdProfile {
   std::bitset<kMostPayload + 1> lengths;  ///< payload lengths seen
   std::vector<ByteMoves> bytes;           ///< as many as the longest payload has
 
+  /// As CanFrame::key().
+  uint32_t key() const { return uint32_t{channel} << 29 | id; }
   bool regular() const { return frames >= 20 && period > 0 && late < 5; }
   /// Bits of surprise of the move from one payload to the next, over `length` bytes.
   float surprise(const uint8_t* from, const uint8_t* to, std::size_t length) const;
@@ -92,12 +109,25 @@ struct IdProfile {
   bool rare_change(const uint8_t* from, const uint8_t* to, std::size_t length) const;
 };
 
-struct VehicleProfile {
-  std::vector<IdProfile> ids;  ///< ascending by id
-  int64_t frames = 0;
-  double seconds = 0;  ///< of benign traffic; 0 where the logs have no times
+/// Who had which address on a J1939 bus while the profile was learned.
+struct AddressName {
+  uint8_t channel = 0, address = 0;
+  uint64_t name = 0;
+};
 
-  const IdProfile* find(uint32_t id) const;
+struct VehicleProfile {
+  std::vector<IdProfile> ids;  ///< ascending by channel, then id
+  int64_t frames = 0;
+  double seconds = 0;    ///< of benign traffic; 0 where the logs have no times
+  int64_t outliers = 0;  ///< frames that looked injected and taught nothing
+  int64_t dropped = 0;   ///< frames of ids beyond ProfileBuilder::kMostIds, which it does not have
+  std::vector<AddressName> names;
+  TrafficRules rules;  ///< not part of the file: those of the program
+
+  /// By CanFrame::key(), which on the first bus is the id.
+  const IdProfile* find(uint32_t key) const;
+  /// Usual frames a second of each bus; 0 where there are no times.
+  BusActivity::Rates rates() const;
   nlohmann::json json() const;
   /// Throws Error(kData) naming `file` unless it is a profile with every number in its range.
   static VehicleProfile from_json(const nlohmann::json& json, const std::string& file);
@@ -119,10 +149,15 @@ class Sample {
   int64_t seen_ = 0, stride_ = 1;
 };
 
-/// Learns a profile, frame by frame. Rows labelled as attacks are not to be added.
+/// Learns a profile, frame by frame. Rows labelled as attacks are not to be added. A few that nobody
+/// labelled do little harm: periods are medians, and two kinds of frames teach nothing and are
+/// counted as outliers: one that splits a usual gap of its id in two while its payload, or length,
+/// jumps there and back, as long as the id does so in less than one frame of eight; and those of ids that came no more than three times, where most ids did.
 class ProfileBuilder {
  public:
   static constexpr std::size_t kMostIds = 8192;
+
+  explicit ProfileBuilder(const TrafficRules& rules = {}) : rules_(rules), clock_(rules.clock) {}
 
   /// Another log begins: no gap and no move reaches across.
   void restart();
@@ -134,27 +169,45 @@ class ProfileBuilder {
   int64_t dropped() const { return dropped_; }
 
  private:
+  struct Seen {
+    bool is = false;
+    double time = 0;
+    double asleep = 0;  // BusActivity::asleep() of its bus then
+    std::size_t length = 0;
+    std::array<uint8_t, kMostPayload> payload{};
+  };
   struct State {
     IdProfile out;
     Sample gaps, distances, surprises;
     SendingTimes times;
-    int64_t gaps_at_start = 0;  // gaps seen when `times` was started last
-    float silence = 0;          // seconds
-    bool has_last = false;
-    double last_time = 0;
-    std::size_t last_length = 0;
-    std::array<uint8_t, kMostPayload> last{};
-  };
-  void add_gap(State& state, double gap, double time);
-  void add_move(State& state, const CanFrame& frame);
+    double period = 0;          // that `times` was started with last
+    int64_t gaps_at_start = 0;  // gaps seen then
+    int64_t outliers = 0;
+    float silence = 0;  // seconds
+    Seen last, held;    // the last one that was learned from, and the one after it
 
-  std::unordered_map<uint32_t, State> ids_;
-  int64_t frames_ = 0, dropped_ = 0;
-  static constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
-  double seconds_ = 0, now_ = kNoTime;  // the latest time of this log: steps back are not followed
+    /// Nothing that follows is compared with what was seen.
+    void begin_anew() {
+      last.is = false;
+      gaps_at_start = 0;
+    }
+  };
+  bool is_outlier(const State& state, const Seen& next) const;
+  void learn_held(State& state) const;
+  static void add_gap(State& state, double gap, double time);
+  static void add_move(State& state);
+  void forget_last();
+
+  TrafficRules rules_;
+  std::unordered_map<uint32_t, State> ids_;                // by CanFrame::key()
+  std::map<std::pair<uint8_t, uint8_t>, uint64_t> names_;  // by channel and address
+  int64_t frames_ = 0, dropped_ = 0, outliers_ = 0;
+  LogClock clock_;
+  BusActivity activity_;
+  double seconds_ = 0;
 };
 
 /// The profile of some frames of one log, those labelled as attacks left out.
-VehicleProfile profile_of(std::span<const CanFrame> frames);
+VehicleProfile profile_of(std::span<const CanFrame> frames, const TrafficRules& rules = {});
 
 }  // namespace kdgat::graph

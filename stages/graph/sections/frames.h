@@ -22,6 +22,8 @@ struct Frames {
 
   /// Bits of a row's flags.
   enum Flag : uint8_t { kAttack = 1, kUnlabelled = 2, kRestart = 4, kExtended = 8, kRemote = 16 };
+  /// Above them the bus of the log that the row is of, 0 to 7. Stores made before have 0 there.
+  static constexpr int kChannelShift = 5;
 
   struct Data {
     std::vector<int64_t> source_ptr{0};

@@ -35,6 +35,7 @@ JudgedLog judged_log(const std::string& name, const std::vector<int64_t>& labels
     out.first_row.push_back(100 * static_cast<int64_t>(w));
     out.begin.push_back(begin);
     out.end.push_back(begin + kSecondsOfWindow);
+    out.seconds.push_back(kSecondsOfWindow);
     out.attacked.push_back(labels[w] == 1 ? begin + 10 : std::numeric_limits<double>::quiet_NaN());
     out.shadow.push_back(w > 0 && labels[w] == 0 && labels[w - 1] == 1 ? 1 : 0);
     out.suspect.push_back(0);

@@ -52,7 +52,7 @@ Learning learning(std::size_t rows) {
   return out;
 }
 
-trees::BoostedTreesOptions few_trees() {
+trees::BoostedTreesOptions twenty_trees() {
   trees::BoostedTreesOptions out;
   out.trees = 20;
   return out;
@@ -99,7 +99,7 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   Learning all = learning(600);
   const std::vector<uint8_t> none(600, 0);
   int fits = 0;
-  const CrossFit fit = cross_fit(all, none, few_trees(), [&] { ++fits; });
+  const CrossFit fit = cross_fit(all, none, twenty_trees(), [&] { ++fits; });
   CHECK(fits == 3);
   CHECK(fit.by_own.at(0).classifier.size() == 3);
   CHECK(fit.by_own.at(0).classifier[0].seconds == 5);
@@ -109,13 +109,13 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   for (std::size_t i = 0; i < 600; ++i) {
     if (all.rows.folds[i] == 1 && all.rows.labels[i] == 1) all.rows.labels[i] = 0;
   }
-  const CrossFit wrong = cross_fit(all, none, few_trees(), [] {});
+  const CrossFit wrong = cross_fit(all, none, twenty_trees(), [] {});
   const std::vector<uint8_t> odd = odd_benign(all.rows, wrong, 0);
   for (std::size_t i = 0; i < 600; ++i) {
     CHECK((odd[i] != 0) == (all.rows.folds[i] == 1 && i % 4 == 0));
   }
   // What is left out is not learned from.
-  const Parts parts = fit_parts(all.rows, -1, odd, few_trees());
+  const Parts parts = fit_parts(all.rows, -1, odd, twenty_trees());
   std::vector<float> attack(graph::kRelativeColumns, 0);
   attack[0] = 2.5F;
   CHECK(parts.classifier.score(attack) > 2);
@@ -124,7 +124,7 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
 TEST_CASE("a fold whose rest holds no attack is judged by nobody", "[detector]") {
   Learning all = learning(90);
   for (std::size_t i = 0; i < 90; ++i) all.rows.labels[i] = all.rows.folds[i] == 0 && i % 4 == 0;
-  const CrossFit fit = cross_fit(all, std::vector<uint8_t>(90, 0), few_trees(), [] {});
+  const CrossFit fit = cross_fit(all, std::vector<uint8_t>(90, 0), twenty_trees(), [] {});
   CHECK(fit.by_own.at(0).classifier.size() == 2);
   CHECK(fit.rows[0] == std::numeric_limits<float>::lowest());
 }

@@ -11,6 +11,7 @@
 #include "graph/graph_store.h"
 #include "support/command.h"
 #include "support/import_options.h"
+#include "support/log_text.h"
 
 namespace kdgat::graph {
 namespace {

@@ -7,33 +7,21 @@
 
 #include "graph/random.h"
 #include "support/can_drive.h"
+#include "support/can_traffic.h"
 
 namespace kdgat::graph {
 namespace {
 
+using test::at;
 using test::drive;
+using test::windows_of;
 using Columns = std::array<float, kRelativeColumns>;
-
-std::vector<RelativeWindow> windows_of(const VehicleProfile& profile,
-                                       const std::vector<CanFrame>& log, int64_t size = 100) {
-  RelativeWindows windows(profile, size);
-  std::vector<RelativeWindow> out;
-  for (const CanFrame& frame : log) {
-    if (windows.add(frame)) out.push_back(windows.window());
-  }
-  while (windows.finish()) out.push_back(windows.window());
-  return out;
-}
-
-float at(const RelativeWindow& window, Relative column) {
-  return window.x[static_cast<std::size_t>(column)];
-}
 
 /// The plain form: the whole log in memory, id by id, as the header says it.
 std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<CanFrame>& log,
                                std::size_t size) {
   struct Values {
-    bool known = false, wrong_length = false;
+    bool known = false, excused = false, wrong_length = false;
     float early = 0, crowd = 0, off = 0, late = 0, fresh = 0, back = 0;
   };
   const std::size_t windows = log.size() / size;
@@ -43,7 +31,10 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
     time[i] = i == 0 ? log[i].time : std::max(time[i - 1], log[i].time);
   }
   std::map<uint32_t, std::vector<std::size_t>> rows;
-  for (std::size_t i = 0; i < log.size(); ++i) rows[log[i].id].push_back(i);
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    values[i].excused = is_diagnostic(log[i].id);
+    rows[log[i].id].push_back(i);
+  }
   std::vector<float> silence(windows, 0);
   for (const auto& [id, list] : rows) {
     const IdProfile* usual = profile.find(id);
@@ -131,8 +122,11 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
       return all[rank];
     };
     const auto crowd_off = [](const Values& v) { return std::min(v.crowd, v.off); };
+    const float excused = share([](const Values& v) { return v.excused; });
     const double unknown =
-        share([](const Values& v) { return !v.known; }) * static_cast<float>(size);
+        std::round((share([](const Values& v) { return !v.known && !v.excused; }) +
+                    (excused > kMostExcused ? excused : 0)) *
+                   static_cast<float>(size));
     // The first term of a Poisson tail, with the mean that Good and Turing expect.
     const double mean =
         (once + 0.5) / static_cast<double>(profile.frames) * static_cast<double>(size);
@@ -196,9 +190,15 @@ TEST_CASE("an unknown id, a wrong length and an injected frame stand out", "[rel
     CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
   }
   SECTION("unknown, 29 bits") {
-    log[place].id = 0x18DAF110;
+    log[place].id = 0x18FF1234;
     const double mean = 0.5 / static_cast<double>(profile.frames) * 100;
     CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
+  }
+  SECTION("of a tester: only where there are many") {
+    for (std::size_t i = 1000; i < 1025; ++i) log[i].id = 0x7E0;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == 0);
+    log[1030].id = 0x7DF;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) > 10);
   }
   SECTION("length") {
     log[place].length = 3;

@@ -153,19 +153,53 @@ TEST_CASE("some attack frames in calibration traffic hardly move a profile", "[p
     if (random.below(20) == 0) {
       CanFrame forged = one;
       forged.time += 0.004 * random.uniform();
-      forged.payload[0] = static_cast<uint8_t>(random.below(256));
+      for (std::size_t b = 0; b < forged.length; ++b) {
+        forged.payload[b] = static_cast<uint8_t>(random.below(256));
+      }
       dirty.push_back(forged);
     }
   }
   std::stable_sort(dirty.begin(), dirty.end(),
                    [](const CanFrame& a, const CanFrame& b) { return a.time < b.time; });
-  const VehicleProfile a = profile_of(clean), b = profile_of(dirty);
+  TrafficRules trusting;
+  trusting.outliers = false;
+  const VehicleProfile a = profile_of(clean), b = profile_of(dirty),
+                       c = profile_of(dirty, trusting);
   REQUIRE(a.ids.size() == b.ids.size());
+  CHECK(a.outliers < 20);
+  CHECK(b.outliers > 0.6 * static_cast<double>(dirty.size() - clean.size()));
+  CHECK(c.outliers == 0);
+  int regular = 0, sound = 0, misled = 0;
   for (std::size_t i = 0; i < a.ids.size(); ++i) {
-    if (!a.ids[i].regular() || a.ids[i].frames < 100) continue;
+    if (!a.ids[i].regular() || a.ids[i].frames < 500) continue;
     INFO(a.ids[i].id);
     CHECK(b.ids[i].period == Approx(a.ids[i].period).epsilon(0.05));
+    ++regular;
+    sound += b.ids[i].early > 0.9 && b.ids[i].jitter < 0.1 ? 1 : 0;
+    misled += c.ids[i].early < 0.5 ? 1 : 0;
   }
+  INFO(regular << " ids, " << sound << " of them sound, " << misled << " without the rule misled");
+  CHECK(regular >= 8);
+  // Of an id whose payload is random anyway nothing stands out.
+  CHECK(sound >= regular - 1);
+  CHECK(misled >= regular - 1);
+}
+
+TEST_CASE("ids that came once or twice are no ids of a vehicle where most did", "[profile]") {
+  std::vector<CanFrame> log = drive(60, 0);
+  const VehicleProfile clean = profile_of(log);
+  Random random(6);
+  for (std::size_t i = 0; i < log.size(); i += 20) {
+    if (random.below(2) == 0) log[i].id = static_cast<uint32_t>(random.below(0x800));
+  }
+  const VehicleProfile profile = profile_of(log);
+  CHECK(profile.ids.size() < clean.ids.size() + 5);
+  CHECK(profile.outliers > 200);
+  for (const IdProfile& one : clean.ids) CHECK(profile.find(one.id) != nullptr);
+  // A few rare ids stay.
+  std::vector<CanFrame> rare = drive(60, 0);
+  for (uint32_t i = 0; i < 5; ++i) rare[1000 * (i + 1)].id = 0x700 + i;
+  CHECK(profile_of(rare).find(0x702) != nullptr);
 }
 
 TEST_CASE("attack rows teach nothing", "[profile]") {
