@@ -46,7 +46,8 @@ std::map<int32_t, Decision> decisions_of(const json& in, const std::string& file
     const json number = json::parse(own, nullptr, false);
     constexpr int kMostOwn = 1'000'000;
     if (!number.is_number_integer() || number < 0 || number > kMostOwn) {
-      throw Error(ExitCode::kData, file + ": a threshold for " + own + " windows");
+      throw Error(ExitCode::kData, file + ": a threshold of a profile of no such number of windows",
+                  own);
     }
     out[number.get<int32_t>()] = decision_of(decision, file);
   }

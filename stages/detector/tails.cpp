@@ -67,10 +67,11 @@ double Tails::score(std::span<const float> row) const {
 nlohmann::json Tails::json() const {
   nlohmann::json out = nlohmann::json::array();
   for (const Column& column : columns_) {
-    out.push_back({{"column", column.place},
-                   {"values", column.values},
-                   {"rare", column.rare},
-                   {"excess", column.excess}});
+    nlohmann::json& one = out.emplace_back();
+    one["column"] = column.place;
+    one["values"] = column.values;
+    one["rare"] = column.rare;
+    one["excess"] = column.excess;
   }
   return out;
 }

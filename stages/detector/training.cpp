@@ -58,6 +58,7 @@ std::vector<Vehicle> profiles_of(std::span<const Log> logs,
   std::vector<Vehicle> out;
   for (const std::vector<std::size_t>& vehicle : vehicles) {
     std::vector<Piece> pieces;
+    pieces.reserve(vehicle.size());
     for (const std::size_t log : vehicle) pieces.push_back({&logs[log], 0, logs[log].rows()});
     out.push_back({logs[vehicle.front()].name(), learn_profile(pieces)});
   }
