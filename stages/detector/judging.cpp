@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "data/can/protocol_ids.h"
 #include "detector/rule.h"
 
 namespace kdgat::detector {
@@ -39,6 +40,19 @@ void drop_first(std::vector<T>& values, int64_t count) {
   values.erase(values.begin(), values.begin() + count);
 }
 
+constexpr double kMostUnknown = 0.01;
+
+/// Of benign rows below `end` the share whose id is not one of `ids`; 0 of none.
+double unknown_share(const Log& log, int64_t end, const std::vector<uint32_t>& ids) {
+  int64_t rows = 0, unknown = 0;
+  for (int64_t row = 0; row < std::min(end, log.rows()); ++row) {
+    if (log.is_attack(row) || graph::is_diagnostic(log.id(row))) continue;
+    ++rows;
+    unknown += std::binary_search(ids.begin(), ids.end(), log.key(row)) ? 0 : 1;
+  }
+  return rows == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(rows);
+}
+
 }  // namespace
 
 JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
@@ -48,12 +62,15 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
   out.part = log.part();
   const OwnBeginning beginning = learn_own(log, model.window, own_windows);
   const auto& [own, learned] = beginning;
-  const std::vector<uint32_t> ids = log.benign_ids(std::max(own, kLeastOwn) * model.window);
+  const int64_t beginning_rows = std::max(own, kLeastOwn) * model.window;
+  const std::vector<uint32_t> ids = log.benign_ids(beginning_rows);
   const Vehicle* known = nullptr;
   double best = kSameVehicle;
   for (const Vehicle& one : model.vehicles) {
-    const double share = overlap(ids, one.ids());
-    if (share > best) {
+    const std::vector<uint32_t> its = one.ids();
+    const double share = overlap(ids, its);
+    // Cars of one maker share most ids, but each sends some all the time that others do not have.
+    if (share > best && unknown_share(log, beginning_rows, its) < kMostUnknown) {
       known = &one;
       best = share;
     }
