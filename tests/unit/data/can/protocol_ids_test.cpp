@@ -11,6 +11,7 @@
 #include "data/can/relative_windows.h"
 #include "data/can/vehicle_profile.h"
 #include "support/can_traffic.h"
+#include "support/log_text.h"
 
 namespace kdgat::graph {
 namespace {
@@ -61,12 +62,9 @@ TEST_CASE("a bus of cars is not taken for J1939", "[protocol]") {
 
 TEST_CASE("a recorded truck speaks J1939, and its messages are known under any priority",
           "[protocol]") {
-  const std::filesystem::path file = "/work/shared/data/can/j1939-truck/normal.rows0-8000.log.gz";
-  if (!std::filesystem::exists(file)) {
-    WARN("skipped: no recording of a truck on this machine");
-    return;
-  }
-  CanLog log(LineReader(file), "auto", false);
+  const auto file = test::shared_path("data/can/j1939-truck/normal.rows0-8000.log.gz");
+  if (!file) return;
+  CanLog log(LineReader(*file), "auto", false);
   std::vector<CanFrame> first, second;
   CanFrame frame;
   while (log.next(frame)) (log.rows() <= 5000 ? first : second).push_back(frame);
