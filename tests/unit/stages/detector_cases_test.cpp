@@ -10,6 +10,7 @@
 #include "data/can/inject.h"
 #include "detector/detector.h"
 #include "detector/detector_model.h"
+#include "detector/judging.h"
 #include "support/can_drive.h"
 #include "support/can_traffic.h"
 #include "support/detector_logs.h"
@@ -26,7 +27,7 @@ using kdgat::test::Frames;
 namespace {
 
 /// A detector that has learned from two vehicles, none of them the one that the cases are about.
-const DetectorModel& model() {
+const DetectorModel& learned() {
   static const DetectorModel one = [] {
     test::DetectorLogs logs;
     for (const int64_t vehicle : {1, 2}) {
@@ -53,7 +54,7 @@ struct Wrong {
 Wrong judged(const VehicleProfile& profile, const Frames& log) {
   Wrong out;
   for (const graph::RelativeWindow& window : test::windows_of(profile, log)) {
-    const bool flagged = model().score(window, model().decision(0)) > 0;
+    const bool flagged = learned().score(window, learned().decision(0)) > 0;
     ++(window.attack ? out.attacks : out.benign);
     if (flagged) ++(window.attack ? out.found : out.falsely);
   }
@@ -187,6 +188,32 @@ TEST_CASE("case: payloads of CAN FD, up to 64 bytes", "[detector][cases]") {
   CHECK(before.found < 0.1 * before.attacks);
   CHECK(after.found > 0.8 * after.attacks);
   CHECK(after.falsely <= 3);
+}
+
+TEST_CASE("case: two cars of one maker share all ids but one", "[detector][cases]") {
+  Frames sister = drive(60, 3, "", 1);
+  const uint32_t only_there = sister[10].id;
+  for (graph::CanFrame& frame : sister) {
+    if (frame.id == only_there) frame.id = 0x6FE;
+  }
+  test::DetectorLogs logs;
+  logs.write("train_01/any.csv", drive(60, 4, "", 1));
+  logs.write("test_01/same.csv", drive(60, 3, "", 1));
+  logs.write("test_01/sister.csv", sister);
+  logs.import();
+  const graph::GraphStore store = graph::GraphStore::open(logs.store());
+  for (const Log& log : logs_of(store)) {
+    if (log.trains()) continue;
+    const bool is_sister = log.name() == "test_01/sister.csv";
+    INFO(log.name());
+    const std::vector<uint32_t> ids = log.benign_ids(log.rows());
+    CHECK(std::any_of(learned().vehicles.begin(), learned().vehicles.end(),
+                      [&](const Vehicle& one) { return overlap(ids, one.ids()) > kSameVehicle; }));
+    const JudgedLog judged = judge(log, learned(), 100);
+    CHECK(judged.profile.empty() == is_sister);
+    const std::vector<float>& scores = judged.find(detector::kDetector)->scores;
+    CHECK(std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0; }) <= 2);
+  }
 }
 
 TEST_CASE("case: a workshop tester is plugged in", "[detector][cases]") {
