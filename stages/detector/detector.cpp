@@ -40,7 +40,7 @@ StageInfo Detector::info() {
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
   out.inputs = {graphs_of("can")};
-  out.outputs = {{"detector", kind::kDetector}};
+  out.outputs = {{"detector", kind::kModel}};
   out.speaks = 5;
   return out;
 }

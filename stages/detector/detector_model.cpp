@@ -67,6 +67,13 @@ std::vector<uint32_t> Vehicle::ids() const {
   return out;
 }
 
+std::optional<std::filesystem::path> detector_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (path.extension() == ".json") return path;
+  if (std::filesystem::is_regular_file(path / kDetectorFile, ignored)) return path / kDetectorFile;
+  return {};
+}
+
 const Decision& DetectorModel::decision(int64_t own) const {
   if (own == 0) return decisions.begin()->second;
   const auto ratio = [&](const auto& one) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,5 +54,7 @@ struct DetectorModel {
 };
 
 inline constexpr const char* kDetectorFile = "detector.json";
+/// The detector that a path names: a file of this form of name (.json), or the folder of one.
+std::optional<std::filesystem::path> detector_file(const std::filesystem::path& path);
 
 }  // namespace kdgat::detector

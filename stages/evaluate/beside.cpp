@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "detector/judging.h"
+
 namespace kdgat::evaluate {
 namespace {
 
@@ -35,19 +37,55 @@ void Beside::add(const std::string& model, const Predictions& p, double threshol
   };
   const std::string calibrated = model + " calibrated";
   for (const Place& place : places(p)) {
-    const auto [at, is_new] = at_.try_emplace({p.part, place.log}, judged_.size());
-    if (is_new) judged_.push_back(windows_of(p, place));
-    std::vector<detector::Verdicts>& said = judged_[at->second].said;
+    std::vector<detector::Verdicts>& said = said_of(p.name(), place.log, windows_of(p, place));
     said.push_back(verdicts(place, model, threshold));
-    if (!p.files.empty()) {
-      said.push_back(verdicts(place, calibrated, threshold_of(p, static_cast<int32_t>(place.log))));
-    }
-    for (const detector::Verdicts& one : said) {
-      if (std::find(models_.begin(), models_.end(), one.method) == models_.end()) {
-        models_.push_back(one.method);
-      }
-    }
+    list(model);
+    if (p.files.empty()) continue;
+    said.push_back(verdicts(place, calibrated, threshold_of(p, static_cast<int32_t>(place.log))));
+    list(calibrated);
   }
+}
+
+void Beside::add(const std::string& step, const detector::DetectorModel& detector,
+                 const std::function<bool(const std::string& part)>& is_wanted) {
+  if (logs_.empty()) logs_ = detector::logs_of(data_.store);  // says that there are no frames
+  for (std::size_t log = 0; log < logs_.size(); ++log) {
+    const std::string& part = logs_[log].part();
+    if (logs_[log].trains() || !is_wanted(part)) continue;
+    detector::JudgedLog whole;
+    try {
+      whole = detector::judge(logs_[log], detector, detector.decisions.rbegin()->first);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kData) throw;
+      host_.log("warning", step + ": " + error.diagnostics().front().message);
+      continue;
+    }
+    std::map<int64_t, float> scores;  // by first row
+    for (std::size_t w = 0; w < whole.first_row.size(); ++w) {
+      scores[whole.first_row[w]] = whole.find(detector::kDetector)->scores[w];
+    }
+    detector::JudgedLog empty = whole;
+    empty.said.clear();
+    std::vector<detector::Verdicts>& said = said_of(part, log, std::move(empty));
+    detector::Verdicts verdicts{step, {}, 0, true};
+    for (const int64_t row : judged_[at_.at({part, log})].first_row) {
+      const auto at = scores.find(row);
+      if (at != scores.end()) verdicts.scores.push_back(at->second);
+    }
+    said.push_back(std::move(verdicts));
+    list(step);
+  }
+}
+
+std::vector<detector::Verdicts>& Beside::said_of(const std::string& part, std::size_t log,
+                                                 detector::JudgedLog windows) {
+  const auto [at, is_new] = at_.try_emplace({part, log}, judged_.size());
+  if (is_new) judged_.push_back(std::move(windows));
+  return judged_[at->second].said;
+}
+
+void Beside::list(const std::string& model) {
+  if (std::find(models_.begin(), models_.end(), model) == models_.end()) models_.push_back(model);
 }
 
 std::vector<Beside::Place> Beside::places(const Predictions& p) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "detector/baselines.h"
 #include "detector/comparison.h"
+#include "detector/detector_model.h"
 #include "detector/judged_log.h"
 #include "detector/traffic.h"
 #include "evaluate/report.h"
@@ -28,6 +30,11 @@ class Beside {
   /// A test part by one model; `threshold` on the scale of Predictions::raw. Where the part is
   /// calibrated the model counts once more, by the thresholds of the files.
   void add(const std::string& model, const Predictions& p, double threshold);
+
+  /// A detector on the test logs of which `is_wanted` says so of the part; on the windows that the
+  /// models scored, or on all where there is no model. Throws Error(kData) on a store without frames.
+  void add(const std::string& step, const detector::DetectorModel& detector,
+           const std::function<bool(const std::string& part)>& is_wanted);
 
   /// Adds the comparison to a result: "baselines" of its metrics (see Comparison::metrics), and
   /// tables. Logs what it found, and why there is none of a part; where the store has no frames the
@@ -46,6 +53,9 @@ class Beside {
   /// Of the benign rows of training logs of the same vehicle; empty if it is new.
   std::vector<uint32_t> ids_of_vehicle(const detector::Log& log) const;
   void judge();
+  std::vector<detector::Verdicts>& said_of(const std::string& part, std::size_t log,
+                                           detector::JudgedLog windows);
+  void list(const std::string& model);
 
   const train::Data& data_;
   const Host& host_;

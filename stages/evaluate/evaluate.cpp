@@ -110,6 +110,10 @@ class Evaluation {
     }
   }
 
+  void add(const std::string& step, const detector::DetectorModel& detector) {
+    beside_.add(step, detector, [&](const std::string& part) { return is_wanted("test/" + part); });
+  }
+
   /// What was noticed in the data, each cause once for all models and files that it concerns.
   void tell() const {
     for (const auto& [what, steps] : warnings_) host_.log("warning", listed(steps) + ": " + what);
@@ -260,8 +264,16 @@ json Evaluate::run(const Options& options, const Request& request, Host& host) {
     }
   }
   Evaluation evaluation(options, data, request, host);
+  std::vector<Input> detectors;  // judged last: on the windows of the others
   for (const Input& input : request.inputs.at("models")) {
-    evaluation.add(load(input, data, device));
+    if (detector::detector_file(input.path)) {
+      detectors.push_back(input);
+    } else {
+      evaluation.add(load(input, data, device));
+    }
+  }
+  for (const Input& input : detectors) {
+    evaluation.add(input.step, detector::DetectorModel::read(*detector::detector_file(input.path)));
   }
   evaluation.tell();
   evaluation.write();

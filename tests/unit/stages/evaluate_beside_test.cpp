@@ -6,6 +6,7 @@
 
 #include "classifier/classifier.h"
 #include "detector/baselines.h"
+#include "detector/detector.h"
 #include "evaluate/evaluate.h"
 #include "support/can_drive.h"
 #include "support/can_logs.h"
@@ -27,20 +28,38 @@ test::NamedLogs known_and_new() {
           {"test_02_unknown_vehicle/dos.csv", drive(25, 9, "dos", 1)}};
 }
 
+Request request_of(const LogStore& data, const std::string& step) {
+  Request out;
+  out.step = step;
+  out.run_dir = data.folder() / step;
+  std::filesystem::create_directories(out.run_dir);
+  out.inputs["graphs"] = {{"data", "graphs", data.data(), data.store().facts()}};
+  return out;
+}
+
+json judged_models(const LogStore& data, const std::vector<std::string>& steps,
+                   test::FakeHost& fake, const evaluate::EvaluateOptions& options = {}) {
+  Request judging = request_of(data, "evaluate");
+  for (const std::string& step : steps) {
+    judging.inputs["models"].push_back({step, "model", data.folder() / step, {}});
+  }
+  return evaluate::Evaluate::run(options, judging, fake.host);
+}
+
 /// A small classifier on the logs, and what evaluate says of it.
 json evaluated(const LogStore& data, test::FakeHost& fake) {
-  const auto request = [&](const std::string& step) {
-    Request out;
-    out.step = step;
-    out.run_dir = data.folder() / step;
-    std::filesystem::create_directories(out.run_dir);
-    out.inputs["graphs"] = {{"data", "graphs", data.data(), data.store().facts()}};
-    return out;
-  };
-  classifier::Classifier::run(test::small_classifier(), request("gat"), fake.host);
-  Request judging = request("evaluate");
-  judging.inputs["models"] = {{"gat", "model", data.folder() / "gat", {}}};
-  return evaluate::Evaluate::run({}, judging, fake.host);
+  classifier::Classifier::run(test::small_classifier(), request_of(data, "gat"), fake.host);
+  return judged_models(data, {"gat"}, fake);
+}
+
+/// A small detector on the logs; the metrics of its step.
+json detected(const LogStore& data, test::FakeHost& fake) {
+  detector::DetectorOptions options;
+  options.trees = 20;
+  options.take_supported = true;
+  options.baselines = false;
+  const json result = detector::Detector::run(options, request_of(data, "detector"), fake.host);
+  return result.at("metrics");
 }
 
 }  // namespace
@@ -107,6 +126,46 @@ TEST_CASE("evaluate says why there are no baselines", "[stages]") {
         fake);
     CHECK(!result.at("metrics").contains("baselines"));
     CHECK_THAT(fake.log, Contains("test: no baselines") && Contains("learn from"));
+  }
+}
+
+TEST_CASE("evaluate judges a detector as its own stage does", "[stages]") {
+  const LogStore data(known_and_new());
+  test::FakeHost fake;
+  const json own = detected(data, fake).at("parts");
+  SECTION("alone") {
+    const json parts =
+        judged_models(data, {"detector"}, fake).at("metrics").at("baselines").at("parts");
+    REQUIRE(parts.size() == own.size());
+    for (const auto& [part, methods] : own.items()) {
+      INFO(part);
+      for (const char* name :
+           {"n_samples", "attacks", "f1", "auc", "false_windows", "events_found"}) {
+        INFO(name);
+        CHECK(parts.at(part).at("detector").at(name) == methods.at("detector").at(name));
+      }
+      CHECK(parts.at(part).contains(detector::kPublishedRule));
+    }
+  }
+  SECTION("beside a model of graphs, whichever is named first") {
+    classifier::Classifier::run(test::small_classifier(), request_of(data, "gat"), fake.host);
+    const json parts =
+        judged_models(data, {"detector", "gat"}, fake).at("metrics").at("baselines").at("parts");
+    const json& known = parts.at("test_01_known");
+    CHECK(known.at("detector").at("f1") == own.at("test_01_known").at("detector").at("f1"));
+    CHECK(known.at("gat").at("n_samples") == known.at("detector").at("n_samples"));
+    // Of a new car it begins later: its first windows taught it what is usual.
+    const json& unknown = parts.at("test_02_unknown_vehicle");
+    CHECK(unknown.at("detector").at("n_samples") < unknown.at("gat").at("n_samples"));
+    CHECK(unknown.at("detector").at("attacks") == unknown.at("gat").at("attacks"));
+  }
+  SECTION("on the parts that are wanted") {
+    evaluate::EvaluateOptions options;
+    options.parts = {"test/test_01_known"};
+    const json parts =
+        judged_models(data, {"detector"}, fake, options).at("metrics").at("baselines").at("parts");
+    CHECK(parts.size() == 1);
+    CHECK(parts.contains("test_01_known"));
   }
 }
 
