@@ -40,9 +40,10 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
-# What the stages detector and evaluate share.
+# What the stages detector and evaluate share, and score is to.
 kdgat_add_room(kdgat_engine stages/detector
-  alarms baselines comparison judged_log plain_windows rule summary traffic)
+  alarms baselines blame comparison detector_model find_vehicle judged_log plain_windows rule summary tails
+  traffic watch)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
@@ -124,7 +125,7 @@ kdgat_add_stage(autoencoder)
 kdgat_add_stage(classifier classifier_options)
 set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 kdgat_add_stage(curriculum)
-kdgat_add_stage(detector cross_fit detector_model figures judging learning tails training)
+kdgat_add_stage(detector cross_fit figures judging learning training)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
 kdgat_add_stage(evaluate beside report)

@@ -170,12 +170,6 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_objective_test.cpp
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/curriculum_test.cpp
-      tests/unit/stages/detector_baselines_test.cpp
-      tests/unit/stages/detector_cases_test.cpp
-      tests/unit/stages/detector_figures_test.cpp
-      tests/unit/stages/detector_input_test.cpp
-      tests/unit/stages/detector_test.cpp
-      tests/unit/stages/detector_training_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/evaluate_beside_test.cpp
       tests/unit/stages/fusion_test.cpp
@@ -206,6 +200,21 @@ if(KDGAT_ENGINE)
       tests/unit/model/texts/text_gcn_test.cpp
       tests/unit/stages/textgcn_test.cpp
     LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier
+    HEADERS_OF kdgat_engine_tests)
+endif()
+
+# Beside them for the same reason.
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_detector_tests
+    SOURCES
+      tests/unit/stages/detector_baselines_test.cpp
+      tests/unit/stages/detector_cases_test.cpp
+      tests/unit/stages/detector_figures_test.cpp
+      tests/unit/stages/detector_input_test.cpp
+      tests/unit/stages/detector_test.cpp
+      tests/unit/stages/detector_training_test.cpp
+      tests/unit/stages/detector_watch_test.cpp
+    LINK kdgat_stage_detector kdgat_stage_score
     HEADERS_OF kdgat_engine_tests)
 endif()
 

@@ -91,7 +91,9 @@ int64_t DetectorModel::parameters() const {
 void DetectorModel::write(const std::filesystem::path& file) const {
   json list = json::array();
   for (const Vehicle& one : vehicles) {
-    list.push_back({{"name", one.name}, {"profile", one.profile.json()}});
+    json& vehicle = list.emplace_back();
+    vehicle = {{"name", one.name}, {"profile", one.profile.json()}};
+    if (one.own > 0) vehicle["own_windows"] = one.own;
   }
   json thresholds = json::object();
   for (const auto& [own, decision] : decisions) {
@@ -128,8 +130,11 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
     }
     std::vector<Vehicle> vehicles;
     for (const json& one : in.at("vehicles")) {
-      vehicles.push_back(
-          {one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name)});
+      vehicles.push_back({one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name),
+                          one.value("own_windows", int64_t{0})});
+      if (vehicles.back().own < 0) {
+        throw Error(ExitCode::kData, name + ": a vehicle with fewer than no windows of its own");
+      }
     }
     return {window, decisions_of(in.at("thresholds"), name), std::move(vehicles),
             trees::BoostedTrees::from_json(in.at("classifier")),

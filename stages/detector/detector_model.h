@@ -19,6 +19,7 @@ namespace kdgat::detector {
 struct Vehicle {
   std::string name;  ///< of its first training log
   graph::VehicleProfile profile;
+  int64_t own = 0;  ///< windows that it was learned from after training; 0 = from training logs
   /// As Log::benign_ids().
   std::vector<uint32_t> ids() const;
 };
