@@ -40,7 +40,7 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
-# What the stages detector and evaluate share, and score is to.
+# What the stages detector, evaluate and score share.
 kdgat_add_room(kdgat_engine stages/detector
   alarms baselines blame comparison detector_model find_vehicle judged_log plain_windows rule summary tails
   traffic watch)
@@ -133,5 +133,5 @@ kdgat_add_stage(finetune)
 kdgat_add_stage(fusion learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)
 kdgat_add_stage(gtssl)
-kdgat_add_stage(score)
+kdgat_add_stage(score detector_scoring)
 kdgat_add_stage(textgcn published_profile text_memory text_splits text_trainer)
