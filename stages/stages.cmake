@@ -40,7 +40,7 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
-# What the stages detector, evaluate and score share.
+# What the stages adapt, detector, evaluate and score share.
 kdgat_add_room(kdgat_engine stages/detector
   alarms baselines blame comparison detector_model find_vehicle judged_log plain_windows rule summary tails
   traffic watch)
@@ -121,6 +121,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
 endif()
 
+kdgat_add_stage(adapt)
 kdgat_add_stage(autoencoder)
 kdgat_add_stage(classifier classifier_options)
 set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
