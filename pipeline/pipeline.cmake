@@ -26,7 +26,7 @@ kdgat_add_room(kdgat_core pipeline/system
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
-  completion_verb config_verb data_verb describe_verb doctor_verb job_verb jobs_verb
+  adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb job_verb jobs_verb
   memory_verb plan_verb plugins_verb report_verb run_verb runs_verb score_verb stage_verb
   submit_flags submit_verb sync_verb tune_verb verbs version_verb)
 target_include_directories(kdgat_core PUBLIC .)

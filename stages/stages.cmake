@@ -40,10 +40,10 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
-# What the stages detector and evaluate share.
+# What the stages adapt, detector, evaluate and score share.
 kdgat_add_room(kdgat_engine stages/detector
-  alarms baselines comparison detector_model judged_log judging plain_windows rule summary tails
-  traffic)
+  alarms baselines blame comparison detector_model find_vehicle judged_log judging plain_windows
+  rule summary tails traffic watch)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
@@ -121,6 +121,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
 endif()
 
+kdgat_add_stage(adapt)
 kdgat_add_stage(autoencoder)
 kdgat_add_stage(classifier classifier_options)
 set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -133,5 +134,5 @@ kdgat_add_stage(finetune)
 kdgat_add_stage(fusion learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)
 kdgat_add_stage(gtssl)
-kdgat_add_stage(score)
+kdgat_add_stage(score detector_scoring)
 kdgat_add_stage(textgcn published_profile text_memory text_splits text_trainer)

@@ -136,7 +136,7 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/hostile_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/hostile_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
@@ -170,12 +170,6 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_objective_test.cpp
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/curriculum_test.cpp
-      tests/unit/stages/detector_baselines_test.cpp
-      tests/unit/stages/detector_cases_test.cpp
-      tests/unit/stages/detector_figures_test.cpp
-      tests/unit/stages/detector_input_test.cpp
-      tests/unit/stages/detector_test.cpp
-      tests/unit/stages/detector_training_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/evaluate_beside_test.cpp
       tests/unit/stages/fusion_test.cpp
@@ -206,6 +200,22 @@ if(KDGAT_ENGINE)
       tests/unit/model/texts/text_gcn_test.cpp
       tests/unit/stages/textgcn_test.cpp
     LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier
+    HEADERS_OF kdgat_engine_tests)
+endif()
+
+# Beside them for the same reason.
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_detector_tests
+    SOURCES
+      tests/unit/stages/adapt_test.cpp
+      tests/unit/stages/detector_baselines_test.cpp
+      tests/unit/stages/detector_cases_test.cpp
+      tests/unit/stages/detector_figures_test.cpp
+      tests/unit/stages/detector_input_test.cpp
+      tests/unit/stages/detector_test.cpp
+      tests/unit/stages/detector_training_test.cpp
+      tests/unit/stages/detector_watch_test.cpp
+    LINK kdgat_stage_adapt kdgat_stage_detector kdgat_stage_score
     HEADERS_OF kdgat_engine_tests)
 endif()
 

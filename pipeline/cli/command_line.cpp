@@ -147,6 +147,25 @@ void CommandLine::value(const std::string& names, std::string& to) {
 
 void CommandLine::word(std::string& to) { places_for_words_.push_back(&to); }
 
+CommandLine::Set CommandLine::options_of(const nlohmann::json& schema, nlohmann::json& to) {
+  const auto set = [this, &schema, &to](const std::string& key, const std::string& text) {
+    const std::string own = own_option_name(schema, key);
+    if (own.empty()) {
+      return problem("unknown option " + key,
+                     suggestion(key, option_names(schema), called_ + " --help"));
+    }
+    const Checked checked = check_value(option_schema(schema, own), plain_scalar(text));
+    if (!checked.problem.empty()) return problem(key + ": " + checked.problem);
+    to[own] = checked.value;
+  };
+  options({[&schema](const std::string& key) {
+             const std::string own = own_option_name(schema, key);
+             return own.empty() ? nullptr : &option_schema(schema, own);
+           },
+           [&schema] { return option_names(schema); }, set});
+  return set;
+}
+
 void CommandLine::problem(const std::string& message, const std::string& hint) {
   problems_.push_back({"", message + " (" + place_ + ")", hint});
 }

@@ -63,6 +63,11 @@ class CommandLine {
     std::function<void(const std::string& key, const std::string& value)> set;
   };
   void options(Options options) { options_ = std::move(options); }
+  /// Those of one schema, by their own names and aliases: what is said is checked, and stands in `to`
+  /// by own name. Gives what does so, for options that are said in another form as well; it is to be
+  /// called while words are read. `schema` and `to` must outlive this.
+  using Set = std::function<void(const std::string& key, const std::string& text)>;
+  Set options_of(const nlohmann::json& schema, nlohmann::json& to);
 
   /// Calls what was declared, in the order of the words, and returns every problem.
   std::vector<Diagnostic> read(const std::vector<std::string>& words);

@@ -55,6 +55,10 @@ PluginDescription read_description(const fs::path& path) {
   plugin.refused = json.value("refused", nlohmann::json::array());
   plugin.trains_in_ranks = json.value("trains_in_ranks", false);
   plugin.speaks = json.value("speaks", 0);
+  plugin.model_file = json.value("model_file", kModelFile);
+  if (plugin.model_file.empty() || fs::path(plugin.model_file).filename() != plugin.model_file) {
+    throw std::runtime_error("its model file \"" + plugin.model_file + "\" is no name of a file");
+  }
   plugin.published_names = json.value("published_names", std::vector<std::string>());
   if (json.contains("published")) plugin.published = json.at("published").get<PublishedProfile>();
   return plugin;
@@ -179,6 +183,21 @@ const PluginDescription* PluginCatalog::find_making(const std::string& kind) con
 int PluginCatalog::speaks(const std::string& stage) const {
   const PluginDescription* plugin = find(stage);
   return plugin == nullptr ? 0 : plugin->speaks;
+}
+
+std::string PluginCatalog::model_file(const std::string& stage) const {
+  const PluginDescription* plugin = find(stage);
+  return plugin == nullptr ? kModelFile : plugin->model_file;
+}
+
+std::vector<std::string> PluginCatalog::model_files() const {
+  std::vector<std::string> out = {kModelFile};
+  for (const auto& [name, plugin] : plugins_) {
+    if (std::find(out.begin(), out.end(), plugin.model_file) == out.end()) {
+      out.push_back(plugin.model_file);
+    }
+  }
+  return out;
 }
 
 }  // namespace kdgat

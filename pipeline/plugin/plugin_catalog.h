@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kdgat/error.h"
+#include "kdgat/kinds.h"
 #include "kdgat/published.h"
 
 namespace kdgat {
@@ -37,6 +38,7 @@ struct PluginDescription {
   nlohmann::json refused;        ///< [{"name","neutral","reason"}]
   bool trains_in_ranks = false;  ///< may be one of several processes that train together
   int speaks = 0;                ///< see StageInfo, and so below
+  std::string model_file = kModelFile;
   std::vector<std::string> published_names{};
   std::optional<PublishedProfile> published{};
 
@@ -62,6 +64,10 @@ class PluginCatalog {
   const PluginDescription* find_making(const std::string& kind) const;
   /// How much the models of a stage speak for their runs; 0 if it is unknown.
   int speaks(const std::string& stage) const;
+  /// What the file of its model is called; of an unknown stage kModelFile.
+  std::string model_file(const std::string& stage) const;
+  /// What files of models are called at all, each once; kModelFile first.
+  std::vector<std::string> model_files() const;
   const std::map<std::string, PluginDescription>& all() const { return plugins_; }
   const std::map<std::string, Diagnostic>& problems() const { return problems_; }
   void add(PluginDescription plugin) { plugins_[plugin.name] = std::move(plugin); }  ///< for tests

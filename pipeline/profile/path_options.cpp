@@ -3,14 +3,13 @@
 #include <set>
 #include <system_error>
 
+#include "kdgat/kinds.h"
 #include "pipeline/system/hash.h"
 
 namespace kdgat {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kModelFile = "model.safetensors";
 
 /// "" if `path` names nothing.
 std::string content_hash(const fs::path& path) {

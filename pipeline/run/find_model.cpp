@@ -16,8 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kModelFile = "model.safetensors";
-
 struct Found {
   std::string step, stage;
   fs::path path;
@@ -82,7 +80,7 @@ fs::path only_run_named(const std::string& name, const fs::path& root, const std
   return found.front();
 }
 
-std::vector<Found> models_of(const fs::path& run) {
+std::vector<Found> models_of(const fs::path& run, const PluginCatalog& catalog) {
   const json document = load_object(run / "run.json");
   std::vector<Found> out;
   for (const json& step : document.value("steps", json::array())) {
@@ -90,9 +88,9 @@ std::vector<Found> models_of(const fs::path& run) {
     // A kept step stands in the run that made it.
     const fs::path folder =
         step.contains("folder") ? fs::path(step.value("folder", "")) : run / name;
-    if (fs::exists(folder / kModelFile)) {
-      out.push_back({name, step.value("stage", ""), folder / kModelFile});
-    }
+    const std::string stage = step.value("stage", "");
+    const fs::path file = folder / catalog.model_file(stage);
+    if (fs::exists(file)) out.push_back({name, stage, file});
   }
   return out;
 }
@@ -144,14 +142,16 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
   }
   if (fs::is_regular_file(path, ignored)) return chosen_by_path(path);
   if (fs::exists(path / "run.json", ignored)) {
-    return choose(path, models_of(path), step, catalog);
+    return choose(path, models_of(path, catalog), step, catalog);
   }
-  if (fs::exists(path / kModelFile, ignored)) return chosen_by_path(path / kModelFile);
+  for (const std::string& name : catalog.model_files()) {
+    if (fs::exists(path / name, ignored)) return chosen_by_path(path / name);
+  }
   if (fs::is_directory(path, ignored)) {
     throw Error(ExitCode::kData, run + ": neither a run nor the folder of a model");
   }
   const fs::path found = only_run_named(run, root, "run, folder or model file");
-  return choose(found, models_of(found), step, catalog);
+  return choose(found, models_of(found, catalog), step, catalog);
 }
 
 bool names_whole_run(const std::string& name, const fs::path& folder) {

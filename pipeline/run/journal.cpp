@@ -45,6 +45,7 @@ class JournalGathering {
         break;
       case EventKind::kProgress:
       case EventKind::kWindow:
+      case EventKind::kAlarm:
       case EventKind::kOther:
         break;
     }

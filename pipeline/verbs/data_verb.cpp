@@ -123,16 +123,7 @@ DataRequest read_data_request(const Context& context, const Command& command) {
                                                     : json{{"properties", json::object()}};
   const std::string called = "kdgat data " + request.action;
   CommandLine line(context, called);
-  const auto set = [&](const std::string& key, const std::string& text) {
-    const std::string own = own_option_name(schema, key);
-    if (own.empty()) {
-      return line.problem("unknown option " + key,
-                          suggestion(key, option_names(schema), called + " --help"));
-    }
-    const Checked checked = check_value(option_schema(schema, own), plain_scalar(text));
-    if (!checked.problem.empty()) return line.problem(key + ": " + checked.problem);
-    request.options[own] = checked.value;
-  };
+  const CommandLine::Set set = line.options_of(schema, request.options);
   if (writes) {
     line.value("-o,--output", request.output);
     line.flag("-n,--dry-run", request.dry_run);
@@ -141,11 +132,6 @@ DataRequest read_data_request(const Context& context, const Command& command) {
       line.problem(called + " writes nothing: -o has no meaning");
     });
   }
-  line.options({[&](const std::string& key) {
-                  const std::string own = own_option_name(schema, key);
-                  return own.empty() ? nullptr : &option_schema(schema, own);
-                },
-                [&] { return option_names(schema); }, set});
   line.words([&](const std::string& word) {
     if (is_setting(word)) {
       set(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));

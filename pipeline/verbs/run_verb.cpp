@@ -226,10 +226,9 @@ class RunCommand {
   /// Whether a step made a model of the kind that scores logs.
   bool has_model(const Plan& plan, const fs::path& run_folder) const {
     return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& step) {
-      const auto& outputs = context_.catalog.find(step.spec.stage)->outputs;
-      return std::any_of(outputs.begin(), outputs.end(),
-                         [](const PortDescription& port) { return port.kind == kind::kModel; }) &&
-             fs::exists(result_folder(step, run_folder) / "model.safetensors");
+      const PluginDescription& stage = *context_.catalog.find(step.spec.stage);
+      return (stage.makes(kind::kModel) || stage.makes(kind::kDetector)) &&
+             fs::exists(result_folder(step, run_folder) / stage.model_file);
     });
   }
 

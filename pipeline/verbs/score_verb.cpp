@@ -51,22 +51,8 @@ ScoreRequest read_request(const Context& context, const json& schema,
   line.value("--root", request.root);
   line.value("--device", request.device);
   line.value("--threads", request.threads);
-  const auto set = [&](const std::string& key, const std::string& text) {
-    const std::string own = own_option_name(schema, key);
-    if (own.empty()) {
-      return line.problem("unknown option " + key,
-                          suggestion(key, option_names(schema), "kdgat score --help"));
-    }
-    const Checked checked = check_value(option_schema(schema, own), plain_scalar(text));
-    if (!checked.problem.empty()) return line.problem(key + ": " + checked.problem);
-    request.options[own] = checked.value;
-  };
+  const CommandLine::Set set = line.options_of(schema, request.options);
   line.value("--threshold", [&](const std::string& text) { set("threshold", text); });
-  line.options({[&](const std::string& key) {
-                  const std::string own = own_option_name(schema, key);
-                  return own.empty() ? nullptr : &option_schema(schema, own);
-                },
-                [&] { return option_names(schema); }, set});
   std::vector<Diagnostic> problems = line.read(words);
   const std::string usage = "kdgat score --help shows examples";
   if (request.log.empty()) problems.push_back({"", "kdgat score needs a log", usage});
@@ -86,6 +72,58 @@ std::string csv_field(const std::string& text) {
   return out + "\"";
 }
 
+/// "12.340000 to 13.100000 s", or windows where the log has no times.
+std::string span_of(const AlarmEvent& alarm) {
+  if (!alarm.begin.is_number() || !alarm.end.is_number()) {
+    return "windows " + std::to_string(alarm.first_window) + " to " +
+           std::to_string(alarm.last_window);
+  }
+  return format_number("%.3f", alarm.begin.get<double>()) + " to " +
+         format_number("%.3f", alarm.end.get<double>()) + " s";
+}
+
+/// Alarms for people: each as it opens while a log is live, all of them in one line at the end.
+class AlarmTexts {
+ public:
+  AlarmTexts(Status& status, bool names_files, bool is_live)
+      : status_(status), names_files_(names_files), is_live_(is_live) {}
+
+  void add(const AlarmEvent& alarm) {
+    if (alarm.open) {
+      if (is_live_) status_.message("warning", "alarm at " + begin_of(alarm) + ids_of(alarm));
+      return;
+    }
+    if (++count_ > kShown) return;
+    texts_ += texts_.empty() ? "" : "; ";
+    if (names_files_) texts_ += alarm.file + " ";
+    texts_ += span_of(alarm) + ids_of(alarm);
+  }
+  /// Nothing of none.
+  void finish() {
+    if (count_ == 0) return;
+    if (count_ > kShown) texts_ += "; and " + grouped(count_ - kShown) + " more";
+    status_.message("info", grouped(count_) + (count_ == 1 ? " alarm: " : " alarms: ") + texts_);
+  }
+
+ private:
+  static constexpr int64_t kShown = 10;
+
+  static std::string begin_of(const AlarmEvent& alarm) {
+    if (!alarm.begin.is_number()) return "window " + std::to_string(alarm.first_window);
+    return format_number("%.3f", alarm.begin.get<double>()) + " s";
+  }
+  static std::string ids_of(const AlarmEvent& alarm) {
+    std::string out;
+    for (const std::string& id : alarm.ids) out += (out.empty() ? " (" : ", ") + id;
+    return out.empty() ? out : out + ")";
+  }
+
+  Status& status_;
+  bool names_files_, is_live_;
+  int64_t count_ = 0;
+  std::string texts_;
+};
+
 /// Windows as text, to where the user wants them.
 class Lines {
  public:
@@ -99,9 +137,12 @@ class Lines {
 
   /// Throws nothing: it is called from inside the stage.
   void add(const json& event) {
-    if (is_stopped()) return;
+    const bool is_window = kind_of(event) == EventKind::kWindow;
+    if (is_stopped() || (!is_window && !is_json_)) return;
     try {
-      write(is_json_ ? json_line(event) : csv_line(event.get<WindowEvent>()));
+      write(!is_json_   ? csv_line(event.get<WindowEvent>())
+            : is_window ? json_line(body_of(event))
+                        : json_line(event));
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -122,7 +163,7 @@ class Lines {
 
  private:
   static std::string json_line(const json& event) {
-    return body_of(event).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    return event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   }
 
   std::string csv_line(const WindowEvent& window) {
@@ -175,21 +216,31 @@ constexpr const char* kScoreHelp =
   kdgat score drive.csv.gz --run 01JD                        a run by its id, or its beginning
   candump -L can0 | kdgat score - --run 01JD --calibrate 100 lines come as windows fill
   kdgat score logs/ --run 01JD --model student --json -o scores.jsonl
+  candump -L can0 | kdgat score - --run detector.json --json
 
 usage: kdgat score LOG --run RUN [options]
 
 LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Vocabulary,
-features and windows are the model file's own, which is all that is needed. Columns:
+features and windows are the model file's own, which is all that is needed. A detector
+(detector.json) finds the vehicle of a log by its first 100 windows; of one that it does not know
+it learns what is usual from the first 300 (--calibrate N), which are taken as benign. Windows that
+were listened to are scored when that is known, all others when the one behind them is complete;
+rows behind the last full window are not. Columns:
 
   time       of the window's first row, in the log's own clock; empty where the log has none
   window     number in its log, from 0
   row        the window's first row in its log, from 0; malformed rows do not count
   ids        distinct ids
-  score      probability of attack (classifier), reconstruction error (autoencoder)
+  score      probability of attack (classifier), reconstruction error (autoencoder), log-odds
+             above the threshold (detector)
   decision   attack, benign, or calibration: taken as benign to set the threshold
   file       for a folder of logs
 
-  --run RUN            a run's id or folder, a step's folder, or a model file
+A detector's flagged windows that are near one another are one alarm: with --json a line when it
+opens and one when it is over ({"event":"alarm","open":..}), else a line at the end on standard
+error.
+
+  --run RUN            a run's id or folder, a step's folder, or a model file or detector.json
   --model STEP         which model of a run that has several (else the fusion, else the classifier)
   -o, --output FILE    write there, whole or not at all
   --json               a JSON object a line
@@ -234,11 +285,14 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   Lines lines(context, request);
   const auto status = make_terminal_status(
       context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
+  AlarmTexts alarms(*status, fs::is_directory(request.log), is_live(request.log));
   const StageAnswer answer = call_stage(
       call,
       [&](const json& event) {
-        if (kind_of(event) == EventKind::kWindow) return lines.add(event);
-        if (kind_of(event) != EventKind::kLog) return;
+        const EventKind kind = kind_of(event);
+        if (kind == EventKind::kAlarm && !context.json) alarms.add(event.get<AlarmEvent>());
+        if (kind == EventKind::kWindow || kind == EventKind::kAlarm) return lines.add(event);
+        if (kind != EventKind::kLog) return;
         const LogEvent log = event.get<LogEvent>();
         status->message(log.level, log.message);
       },
@@ -253,6 +307,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   }
   lines.finish();
   if (lines.is_closed()) return 0;
+  alarms.finish();
   if (!request.output.empty()) {
     status->message("info", answer.result.value("summary", "") + ": " + request.output);
   }

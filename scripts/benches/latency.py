@@ -1,8 +1,9 @@
-"""One window, from its rows to a score, by the student's and the teacher's classifier.
+"""One window, from its rows to a score, by the student's and the teacher's classifier and the detector.
 
   scripts/bench latency --logs DIR
 
-The classifiers are those of one epoch: the time does not depend on the weights."""
+The classifiers are those of one epoch: the time does not depend on the weights. The detector is a whole one, its
+windows are those behind the beginning of the log, and the rule that it is held against is part of its time."""
 import pathlib
 
 from benches.common import Failed, Figure, Setup, median
@@ -11,13 +12,24 @@ SETUP = Setup(needs=("logs",), targets=("kdgat_all", "kdgat_score_bench"), threa
 
 
 def add_arguments(parser):
-    parser.add_argument("--size", default="", choices=["", "student", "teacher"], help="only this model")
+    parser.add_argument("--size", default="", choices=["", "student", "teacher", "detector"], help="only this model")
 
 
 def measure(build, args):
     logs = sorted(p for p in pathlib.Path(args.logs).glob("test_*/*"))
     if not logs:
         raise Failed("latency needs a folder test_... with a log")
+    if args.size in ("", "detector"):
+        root = build.once("detector", lambda path: build.kdgat(
+            "run", "--preset", "detector", "--data", args.logs, "--root", path, "baselines=false",
+            "take_supported=true", "--threads", 1))
+        model = next(root.glob("*/*/detector/detector.json"))
+        runs = [build.json("kdgat_score_bench", model, logs[0], 2) for _ in range(args.repeat)]
+        for share in ("p50", "p99"):
+            yield Figure(f"detector, a window, {share}", median(r["window_us"][share] for r in runs), "us", less=True,
+                         goal="goal 500 us" if share == "p99" else "")
+        for part in ("text", "detector", "rule"):
+            yield Figure(f"  of it {part}, p50", median(r[part + "_us"]["p50"] for r in runs), "us", less=True)
     for size in ("student", "teacher"):
         if args.size not in ("", size):
             continue

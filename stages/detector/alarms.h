@@ -20,6 +20,43 @@ std::vector<float> alarm_peaks(std::span<const float> scores);
 /// Alarms at a threshold: peaks above it.
 int64_t count_events(std::span<const float> scores, double threshold);
 
+/// Windows of a stream that are one alarm.
+struct Alarm {
+  int64_t first = 0, last = 0;  ///< numbers of its first and last flagged window
+  int64_t peak_window = 0;
+  int64_t windows = 0;  ///< flagged
+  float peak = 0;       ///< highest score
+};
+
+/// Alarms while windows stream. An alarm opens with the first window above the threshold and stays
+/// open while windows are flagged or within the deadband below its highest score so far; after
+/// kMergeWindows that are neither it is closed.
+///
+/// alarm_peaks() knows the whole stretch and begins at the highest score; it splits what goes on
+/// above the threshold but far below a peak, which here is one alarm. So there are never more of
+/// these than count_events() has, and a budget that was kept by those is kept by these.
+class AlarmStream {
+ public:
+  enum class Change { kNone, kOpened, kClosed };
+
+  /// Flagged is what scores above it.
+  explicit AlarmStream(double threshold) : threshold_(threshold) {}
+
+  /// Of the next window: numbers go up by one.
+  Change add(int64_t number, float score);
+  /// The stream has ended.
+  Change finish();
+  bool is_open() const { return is_open_; }
+  /// The open alarm, or the one that was closed last.
+  const Alarm& alarm() const { return alarm_; }
+
+ private:
+  double threshold_;
+  bool is_open_ = false;
+  int64_t lively_ = 0;  // the last window that kept it open
+  Alarm alarm_;
+};
+
 /// Scores of benign windows of one log, one after another.
 struct Stretch {
   std::vector<float> scores;

@@ -42,6 +42,7 @@ StageInfo Detector::info() {
   out.inputs = {graphs_of("can")};
   out.outputs = {{"detector", kind::kModel}};
   out.speaks = 5;
+  out.model_file = kDetectorFile;
   return out;
 }
 

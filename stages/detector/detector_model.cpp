@@ -98,15 +98,18 @@ int64_t DetectorModel::parameters() const {
 void DetectorModel::write(const std::filesystem::path& file) const {
   json list = json::array();
   for (const Vehicle& one : vehicles) {
-    list.push_back({{"name", one.name}, {"profile", one.profile.json()}});
+    json& vehicle = list.emplace_back();
+    vehicle = {{"name", one.name}, {"profile", one.profile.json()}};
+    if (one.own > 0) vehicle["own_windows"] = one.own;
   }
   json thresholds = json::object();
   for (const auto& [own, decision] : decisions) {
     thresholds[std::to_string(own)] = as_json(decision);
   }
   const json out = {{"format", kFormat},
-                    {"version", 1},
+                    {"version", 2},
                     {"window", window},
+                    {"own_windows", own_windows},
                     {"columns", graph::relative_names()},
                     {"thresholds", std::move(thresholds)},
                     {"vehicles", std::move(list)},
@@ -122,7 +125,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   try {
     const json in = checked_json(text, name);
-    if (in.at("format") != kFormat || in.at("version") != 1) {
+    if (in.at("format") != kFormat || in.at("version") != 2) {
       throw Error(ExitCode::kData, name + ": not a detector of this version");
     }
     if (in.at("columns") != json(graph::relative_names())) {
@@ -135,10 +138,18 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
     }
     std::vector<Vehicle> vehicles;
     for (const json& one : in.at("vehicles")) {
-      vehicles.push_back(
-          {one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name)});
+      vehicles.push_back({one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name),
+                          one.value("own_windows", int64_t{0})});
+      if (vehicles.back().own < 0) {
+        throw Error(ExitCode::kData, name + ": a vehicle with fewer than no windows of its own");
+      }
     }
-    return {window, decisions_of(in.at("thresholds"), name), std::move(vehicles),
+    const int64_t own = in.at("own_windows");
+    constexpr int64_t kLeastOwn = 20, kMostOwn = 100'000;
+    if (own < kLeastOwn || own > kMostOwn) {
+      throw Error(ExitCode::kData, name + ": profiles of " + std::to_string(own) + " windows");
+    }
+    return {window, own, decisions_of(in.at("thresholds"), name), std::move(vehicles),
             trees::BoostedTrees::from_json(in.at("classifier")),
             Tails::from_json(in.at("tails"), graph::kRelativeColumns, name)};
   } catch (const json::exception& e) {

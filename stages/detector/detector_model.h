@@ -20,6 +20,7 @@ namespace kdgat::detector {
 struct Vehicle {
   std::string name;  ///< of its first training log
   graph::VehicleProfile profile;
+  int64_t own = 0;  ///< windows that it was learned from after training; 0 = from training logs
   /// As Log::benign_ids().
   std::vector<uint32_t> ids() const;
 };
@@ -33,6 +34,8 @@ struct Decision {
 
 struct DetectorModel {
   int64_t window = 100;
+  /// Most windows of its own that the profile of a vehicle never seen is learned from.
+  int64_t own_windows = 300;
   /// By the windows of its own beginning that the profile of a vehicle was learned from; 0: the
   /// vehicle is one of these. Never empty.
   std::map<int32_t, Decision> decisions;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "detector/traffic.h"
 #include "kdgat/options.h"
 
 namespace kdgat::detector {
@@ -19,7 +20,7 @@ struct DetectorOptions {
   std::vector<std::string> inject = {"dos",        "fuzzing",     "fuzzing-known",
                                      "spoofing",   "fabrication", "targeted",
                                      "masquerade", "suspension",  "replay"};
-  int64_t own_windows = 300;
+  int64_t own_windows = kOwnWindows;
   int64_t trees = 300;
   int64_t leaves = 15;
   double learning_rate = 0.05;
@@ -50,7 +51,7 @@ struct DetectorOptions {
                       "masquerade", "suspension", "replay"}),
         field("own_windows", &O::own_windows,
               "Most windows of its own traffic that the profile of a vehicle never seen is learned "
-              "from.")
+              "from; a million frames at most.")
             .range(20, 100000),
         field("trees", &O::trees, "Trees of the classifier.").range(1, 5000),
         field("leaves", &O::leaves, "Most leaves of a tree.").range(2, 256),

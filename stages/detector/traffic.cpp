@@ -8,8 +8,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <unordered_set>
 
 #include "graph/random.h"
 #include "kdgat/text.h"
@@ -48,18 +46,19 @@ bool is_copy(const Log& a, const Log& b) {
 
 namespace {
 
-std::string hex_id(uint32_t key) {
-  constexpr uint32_t kId = (uint32_t{1} << 29) - 1;
-  char text[16];
-  std::snprintf(text, sizeof text, "%03X", static_cast<unsigned>(key & kId));
-  return text;
-}
-
 std::string counted(int64_t count, const char* of) {
   return grouped(count) + " " + of + (count == 1 ? "" : "s");
 }
 
 }  // namespace
+
+std::string id_text(uint32_t key) {
+  constexpr uint32_t kId = (uint32_t{1} << 29) - 1;
+  char text[16];
+  std::snprintf(text, sizeof text, "%03X", static_cast<unsigned>(key & kId));
+  const uint32_t bus = key >> 29;
+  return bus == 0 ? text : std::to_string(bus) + ":" + text;
+}
 
 bool Log::is_timeless() const {
   const auto times =
@@ -67,45 +66,51 @@ bool Log::is_timeless() const {
   return std::all_of(times.begin(), times.end(), [](double time) { return std::isnan(time); });
 }
 
-std::vector<std::string> Log::problems() const {
+void LogProblems::add(uint32_t key, double time, bool is_attack, bool restarts) {
   constexpr double kLongPause = 3600;
-  std::unordered_set<uint32_t> ids;
-  std::optional<int64_t> beyond;  // row of the first id that is one too many
-  int64_t timeless = 0, jumps = 0;
-  double last = std::numeric_limits<double>::quiet_NaN(), longest = 0;
-  for (int64_t row = 0; row < rows_; ++row) {
-    const auto at = static_cast<std::size_t>(begin_ + row);
-    const double time = frames_->time[at];
-    timeless += std::isnan(time) ? 1 : 0;
-    if (!restarts(row) && time - last > kLongPause) {
-      ++jumps;
-      longest = std::max(longest, time - last);
-    }
-    last = time;
-    if (!is_attack(row)) ids.insert(graph::key_of(*frames_, begin_ + row));
-    if (!beyond && ids.size() > graph::ProfileBuilder::kMostIds) beyond = row;
+  timeless_ += std::isnan(time) ? 1 : 0;
+  if (!restarts && time - last_ > kLongPause) {
+    ++jumps_;
+    longest_ = std::max(longest_, time - last_);
   }
+  last_ = time;
+  if (!is_attack && !beyond_) ids_.insert(key);
+  if (!beyond_ && ids_.size() > graph::ProfileBuilder::kMostIds) beyond_ = rows_;
+  ++rows_;
+}
+
+std::vector<std::string> LogProblems::sentences() const {
   std::vector<std::string> out;
-  if (timeless == rows_) {
+  if (rows_ > 0 && timeless_ == rows_) {
     out.push_back("no times: ids, lengths and payloads are looked at, and " +
                   grouped(kAssumedRate) + " frames a second assumed");
-  } else if (timeless > 0) {
-    out.push_back(counted(timeless, "row") + " of " + grouped(rows_) + " without a time");
+  } else if (timeless_ > 0) {
+    out.push_back(counted(timeless_, "row") + " of " + grouped(rows_) + " without a time");
   }
-  if (jumps > 0) {
-    out.push_back(counted(jumps, "jump") + " of the clock by over an hour, the largest by " +
-                  format_number("%.0f", longest) + " s: ids begin anew behind them");
+  if (jumps_ > 0) {
+    out.push_back(counted(jumps_, "jump") + " of the clock by over an hour, the largest by " +
+                  format_number("%.0f", longest_) + " s: ids begin anew behind them");
   }
-  if (ids.size() == 1) {
-    out.push_back("one id only, " + hex_id(*ids.begin()) +
+  if (ids_.size() == 1) {
+    out.push_back("one id only, " + id_text(*ids_.begin()) +
                   ": no attack can be told by how it differs from the rest of a bus");
   }
-  if (beyond) {
-    out.push_back(grouped(static_cast<int64_t>(ids.size())) +
-                  " benign ids, and a profile holds the first " +
+  if (beyond_) {
+    out.push_back("too many benign ids, and a profile holds the first " +
                   grouped(static_cast<int64_t>(graph::ProfileBuilder::kMostIds)) +
-                  ": those from row " + grouped(*beyond + 1) + " on are unknown to it");
+                  ": those from row " + grouped(*beyond_ + 1) + " on are unknown to it");
   }
+  return out;
+}
+
+std::vector<std::string> Log::problems() const {
+  LogProblems problems;
+  for (int64_t row = 0; row < rows_; ++row) {
+    problems.add(graph::key_of(*frames_, begin_ + row),
+                 frames_->time[static_cast<std::size_t>(begin_ + row)], is_attack(row),
+                 restarts(row));
+  }
+  std::vector<std::string> out = problems.sentences();
   for (std::string& sentence : out) sentence.insert(0, name() + ": ");
   return out;
 }
@@ -173,8 +178,7 @@ graph::VehicleProfile learn_profile(std::span<const Piece> pieces) {
   for (const Piece& piece : pieces) {
     builder.restart();
     for (int64_t row = piece.begin; row < piece.end; ++row) {
-      if (piece.log->restarts(row)) builder.restart();
-      if (!piece.log->is_attack(row)) builder.add(piece.log->frame(row));
+      learn_row(piece.log->frame(row), piece.log->restarts(row), builder);
     }
   }
   return builder.profile();
@@ -182,7 +186,7 @@ graph::VehicleProfile learn_profile(std::span<const Piece> pieces) {
 
 OwnBeginning learn_own(const Log& log, int64_t window, int64_t most) {
   OwnBeginning out;
-  out.windows = std::min(most, log.first_attack() / window);
+  out.windows = std::min(own_windows_of(most, window), log.first_attack() / window);
   if (out.windows >= kLeastOwn) {
     out.profile = learn_profile(std::array{Piece{&log, 0, out.windows * window}});
   }

@@ -1,11 +1,14 @@
 // The logs of a store, and which of them are of one vehicle. Views into the store. No LibTorch.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "data/can/can_frame.h"
@@ -20,6 +23,21 @@ namespace kdgat::detector {
 /// Frames a second of logs without times: for budgets of alarms an hour, and where attacks are
 /// injected.
 inline constexpr int64_t kAssumedRate = 1000;
+
+/// What windows of a log cannot show, and why: no times, one id only, jumps of the clock, more ids
+/// than a profile holds. Bounded state.
+class LogProblems {
+ public:
+  /// The next row: CanFrame::key(), its time as the log has it.
+  void add(uint32_t key, double time, bool is_attack, bool restarts);
+  std::vector<std::string> sentences() const;
+
+ private:
+  std::unordered_set<uint32_t> ids_;  // one more than a profile holds at most
+  std::optional<int64_t> beyond_;     // row of the first id that is one too many
+  int64_t rows_ = 0, timeless_ = 0, jumps_ = 0;
+  double last_ = std::numeric_limits<double>::quiet_NaN(), longest_ = 0;
+};
 
 /// Rows of one log, counted from its first.
 class Log {
@@ -60,8 +78,7 @@ class Log {
   void make_monotonic();
   /// Whether no row has a time.
   bool is_timeless() const;
-  /// What windows of it cannot show, and why, in sentences: no times, one id only, jumps of the
-  /// clock, more ids than a profile holds.
+  /// Of LogProblems, each behind its name.
   std::vector<std::string> problems() const;
   /// The first row that is labelled as an attack; rows() if none is.
   int64_t first_attack() const;
@@ -75,6 +92,10 @@ class Log {
   int64_t begin_, rows_;
   std::shared_ptr<const std::vector<double>> times_;  // in the place of those of the store
 };
+
+/// An id for people, by CanFrame::key(): hexadecimal, "2C0"; behind the number of its bus where that
+/// is not the first, "1:2C0".
+std::string id_text(uint32_t key);
 
 /// Throws Error(kData) where the store has no frames.
 std::vector<Log> logs_of(const graph::GraphStore& store);
@@ -93,11 +114,25 @@ struct Piece {
   const Log* log;
   int64_t begin, end;
 };
+/// A row of a log: what it teaches. One that is labelled as an attack teaches nothing.
+inline void learn_row(const graph::CanFrame& frame, bool restarts, graph::ProfileBuilder& builder) {
+  if (restarts) builder.restart();
+  if (frame.label != 1) builder.add(frame);
+}
 /// What the benign rows of these pieces teach.
 graph::VehicleProfile learn_profile(std::span<const Piece> pieces);
 
-/// The log's own first windows, at most `most` of them, all ahead of its first attack row, and what
-/// they teach; no profile where there are fewer than kLeastOwn.
+/// Windows of its own that the profile of a vehicle never seen is learned from, unless said.
+inline constexpr int64_t kOwnWindows = 300;
+/// Frames of its own that a log's profile is learned from at most: they are kept until then.
+inline constexpr int64_t kMostOwnFrames = 1'000'000;
+/// Of so many windows those that kMostOwnFrames allow.
+inline int64_t own_windows_of(int64_t most, int64_t window) {
+  return std::min(most, kMostOwnFrames / window);
+}
+
+/// The log's own first windows, at most own_windows_of(`most`), all ahead of its first attack row,
+/// and what they teach; no profile where there are fewer than kLeastOwn.
 struct OwnBeginning {
   int64_t windows = 0;
   std::optional<graph::VehicleProfile> profile;

@@ -90,6 +90,7 @@ DetectorModel train_detector(std::span<const Log> logs, const DetectorOptions& o
   told.progress("trees", 0.9);
   Parts parts = fit_parts(rows, -1, left_out, how);
   DetectorModel out{options.window,
+                    options.own_windows,
                     {},
                     profiles_of(logs, vehicles),
                     std::move(parts.classifier),

@@ -54,7 +54,7 @@ void Beside::add(const std::string& step, const detector::DetectorModel& detecto
     if (logs_[log].trains() || !is_wanted(part)) continue;
     detector::JudgedLog whole;
     try {
-      whole = detector::judge(logs_[log], detector, detector.decisions.rbegin()->first);
+      whole = detector::judge(logs_[log], detector, detector.own_windows);
     } catch (const Error& error) {
       if (error.code() != ExitCode::kData) throw;
       host_.log("warning", step + ": " + error.diagnostics().front().message);

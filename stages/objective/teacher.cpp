@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "kdgat/kinds.h"
 #include "kdgat/text.h"
 #include "model/kernels/full_precision.h"
 #include "model/model_file.h"
@@ -20,8 +21,6 @@ namespace kdgat::objective {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kModelFile = "model.safetensors";
 
 std::string content_of(const graph::SafetensorsFile& file, const nlohmann::json& config) {
   std::string all = config.dump();

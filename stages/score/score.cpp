@@ -7,12 +7,14 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "data/can/log_windows.h"
 #include "data/dataset_files.h"
-#include "kdgat/text.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
+#include "score/detector_scoring.h"
+#include "score/log_scoring.h"
 #include "setup/trained_model.h"
 #include "train/calibration.h"
 
@@ -87,12 +89,12 @@ class Judge {
 };
 
 /// Scores one log after another.
-class Scoring {
+class Scoring : public LogScoring {
  public:
-  Scoring(const ScoreOptions& options, const Model& model, const Host& host)
-      : options_(options), model_(model), vocabulary_(model.vocabulary), host_(host) {}
+  Scoring(const ScoreOptions& options, Model model, const Host& host)
+      : options_(options), model_(std::move(model)), vocabulary_(model_.vocabulary), host_(host) {}
 
-  void read(const graph::LogFile& file) {
+  void read(const graph::LogFile& file) override {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     graph::CanLog log(graph::LineReader(file.path, stopped), options_.format, options_.strict);
     graph::LogWindows windows(std::move(log), model_.shape, vocabulary_);
@@ -125,15 +127,6 @@ class Scoring {
     }
   }
 
-  StageResult result() const {
-    StageResult out;
-    out.metrics = {{"windows", windows_}, {"attacks", attacks_}};
-    out.summary = grouped(windows_) + (windows_ == 1 ? " window" : " windows") + " scored, " +
-                  grouped(attacks_) + " flagged";
-    return out;
-  }
-  int64_t windows() const { return windows_; }
-
  private:
   std::vector<float> score(const graph::LogWindows& windows, int64_t graphs) {
     const c10::InferenceMode inference;
@@ -146,13 +139,29 @@ class Scoring {
   }
 
   const ScoreOptions& options_;
-  const Model& model_;
+  const Model model_;
   const graph::Vocabulary vocabulary_;
   const Host& host_;
   std::vector<int64_t> ids_;
   graph::GraphBatch batch_;
-  int64_t windows_ = 0, attacks_ = 0;
 };
+
+/// Throws Error(kUsage) where the options and the model together give no threshold.
+std::unique_ptr<LogScoring> open_network(const fs::path& file, const ScoreOptions& options,
+                                         const Request& request, const Host& host) {
+  const torch::Device device = setup::prepare_scoring(request);
+  if (!options.vehicle.empty()) {
+    throw Error(ExitCode::kUsage,
+                file.string() + " knows no vehicles: --vehicle is for a detector");
+  }
+  Model model = load(file, device);
+  if (!model.threshold && options.threshold.empty() && options.calibrate == 0) {
+    throw Error(ExitCode::kUsage,
+                model.path.string() + ": the model has no threshold: it was trained without labels",
+                "give --threshold, or --calibrate N if the logs begin with benign traffic");
+  }
+  return std::make_unique<Scoring>(options, std::move(model), host);
+}
 
 }  // namespace
 
@@ -167,24 +176,20 @@ StageInfo Score::info() {
 json Score::plan(const Options&, const Request&) { return json::object(); }
 
 json Score::run(const Options& options, const Request& request, Host& host) {
-  const torch::Device device = setup::prepare_scoring(request);
-  const Model model = load(request.input("model").path, device);
-  if (!model.threshold && options.threshold.empty() && options.calibrate == 0) {
-    throw Error(ExitCode::kUsage,
-                model.path.string() + ": the model has no threshold: it was trained without labels",
-                "give --threshold, or --calibrate N if the logs begin with benign traffic");
-  }
+  const fs::path model = request.input("model").path;
+  const std::unique_ptr<LogScoring> scoring = is_json_file(model)
+                                                  ? open_detector(model, options, request, host)
+                                                  : open_network(model, options, request, host);
   std::vector<Diagnostic> notes;
-  Scoring scoring(options, model, host);
   for (const graph::LogFile& file :
        graph::find_log_files(request.input("log").path, {}, false, notes)) {
-    scoring.read(file);
+    scoring->read(file);
   }
-  if (scoring.windows() == 0) {
+  if (scoring->windows() == 0) {
     throw Error(ExitCode::kData, "no window: a window needs two rows", "",
                 request.input("log").path.string());
   }
-  return scoring.result();
+  return scoring->result();
 }
 
 }  // namespace kdgat::score

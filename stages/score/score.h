@@ -1,6 +1,6 @@
 // The score stage: `kdgat score` as a plugin. Gives each window of raw logs a score and a decision
-// with nothing but a model file, which names vocabulary, features and windows. Writes no file: what
-// it finds it sends to the host.
+// with nothing but a model file, which names vocabulary, features and windows, or is a detector with
+// its profiles. Writes no file: what it finds it sends to the host.
 #pragma once
 
 #include "kdgat/stage.h"
@@ -12,11 +12,13 @@ struct Score {
   using Options = ScoreOptions;
   static StageInfo info();
   static nlohmann::json plan(const Options& options, const Request& request);
-  /// Input "model" is a model file or a folder with one, "log" a log, a folder of logs or "-".
+  /// Input "model" is a model file, a detector file, or a folder with a model file; "log" a log, a
+  /// folder of logs or "-".
   /// Sends an event for each window, in order: {"event":"window","file","window" (in its log, from
   /// 0), "time" (of its first row, null where the log has none),"row" (its first, from 0),"ids"
   /// (distinct),"score","decision" ("attack", "benign", or "calibration" for a window that was
-  /// taken as benign)}. The result counts windows and attacks.
+  /// taken as benign)}. Of a detector also for each alarm, see AlarmEvent; a window is sent when the
+  /// one behind it is complete. The result counts windows, attacks and a detector's alarms.
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 

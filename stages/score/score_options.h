@@ -17,18 +17,22 @@ struct ScoreOptions {
   std::string format = "auto";
   bool strict = false;
   int64_t batch = 256;
+  std::string vehicle;
 
   static auto table() {
     using O = ScoreOptions;
     return std::tuple{
         field("threshold", &O::threshold,
-              "Windows that score above it are attacks; [] = the model's own threshold."),
+              "Windows that score above it are attacks; [] = the model's own threshold, of a "
+              "detector 0."),
         field("calibrate", &O::calibrate,
               "The first so many windows of each log are taken as benign and set its threshold; "
-              "0 = none, else 20 or more.")
+              "0 = none, else 20 or more. With a detector: the most that the profile of a vehicle "
+              "it does not know is learned from; 0 = 300.")
             .range(0, 1e9),
         field("false_alarms", &O::false_alarms,
-              "Share of benign windows that a calibrated threshold may take for attacks.")
+              "Share of benign windows that a calibrated threshold may take for attacks; not with "
+              "a detector.")
             .range(1e-9, 0.5),
         field("format", &O::format, "Log format; auto recognises it from the first lines.")
             .choices(graph::log_format_choices()),
@@ -36,7 +40,10 @@ struct ScoreOptions {
         field("batch", &O::batch,
               "Windows scored together; 1 = each as soon as its last row is read.")
             .range(1, 4096)
-            .runtime()};
+            .runtime(),
+        field("vehicle", &O::vehicle,
+              "With a detector: the vehicle of it that the logs are of, by name; empty = found by "
+              "the first windows of each log.")};
   }
 
   std::vector<Diagnostic> validate() const {

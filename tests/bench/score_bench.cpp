@@ -1,7 +1,7 @@
 // What scripts/bench latency measures: one window at a time, from the text of its rows to a score.
 //
 //   kdgat_score_bench MODEL LOG [ROUNDS]
-//       one JSON object: microseconds of a window, and of its parts
+//       one JSON object: microseconds of a window, and of its parts; MODEL may be a detector.json
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
@@ -10,9 +10,14 @@
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
 
 #include "bench.h"
 #include "data/can/log_windows.h"
+#include "detector/rule.h"
+#include "detector/watch.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
 
@@ -80,12 +85,59 @@ void measure(const std::string& model_file, const std::string& log, int rounds) 
             << '\n';
 }
 
+/// Windows after the beginning that is listened to; beside the detector the rule that it is held
+/// against.
+void measure_detector(const std::string& model_file, const std::string& log, int rounds) {
+  const auto model = detector::DetectorModel::read(model_file);
+  const std::string text = text_of(log);
+  std::vector<double> whole, reading, judging, rule_only;
+  std::vector<graph::CanFrame> frames(static_cast<std::size_t>(model.window));
+  double sum = 0;
+  for (int round = 0; round <= rounds; ++round) {
+    detector::Watch watch(model, log, detector::kOwnWindows,
+                          [&](const detector::JudgedWindow& window) { sum += window.score; });
+    std::optional<detector::RuleWindows> rule;
+    graph::CanLog file(graph::LineReader(log, text), "auto", false);
+    for (;;) {
+      const auto begin = Clock::now();
+      std::size_t rows = 0;
+      while (rows < frames.size() && file.next(frames[rows])) ++rows;
+      if (rows < frames.size()) break;
+      const auto read = Clock::now();
+      const bool was_listening = watch.is_listening();
+      for (const graph::CanFrame& frame : frames) watch.add(frame, false);
+      const auto judged = Clock::now();
+      if (watch.is_listening()) continue;
+      if (!rule) rule.emplace(watch.profile(), model.window);
+      for (const graph::CanFrame& frame : frames) rule->add(frame);
+      const auto end = Clock::now();
+      sum += rule->odd();
+      if (round == 0 || was_listening) continue;  // caches warm up; many windows at once
+      whole.push_back(microseconds(begin, end));
+      reading.push_back(microseconds(begin, read));
+      judging.push_back(microseconds(read, judged));
+      rule_only.push_back(microseconds(judged, end));
+    }
+  }
+  if (whole.empty()) throw std::runtime_error(log + ": nothing is left of it behind its beginning");
+  std::cout << json{{"windows", whole.size()},
+                    {"window_us", percentiles(whole)},
+                    {"text_us", percentiles(reading)},
+                    {"detector_us", percentiles(judging)},
+                    {"rule_us", percentiles(rule_only)},
+                    {"mean_score", sum / static_cast<double>(whole.size())}}
+                   .dump()
+            << '\n';
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return kdgat::bench::run("usage: kdgat_score_bench MODEL LOG [ROUNDS]\n", [&] {
     if (argc < 3) return false;
-    measure(argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 5);
+    const int rounds = argc > 3 ? std::atoi(argv[3]) : 5;
+    const bool is_detector = std::string_view(argv[1]).ends_with(".json");
+    (is_detector ? measure_detector : measure)(argv[1], argv[2], rounds);
     return true;
   });
 }

@@ -8,6 +8,8 @@
 //                                                         or a word of the stage's own
 //   {"event":"log","level","message"}                     level: "info" or "warning"
 //   {"event":"window","file","window","time","row","ids","score","decision"}
+//   {"event":"alarm","file","alarm","open","begin","end","first_window","last_window","windows",
+//    "peak","ids"}                                        twice: when it opens, and when it is over
 //   {"event":"end","code","error"}                        host: it has ended; "error" unless 0
 //
 // The journal adds "time" (ISO) and "unix" (seconds). A stage may send others: they are kept there.
@@ -17,10 +19,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace kdgat {
 
-enum class EventKind { kOther, kStart, kProgress, kMetrics, kLog, kWindow, kEnd };
+enum class EventKind { kOther, kStart, kProgress, kMetrics, kLog, kWindow, kAlarm, kEnd };
 
 /// Series of MetricsEvent::what that the host knows: numbers of an epoch or of an episode, what
 /// happened to memory, memory of the whole machine.
@@ -97,6 +100,19 @@ struct WindowEvent {
   std::string decision;  ///< "attack", "benign" or "calibration"
 };
 
+/// Windows of a log that were flagged near one another: one alarm.
+struct AlarmEvent {
+  std::string file;
+  int64_t alarm = 0;     ///< its number in the log, from 0
+  bool open = false;     ///< it may go on
+  nlohmann::json begin;  ///< time of its first row; null where the log has none
+  nlohmann::json end;    ///< of its last row so far
+  int64_t first_window = 0, last_window = 0;  ///< flagged
+  int64_t windows = 0;                        ///< flagged
+  float peak = 0;                             ///< the highest score
+  std::vector<std::string> ids;  ///< that made it, the first one most: "2C0", of bus 1 "1:2C0"
+};
+
 struct EndEvent {
   int code = 0;       ///< 0 or an exit code
   std::string error;  ///< what went wrong
@@ -111,6 +127,7 @@ inline EventKind kind_of(const nlohmann::json& event) {
          : name == "metrics"  ? EventKind::kMetrics
          : name == "log"      ? EventKind::kLog
          : name == "window"   ? EventKind::kWindow
+         : name == "alarm"    ? EventKind::kAlarm
          : name == "end"      ? EventKind::kEnd
                               : EventKind::kOther;
 }
@@ -170,6 +187,35 @@ inline void from_json(const nlohmann::json& in, WindowEvent& e) {
        detail::value_or(in, "ids", int64_t{0}),
        detail::value_or(in, "score", 0.0F),
        detail::value_or(in, "decision", std::string())};
+}
+
+inline void to_json(nlohmann::json& out, const AlarmEvent& e) {
+  out = {{"event", "alarm"},
+         {"file", e.file},
+         {"alarm", e.alarm},
+         {"open", e.open},
+         {"begin", e.begin},
+         {"end", e.end},
+         {"first_window", e.first_window},
+         {"last_window", e.last_window},
+         {"windows", e.windows},
+         {"peak", e.peak},
+         {"ids", e.ids}};
+}
+inline void from_json(const nlohmann::json& in, AlarmEvent& e) {
+  e = {detail::value_or(in, "file", std::string()),
+       detail::value_or(in, "alarm", int64_t{0}),
+       detail::value_or(in, "open", false),
+       detail::below(in, "begin"),
+       detail::below(in, "end"),
+       detail::value_or(in, "first_window", int64_t{0}),
+       detail::value_or(in, "last_window", int64_t{0}),
+       detail::value_or(in, "windows", int64_t{0}),
+       detail::value_or(in, "peak", 0.0F),
+       {}};
+  for (const nlohmann::json& id : detail::below(in, "ids")) {
+    if (id.is_string()) e.ids.push_back(id.get<std::string>());
+  }
 }
 
 inline void to_json(nlohmann::json& out, const EndEvent& e) {

@@ -1,5 +1,6 @@
 // The kinds of what steps hand to one another: an output of a kind is what an input of that kind
 // takes. A stage from outside may have kinds of its own, for its own steps.
+// And the file that a model is in.
 #pragma once
 
 #include <array>
@@ -7,11 +8,12 @@
 
 namespace kdgat::kind {
 
-inline constexpr const char* kGraphs = "graphs";    ///< the folder of a data set
-inline constexpr const char* kModel = "model";      ///< a detector that scores windows of logs
-inline constexpr const char* kMetrics = "metrics";  ///< what came of an evaluation
-inline constexpr const char* kData = "data";        ///< anything else
-inline constexpr const char* kLog = "log";          ///< a log, or a folder of logs
+inline constexpr const char* kGraphs = "graphs";         ///< the folder of a data set
+inline constexpr const char* kModel = "model";           ///< a detector that scores windows of logs
+inline constexpr const char* kMetrics = "metrics";       ///< what came of an evaluation
+inline constexpr const char* kData = "data";             ///< anything else
+inline constexpr const char* kLog = "log";               ///< a log, or a folder of logs
+inline constexpr const char* kBenignLog = "benign_log";  ///< the same, to learn what is usual from
 inline constexpr const char* kAutoencoder = "autoencoder";
 inline constexpr const char* kClassifier = "classifier";
 inline constexpr const char* kEncoder = "encoder";          ///< of graphs in space
@@ -21,8 +23,15 @@ inline constexpr const char* kRecommender = "recommender";  ///< of one set of r
 inline constexpr const char* kDetector = "detector";        ///< profiles, trees and thresholds
 inline constexpr const char* kDifficulty = "difficulty";    ///< of training windows
 
-inline constexpr std::array<std::string_view, 13> kAll = {
-    kGraphs,  kModel,      kMetrics,   kData,        kLog,      kAutoencoder, kClassifier,
-    kEncoder, kGraphModel, kTextModel, kRecommender, kDetector, kDifficulty};
+inline constexpr std::array<std::string_view, 14> kAll = {
+    kGraphs,     kModel,   kMetrics,    kData,      kLog,         kBenignLog, kAutoencoder,
+    kClassifier, kEncoder, kGraphModel, kTextModel, kRecommender, kDetector,  kDifficulty};
 
 }  // namespace kdgat::kind
+
+namespace kdgat {
+
+/// What the file of a model is called where a stage does not name it itself.
+inline constexpr const char* kModelFile = "model.safetensors";
+
+}  // namespace kdgat

@@ -71,6 +71,7 @@ struct StageInfo {
   /// Of a run with several models, that of the stage with the most stands for it where none is
   /// named; 0 = only if there is no other.
   int speaks = 0;
+  std::string model_file = kModelFile;         ///< in its folder, where it leaves a model
   std::vector<std::string> published_names{};  ///< what published programs call the stage
   std::optional<PublishedProfile> published{};
 };
@@ -274,6 +275,7 @@ std::string describe() {
                         {"refused", std::move(refused)},
                         {"trains_in_ranks", info.trains_in_ranks}};
   if (info.speaks != 0) out["speaks"] = info.speaks;
+  if (info.model_file != kModelFile) out["model_file"] = info.model_file;
   if (!info.published_names.empty()) out["published_names"] = info.published_names;
   if (info.published) out["published"] = *info.published;
   return Host::dump(out);

@@ -89,6 +89,30 @@ TEST_CASE("the stage that speaks most is preferred, and several of it are a choi
              Catch::Contains("--root"));
 }
 
+TEST_CASE("a model has the file that its stage names", "[find_model]") {
+  const ScratchFolder root;
+  kdgat::PluginCatalog catalog = stages();
+  kdgat::PluginDescription trees;
+  trees.name = "trees";
+  trees.speaks = 3;
+  trees.model_file = "trees.json";
+  catalog.add(std::move(trees));
+  const fs::path run = make_run(root.path(), "01AA", {{"gat", "classifier"}, {"t", "trees"}});
+  const auto found = [&](const fs::path& name) {
+    return kdgat::find_model(name.string(), "", root.path(), catalog);
+  };
+  // What another stage would call its model is no model of this one.
+  CHECK(found(run) == run / "gat" / "model.safetensors");
+  fs::remove(run / "t" / "model.safetensors");
+  write_text(run / "t" / "trees.json", "");
+  CHECK(found(run) == run / "t" / "trees.json");
+  CHECK(found(run / "t") == run / "t" / "trees.json");
+  CHECK(found(run / "t" / "trees.json") == run / "t" / "trees.json");
+  CHECK_THAT(
+      refusal([&] { find_model((run / "t").string(), "", root.path()); }, kdgat::ExitCode::kData),
+      Catch::Contains("neither a run nor the folder of a model"));
+}
+
 TEST_CASE("a kept step's model stands in the run that made it", "[find_model]") {
   const ScratchFolder root;
   const fs::path first = make_run(root.path(), "01AA", {{"gat", "classifier"}});

@@ -82,6 +82,7 @@ TEST_CASE("events of any form are read without an error", "[sdk]") {
   CHECK(kind_of(ProgressEvent{}) == EventKind::kProgress);
   CHECK(kind_of(LogEvent{}) == EventKind::kLog);
   CHECK(kind_of(WindowEvent{}) == EventKind::kWindow);
+  CHECK(kind_of(AlarmEvent{}) == EventKind::kAlarm);
   CHECK(kind_of(StartEvent{}) == EventKind::kStart);
   CHECK(kind_of(EndEvent{}) == EventKind::kEnd);
   for (const json& broken : {json(), json(3), json::array({1}), json{{"event", 7}}}) {
@@ -90,6 +91,7 @@ TEST_CASE("events of any form are read without an error", "[sdk]") {
     CHECK(broken.get<ProgressEvent>().total == 0);
     CHECK(broken.get<LogEvent>().message.empty());
     CHECK(broken.get<EndEvent>().code == 1);
+    CHECK(broken.get<AlarmEvent>().ids.empty());
   }
   CHECK(json{{"index", "x"}}.get<MetricsEvent>().index == -1);
   const json progress = {{"done", "much"}, {"unit", "step"}, {"metrics", 3}};
@@ -97,6 +99,16 @@ TEST_CASE("events of any form are read without an error", "[sdk]") {
   CHECK(progress.get<ProgressEvent>().metrics.is_object());
   CHECK(json(EndEvent{}) == json{{"event", "end"}, {"code", 0}});
   CHECK(json(EndEvent{3, "no data"}).get<EndEvent>().error == "no data");
+}
+
+TEST_CASE("an alarm is read as it was told", "[sdk]") {
+  const AlarmEvent alarm{"a.log", 2, true, 12.5, json(), 40, 44, 3, 1.5F, {"2C0", "1:316"}};
+  const json sent = alarm;
+  CHECK(sent.at("end").is_null());
+  CHECK(json(sent.get<AlarmEvent>()) == sent);
+  json odd = sent;
+  odd["ids"] = {3, "0A1"};
+  CHECK(odd.get<AlarmEvent>().ids == std::vector<std::string>{"0A1"});
 }
 
 TEST_CASE("a request of memory is read as it was asked", "[sdk]") {

@@ -1,0 +1,151 @@
+// kdgat adapt: a detector that knows one more vehicle, from the adapt stage in this process.
+#include <unistd.h>
+
+#include <filesystem>
+#include <ostream>
+
+#include "kdgat/event.h"
+#include "kdgat/kinds.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/plugin/stage_call.h"
+#include "pipeline/run/find_model.h"
+#include "pipeline/show/status.h"
+#include "pipeline/system/signals.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct AdaptRequest {
+  std::string run, model, output, root = "runs";
+  std::vector<std::string> logs;
+  bool force = false;
+  json options = json::object();
+};
+
+/// Throws Error(kUsage) with every problem.
+AdaptRequest read_adapt_request(const Context& context, const json& schema,
+                                const std::vector<std::string>& words) {
+  AdaptRequest request;
+  CommandLine line(context, "kdgat adapt");
+  line.word(request.run);
+  line.words([&](const std::string& log) { request.logs.push_back(log); });
+  line.value("--model", request.model);
+  line.value("-o,--output", request.output);
+  line.value("--root", request.root);
+  line.flag("--force", request.force);
+  line.options_of(schema, request.options);
+  std::vector<Diagnostic> problems = line.read(words);
+  const std::string usage = "kdgat adapt --help shows examples";
+  if (request.run.empty()) problems.push_back({"", "kdgat adapt needs a detector", usage});
+  if (request.logs.empty()) problems.push_back({"", "kdgat adapt needs a log", usage});
+  if (request.output.empty()) problems.push_back({"", "kdgat adapt needs -o FILE", usage});
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  std::error_code ignored;
+  if (fs::exists(request.output, ignored) && !request.force) {
+    throw Error(ExitCode::kUsage, "there already", "--force replaces it", request.output);
+  }
+  return request;
+}
+
+constexpr const char* kAdaptHelp =
+    R"(Teach a detector what is usual on one more vehicle, from its own benign traffic.
+
+  kdgat adapt runs/my/01JD.../detector first-drive.log -o mine.json
+  kdgat adapt 01JD monday.csv.gz tuesday.csv.gz -o mine.json --name van-7
+  candump -L can0 | kdgat adapt detector.json - -o mine.json --windows 3000
+  kdgat score drive.log --run mine.json
+
+usage: kdgat adapt DETECTOR LOG... -o FILE [options]
+
+DETECTOR is a run's id or folder, a step's folder, or a detector.json. Each LOG is a log of any form,
+gzip or not, a folder of logs, or - for standard input, all of one vehicle and without attacks: rows
+labelled as attacks are left out. A vehicle that the detector knows, by its ids, is learned again; any
+other is added. Trees and thresholds stay; for this vehicle those are taken that were found for
+profiles of about so many windows. A few minutes are enough, and 20 windows are the least.
+
+  --model STEP         which model of a run that has several
+  -o, --output FILE    write the detector there, whole or not at all
+  --force              replace the file if it is there
+  --json               what was done, as JSON on standard output
+  --root DIR           folder that holds all runs (default runs)
+
+)";
+
+constexpr const char* kAdaptEnd = R"(
+Exit codes: 0 written; 2 usage, or the file is there already; 3 a log or the detector cannot be read,
+the logs are too short or of several vehicles; 130 and 143 stopped by a signal, nothing written.
+)";
+
+/// The options of the stage that are said as such: the file has a flag of its own.
+json said_options(const PluginDescription& plugin) {
+  json out = plugin.options;
+  out["properties"].erase("output");
+  return out;
+}
+
+std::string adapt_help(const std::vector<std::string>&, const PluginCatalog& catalog) {
+  const PluginDescription* plugin = catalog.find_taking(kind::kBenignLog);
+  return kAdaptHelp + (plugin == nullptr ? "" : options_text(said_options(*plugin))) + kAdaptEnd;
+}
+
+int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
+  const PluginDescription* plugin = context.catalog.find_taking(kind::kBenignLog);
+  if (plugin == nullptr) {
+    throw Error(ExitCode::kPlugin, "the plugin behind kdgat adapt is not there",
+                "see kdgat plugins list");
+  }
+  const json schema = said_options(*plugin);
+  AdaptRequest request = read_adapt_request(context, schema, arguments);
+  json logs = json::array();
+  for (const std::string& log : request.logs) {
+    require_input(log);
+    logs.push_back({{"name", "logs"}, {"kind", kind::kBenignLog}, {"path", log}});
+  }
+  const fs::path model = find_model(request.run, request.model, request.root, context.catalog);
+  request.options["output"] = request.output;
+  const StageCall call{
+      "run",
+      *plugin,
+      {{"step", plugin->name},
+       {"options", request.options},
+       {"inputs",
+        {{"model",
+          json::array({{{"name", "model"}, {"kind", kind::kDetector}, {"path", model.string()}}})},
+         {"logs", logs}}}}};
+  install_signal_flags();
+  const auto status = make_terminal_status(
+      context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
+  const StageAnswer answer = call_stage(
+      call,
+      [&](const json& event) {
+        if (kind_of(event) != EventKind::kLog) return;
+        const LogEvent log = event.get<LogEvent>();
+        status->message(log.level, log.message);
+      },
+      [] { return pending_signal(); });
+  if (answer.code != 0) {
+    // A read cut short by a signal says only that it was interrupted.
+    throw Error(static_cast<ExitCode>(pending_signal() != 0 ? pending_signal() : answer.code),
+                answer.diagnostics);
+  }
+  if (context.json) {
+    context.out << answer.result.at("metrics").dump(2, ' ', false, json::error_handler_t::replace)
+                << '\n';
+  }
+  status->message("info", request.output + ": " + answer.result.value("summary", ""));
+  return 0;
+}
+
+}  // namespace
+
+Verb make_adapt_verb() {
+  return {"adapt", "teach a detector what is usual on one more vehicle", Needs::kCatalog,
+          adapt_verb, adapt_help};
+}
+
+}  // namespace kdgat

@@ -1,0 +1,173 @@
+#include "adapt/adapt.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/can/can_log.h"
+#include "data/dataset_files.h"
+#include "detector/detector_model.h"
+#include "detector/find_vehicle.h"
+#include "detector/traffic.h"
+#include "kdgat/text.h"
+
+namespace kdgat::adapt {
+namespace {
+
+using detector::DetectorModel;
+using detector::Vehicle;
+using nlohmann::json;
+
+/// What logs of one vehicle teach.
+class Lesson {
+ public:
+  Lesson(const AdaptOptions& options, int64_t window, const Host& host)
+      : options_(options), window_(window), host_(host) {}
+
+  void read(const graph::LogFile& file) {
+    constexpr int64_t kOften = 0x1000;  // rows between two looks whether to stop
+    const int64_t most =
+        options_.windows > 0 ? options_.windows * window_ : std::numeric_limits<int64_t>::max();
+    const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
+    graph::CanLog log(graph::LineReader(file.path, stopped), options_.format, options_.strict);
+    detector::VehicleFinder ids;
+    detector::LogProblems problems;
+    graph::CanFrame frame;
+    builder_.restart();
+    int64_t rows = 0;  // learned from
+    while (rows < most && log.next(frame)) {
+      if (log.rows() % kOften == 0) stop_if_cancelled();
+      detector::learn_row(frame, log.restarted(), builder_);
+      attack_rows_ += frame.label == 1 ? 1 : 0;
+      rows += frame.label == 1 ? 0 : 1;
+      problems.add(frame.key(), frame.time, frame.label == 1, log.restarted());
+      ids.add(frame);
+      finder_.add(frame);
+    }
+    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
+    for (const std::string& sentence : problems.sentences()) {
+      host_.log("warning", file.name + ": " + sentence);
+    }
+    require_same_vehicle(file.name, ids.ids());
+    rows_ += rows;
+  }
+
+  const detector::VehicleFinder& finder() const { return finder_; }
+  graph::VehicleProfile profile() const { return builder_.profile(); }
+  const std::string& first() const { return first_; }
+  int64_t rows() const { return rows_; }
+  int64_t attack_rows() const { return attack_rows_; }
+  int64_t windows() const { return rows_ / window_; }
+
+ private:
+  void stop_if_cancelled() const {
+    if (const ExitCode code = host_.cancelled(); code != ExitCode::kOk) {
+      throw Error(code, "interrupted; nothing was written");
+    }
+  }
+
+  void require_same_vehicle(const std::string& name, std::vector<uint32_t> ids) {
+    if (first_.empty()) {
+      first_ = name;
+      ids_ = std::move(ids);
+      return;
+    }
+    const double share = detector::overlap(ids_, ids);
+    if (share > detector::kSameVehicle) return;
+    throw Error(ExitCode::kData,
+                "not of the vehicle of " + first_ + ": " + format_number("%.0f", 100 * share) +
+                    " % of their ids are in both",
+                "adapt to one vehicle after another", name);
+  }
+
+  const AdaptOptions& options_;
+  int64_t window_;
+  const Host& host_;
+  graph::ProfileBuilder builder_;
+  detector::VehicleFinder finder_;
+  std::string first_;          // log
+  std::vector<uint32_t> ids_;  // of it
+  int64_t rows_ = 0, attack_rows_ = 0;
+};
+
+/// Throws Error(kData) where the logs say too little of what is usual.
+void require_enough(const Lesson& lesson) {
+  if (lesson.windows() >= detector::kLeastOwn) return;
+  throw Error(
+      ExitCode::kData, "only " + std::to_string(lesson.windows()) + " windows of benign traffic",
+      "at least " + std::to_string(detector::kLeastOwn) + " are needed to learn what is usual",
+      lesson.first());
+}
+
+/// Puts the vehicle in the place of the one that it is, or behind the others. Gives the name of the
+/// former, "" if there was none. Throws Error(kUsage) where another has its name.
+std::string put(Vehicle vehicle, const Vehicle* former, std::vector<Vehicle>& vehicles) {
+  for (const Vehicle& other : vehicles) {
+    if (&other == former || other.name != vehicle.name) continue;
+    throw Error(ExitCode::kUsage,
+                "the detector has a vehicle " + vehicle.name + " already, with other ids",
+                "--name NAME calls this one otherwise");
+  }
+  if (former == nullptr) {
+    vehicles.push_back(std::move(vehicle));
+    return "";
+  }
+  const std::string name = former->name;
+  vehicles[static_cast<std::size_t>(former - vehicles.data())] = std::move(vehicle);
+  return name;
+}
+
+}  // namespace
+
+StageInfo Adapt::info() {
+  StageInfo out;
+  out.name = "adapt";
+  out.summary = "Learn what is usual on one more vehicle for a detector; used by kdgat adapt.";
+  out.inputs = {{"model", kind::kDetector}, {"logs", kind::kBenignLog, true, true}};
+  return out;
+}
+
+json Adapt::plan(const Options&, const Request&) { return json::object(); }
+
+StageResult Adapt::run(const Options& options, const Request& request, Host& host) {
+  if (options.output.empty()) throw Error(ExitCode::kUsage, "output: no file is named");
+  DetectorModel model = DetectorModel::read(request.input("model").path);
+  request.input("logs");
+  std::vector<Diagnostic> notes;
+  Lesson lesson(options, model.window, host);
+  for (const Input& input : request.inputs.at("logs")) {
+    for (const graph::LogFile& file : graph::find_log_files(input.path, {}, false, notes)) {
+      lesson.read(file);
+    }
+  }
+  require_enough(lesson);
+  graph::VehicleProfile profile = lesson.profile();
+  const Vehicle* former = lesson.finder().find(model.vehicles);
+  std::string name = options.name;
+  if (name.empty()) name = former != nullptr ? former->name : lesson.first();
+  StageResult out;
+  out.metrics = {{"vehicle", name},
+                 {"ids", profile.ids.size()},
+                 {"rows", lesson.rows()},
+                 {"attack_rows", lesson.attack_rows()},
+                 {"windows", lesson.windows()},
+                 {"seconds", profile.seconds},
+                 {"parameters", model.parameters()}};
+  const std::string replaced =
+      put({name, std::move(profile), lesson.windows()}, former, model.vehicles);
+  out.metrics["replaced"] = replaced.empty() ? json() : json(replaced);
+  out.metrics["vehicles"] = model.vehicles.size();
+  out.metrics["false_alarms_per_hour"] = model.decision(lesson.windows()).budget.per_hour;
+  model.write(options.output);
+  out.summary = name + (replaced.empty() ? " added" : " learned again") + " from " +
+                grouped(lesson.windows()) + " windows, the detector knows " +
+                grouped(std::ssize(model.vehicles)) +
+                (model.vehicles.size() == 1 ? " vehicle" : " vehicles");
+  if (!replaced.empty() && replaced != name) *out.summary += "; it was called " + replaced;
+  return out;
+}
+
+}  // namespace kdgat::adapt

@@ -1,0 +1,36 @@
+// Options of the adapt stage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+#include "data/can/can_log.h"
+#include "kdgat/options.h"
+
+namespace kdgat::adapt {
+
+struct AdaptOptions {
+  std::string output;
+  int64_t windows = 0;
+  std::string name;
+  std::string format = "auto";
+  bool strict = false;
+
+  static auto table() {
+    using O = AdaptOptions;
+    return std::tuple{
+        field("output", &O::output, "File that the adapted detector is written to."),
+        field("windows", &O::windows,
+              "Most windows that are learned from, of the beginning of each log; 0 = all of it.")
+            .range(0, 1e9),
+        field("name", &O::name,
+              "What the vehicle is called; empty = as the one that it takes the place of, else as "
+              "the first log."),
+        field("format", &O::format, "Log format; auto recognises it from the first lines.")
+            .choices(graph::log_format_choices()),
+        field("strict", &O::strict, "A malformed line is an error, not counted and skipped.")};
+  }
+};
+
+}  // namespace kdgat::adapt

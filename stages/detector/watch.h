@@ -1,0 +1,116 @@
+// Watch: judges a log while it streams, in training's tests and live alike. It listens to the
+// beginning, finds the vehicle among those of the model or learns the log's own profile, and then
+// gives every window its score, those of the beginning first. Knows no files. No LibTorch.
+//
+// What a vehicle never seen is learned from ends ahead of the first row that is labelled as an attack.
+// In a log without labels nobody says where that is: from kMatchWindows windows on each further one
+// is compared with what was learned so far, and the first odd one ends the beginning.
+//
+// Bounded state whatever ids come: the frames of the beginning, at most kMostOwnFrames, then those of
+// the last windows, to say which ids made one odd, and what RelativeWindows keeps.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/can/relative_windows.h"
+#include "detector/blame.h"
+#include "detector/detector_model.h"
+#include "detector/traffic.h"
+
+namespace kdgat::detector {
+
+/// First windows of a log that say of which vehicle it is.
+inline constexpr int64_t kMatchWindows = 100;
+
+struct JudgedWindow {
+  int64_t number = 0;  ///< in its log, from 0
+  graph::RelativeWindow relative;
+  double time = 0;      ///< of its first row as the log has it; NaN where it has none
+  int64_t ids = 0;      ///< distinct, on each bus
+  float score = 0;      ///< DetectorModel::score()
+  bool is_own = false;  ///< the profile was learned from it: it says nothing of the window
+};
+
+class Watch {
+ public:
+  using Sink = std::function<void(const JudgedWindow&)>;
+
+  /// `model` must outlive this. `name`: of the log, for messages. `own_windows`: most windows that
+  /// its own profile is learned from, see own_windows_of(). `sink` is called for one window after
+  /// another, each when the one behind it is complete.
+  Watch(const DetectorModel& model, std::string name, int64_t own_windows, Sink sink);
+  Watch(const Watch&) = delete;  // windows refer to the profile
+  Watch& operator=(const Watch&) = delete;
+
+  /// The log is of this vehicle of the model: nothing is listened to. Before any frame.
+  void take(const Vehicle& vehicle) { begin(vehicle.profile, &vehicle, 0); }
+
+  /// `restarts`: the frame begins another capture. Throws Error(kData) where a vehicle never seen
+  /// has fewer than kLeastOwn windows ahead of its first row that is labelled as an attack.
+  void add(const graph::CanFrame& frame, bool restarts);
+  /// The log has ended: gives the windows that are left. Throws Error(kData) as add(), where a
+  /// vehicle never seen has fewer windows in all.
+  void finish();
+
+  /// Whether it still listens to the beginning: no window was given.
+  bool is_listening() const { return !windows_; }
+  /// Not while it listens. nullptr: none of the model's.
+  const Vehicle* vehicle() const { return vehicle_; }
+  /// Not while it listens: the windows that the log's own profile was learned from, 0 of a vehicle
+  /// of the model.
+  int64_t own() const { return own_; }
+  /// Not while it listens: what windows are relative to.
+  const graph::VehicleProfile& profile() const {
+    return vehicle_ != nullptr ? vehicle_->profile : *learned_;
+  }
+  /// Not while it listens: an odd window ended the beginning of a log without labels.
+  bool ended_early() const { return own_ > 0 && own_ == odd_; }
+  /// From within the sink alone: at most `most` ids that made its window odd, see blame.h.
+  std::vector<uint32_t> ids_behind(std::size_t most) const;
+
+ private:
+  void listen(bool is_end);
+  void try_on(const LogRow& row);
+  graph::VehicleProfile learned_from(int64_t windows) const;
+  void begin(const graph::VehicleProfile& profile, const Vehicle* vehicle, int64_t own);
+  void judge(const LogRow& row);
+  void give();
+
+  const DetectorModel& model_;
+  std::string name_;
+  int64_t most_own_;
+  Sink sink_;
+
+  // While it listens.
+  std::vector<LogRow> heard_;
+  int64_t first_attack_ = -1;  // row
+  bool is_labelled_ = false;
+  bool is_unknown_ = false;                             // it is none of the model's vehicles
+  int64_t odd_ = std::numeric_limits<int64_t>::max();   // windows ahead of the first odd one
+  std::optional<graph::VehicleProfile> trial_profile_;  // of the first kMatchWindows
+  std::optional<graph::RelativeWindows> trial_;
+
+  const Vehicle* vehicle_ = nullptr;
+  std::optional<graph::VehicleProfile> learned_;
+  const Decision* decision_ = nullptr;
+  std::optional<graph::RelativeWindows> windows_;
+  int64_t own_ = 0;
+  JudgedWindow next_;
+  std::vector<LogRow> recent_;  // the last ones of those judged, by number % size()
+  int64_t judged_ = 0;          // rows
+  double time_ = 0;             // of the first row of the window that is read
+  std::vector<uint32_t> keys_;  // of its rows
+  struct Facts {
+    double time;
+    int64_t ids;
+  };
+  std::deque<Facts> facts_;  // of windows that are complete and not yet given
+};
+
+}  // namespace kdgat::detector

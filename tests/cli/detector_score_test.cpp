@@ -1,0 +1,291 @@
+// kdgat score with a detector, and kdgat adapt: the windows of raw logs with the scores that the
+// run gave them, alarms, and vehicles that are learned afterwards.
+#include <signal.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/cli.h"
+
+namespace {
+
+using Row = std::map<std::string, std::string>;
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> out;
+  for (std::string one; std::getline(in, one, ',');) out.push_back(one);
+  return out;
+}
+
+std::vector<Row> table_of(const std::string& csv) {
+  std::istringstream in(csv);
+  std::string line;
+  REQUIRE(std::getline(in, line));
+  const std::vector<std::string> names = fields_of(line);
+  std::vector<Row> out;
+  while (std::getline(in, line)) {
+    const std::vector<std::string> fields = fields_of(line);
+    REQUIRE(fields.size() == names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i == 0) out.emplace_back();
+      out.back()[names[i]] = fields[i];
+    }
+  }
+  return out;
+}
+
+constexpr const char* kKnown = "logs/test_01_known_vehicle_known_attack/fuzzing-vehicle1.csv";
+constexpr const char* kStrange = "logs/test_02_unknown_vehicle_known_attack/dos-vehicle3.csv";
+
+/// A detector of two vehicles, once for all tests of this file.
+struct DetectorRun {
+  ScratchFolder scratch;
+  fs::path run;
+
+  DetectorRun() {
+    must_kdgat("data synth -o logs --seconds 40 --vehicles 3 --attacks dos,fuzzing",
+               scratch.path());
+    must_kdgat(
+        "run --preset detector --data logs --root runs --threads 1 take_supported=true trees=40 "
+        "baselines=false own_windows=40",
+        scratch.path());
+    run = newest_run(scratch / "runs" / "logs");
+  }
+  fs::path model() const { return run / "detector" / "detector.json"; }
+  std::string named() const { return " --run '" + model().string() + "' "; }
+  CommandResult kdgat(const std::string& words) const { return run_kdgat(words, scratch.path()); }
+  /// With 40 windows of their own, as the run had; checked for success.
+  CommandResult score(const std::string& words) const {
+    return must_kdgat("score --calibrate 40 " + words, scratch.path());
+  }
+};
+
+const DetectorRun& detector_run() {
+  static const DetectorRun one;
+  return one;
+}
+
+std::vector<json> json_lines(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<json> out;
+  for (std::string line; std::getline(in, line);) out.push_back(json::parse(line));
+  return out;
+}
+
+int64_t count_decisions(const std::vector<Row>& rows, const std::string& decision) {
+  return std::count_if(rows.begin(), rows.end(),
+                       [&](const Row& row) { return row.at("decision") == decision; });
+}
+
+}  // namespace
+
+TEST_CASE("a detector's scores of a log are those that its run gave", "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const std::vector<Row> judged = table_of(read_text(t.run / "detector" / "windows.csv"));
+  for (const std::string by : {t.run.string(), (t.run / "detector").string(), t.model().string()}) {
+    INFO(by);
+    const CommandResult result = t.score("logs --run '" + by + "'");
+    const std::vector<Row> lines = table_of(result.out);
+    std::map<std::pair<std::string, std::string>, const Row*> by_place;
+    for (const Row& line : lines) by_place[{line.at("file"), line.at("row")}] = &line;
+    REQUIRE(judged.size() > 100);
+    for (const Row& row : judged) {
+      const auto found = by_place.find({row.at("log"), row.at("first_row")});
+      REQUIRE(found != by_place.end());
+      const Row& line = *found->second;
+      CHECK(std::stod(line.at("score")) == Approx(std::stod(row.at("score"))).margin(1e-4));
+      CHECK(line.at("decision") == (row.at("flagged") == "1" ? "attack" : "benign"));
+      CHECK(std::stod(line.at("time")) == Approx(std::stod(row.at("begin"))).margin(1e-5));
+    }
+    CHECK(count_decisions(lines, "calibration") == 2 * 40);
+    CHECK_THAT(result.err, Catch::Contains("dos-vehicle3.csv: a vehicle never seen"));
+    CHECK_THAT(result.err, Catch::Contains("fuzzing-vehicle1.csv: judged as the vehicle of"));
+  }
+}
+
+TEST_CASE("alarms are lines of JSON, or a sentence at the end", "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const CommandResult plain = t.score(kKnown + t.named());
+  const std::vector<Row> rows = table_of(plain.out);
+  CHECK(count_decisions(rows, "attack") > 5);
+  CHECK_THAT(plain.err, Catch::Matches("(.|\n)*[0-9]+ alarms?: [0-9.]+ to [0-9.]+ s(.|\n)*"));
+
+  const std::vector<json> lines = json_lines(t.score(kKnown + t.named() + "--json").out);
+  std::vector<json> windows, alarms;
+  for (const json& line : lines) (line.contains("event") ? alarms : windows).push_back(line);
+  REQUIRE(windows.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(windows[i].at("decision") == rows[i].at("decision"));
+    CHECK(windows[i].size() == 7);
+  }
+  REQUIRE(alarms.size() >= 2);
+  CHECK(alarms.size() % 2 == 0);
+  int64_t flagged = 0;
+  for (std::size_t i = 0; i < alarms.size(); i += 2) {
+    const json &opened = alarms[i], &closed = alarms[i + 1];
+    CHECK(opened.at("event") == "alarm");
+    CHECK(opened.at("open") == true);
+    CHECK(closed.at("open") == false);
+    CHECK(opened.at("alarm") == i / 2);
+    CHECK(closed.at("alarm") == i / 2);
+    CHECK(opened.at("begin") == closed.at("begin"));
+    CHECK(closed.at("end") >= opened.at("end"));
+    CHECK(opened.at("first_window") == closed.at("first_window"));
+    CHECK(closed.at("peak").get<double>() > 0);
+    flagged += closed.at("windows").get<int64_t>();
+  }
+  CHECK(flagged == count_decisions(rows, "attack"));
+  // An alarm stands behind the window that opened it.
+  const auto first = std::find_if(lines.begin(), lines.end(),
+                                  [](const json& line) { return line.contains("event"); });
+  REQUIRE(first != lines.begin());
+  CHECK((first - 1)->at("decision") == "attack");
+  CHECK((first - 1)->at("window") == first->at("first_window"));
+}
+
+TEST_CASE("a detector's threshold moves, and its vehicle may be named", "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const auto attacks = [&](const std::string& more) {
+    return count_decisions(table_of(t.kdgat("score " + std::string(kKnown) + t.named() + more).out),
+                           "attack");
+  };
+  CHECK(attacks("--threshold 1000") == 0);
+  CHECK(attacks("--threshold=-1000") > 60);
+  CHECK(attacks("--threshold 1") <= attacks("--threshold=-1"));
+  const json model = json::parse(read_text(t.model()));
+  const std::string other = model.at("vehicles").at(1).at("name");
+  const CommandResult named =
+      t.kdgat("score " + std::string(kStrange) + t.named() + "--vehicle '" + other + "'");
+  CHECK_THAT(named.err, Catch::Contains("judged as the vehicle of " + other));
+  // It is not that vehicle: all of its ids are unknown.
+  const std::vector<Row> rows = table_of(named.out);
+  CHECK(count_decisions(rows, "attack") == static_cast<int64_t>(rows.size()));
+}
+
+TEST_CASE("a live log's windows come while it is listened to", "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const std::string score = kdgat_word() + " score live" + t.named();
+  const CommandResult stopped = run_shell(
+      "mkfifo live; (cat " + std::string(kKnown) + "; sleep 30) > live & writer=$!; " + score +
+          " > lines.csv & scorer=$!; "
+          "for i in $(seq 300); do [ $(wc -l < lines.csv) -gt 60 ] && break; sleep 0.1; done; "
+          "kill -INT $scorer; wait $scorer; code=$?; kill $writer; wc -l < lines.csv; exit $code",
+      t.scratch.path());
+  INFO(stopped.err);
+  CHECK(stopped.exit_code == 130);
+  // All but the last, which waits for the one behind it.
+  const std::vector<Row> rows = table_of(t.score(kKnown + t.named()).out);
+  CHECK(std::stoi(stopped.out) == static_cast<int>(rows.size()));
+  CHECK_THAT(stopped.err, Catch::Contains("alarm at "));
+  const CommandResult piped = run_shell(
+      "cat " + std::string(kKnown) + " | " + kdgat_word() + " score - --calibrate 40" + t.named(),
+      t.scratch.path());
+  CHECK(table_of(piped.out) == rows);
+}
+
+TEST_CASE("an adapted detector knows the vehicle", "[adapt][cli]") {
+  const DetectorRun& t = detector_run();
+  must_kdgat("data synth -o more --seconds 30 --vehicles 3 --attacks dos --seed 7",
+             t.scratch.path());
+  std::string drive;
+  for (const auto& entry : fs::recursive_directory_iterator(t.scratch / "more")) {
+    const std::string name = entry.path().string();
+    if (name.find("vehicle3") != std::string::npos) drive = name;
+  }
+  REQUIRE_FALSE(drive.empty());
+  const std::string words = "adapt '" + t.run.string() + "' '" + drive + "' -o mine.json";
+  const CommandResult said = must_kdgat(words + " --name van --json", t.scratch.path());
+  const json what = json::parse(said.out);
+  CHECK(what.at("vehicle") == "van");
+  CHECK(what.at("replaced").is_null());
+  CHECK(what.at("vehicles") == 3);
+  CHECK_THAT(said.err, Catch::Contains("mine.json: van added from"));
+  const CommandResult before = t.score(kStrange + t.named());
+  const CommandResult after = t.score(std::string(kStrange) + " --run mine.json");
+  CHECK(count_decisions(table_of(before.out), "calibration") == 40);
+  CHECK(count_decisions(table_of(after.out), "calibration") == 0);
+  CHECK(count_decisions(table_of(after.out), "attack") > 5);
+  CHECK_THAT(after.err, Catch::Contains("judged as the vehicle of van"));
+
+  // What is there stays, unless it may be replaced.
+  const std::string bytes = read_text(t.scratch / "mine.json");
+  const CommandResult again = t.kdgat(words + " --name truck");
+  CHECK(again.exit_code == 2);
+  CHECK_THAT(again.err, Catch::Contains("--force replaces it"));
+  CHECK(read_text(t.scratch / "mine.json") == bytes);
+  CHECK(t.kdgat(words + " --name truck --force").exit_code == 0);
+  CHECK(read_text(t.scratch / "mine.json") != bytes);
+}
+
+TEST_CASE("what a detector cannot score is refused with a hint and a code",
+          "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const std::string whole = read_text(t.model());
+  std::ofstream(t.scratch / "cut.json") << whole.substr(0, whole.size() / 2);
+  std::ofstream(t.scratch / "brace.json") << "{";
+  std::ofstream(t.scratch / "other.json") << "{\"format\": \"other\"}\n";
+  std::ofstream(t.scratch / "list.json") << "[1, 2]\n";
+  std::ofstream(t.scratch / "empty.csv");
+  const std::string text = read_text(t.scratch / kStrange);
+  const auto head = [&](std::size_t lines) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < lines; ++i) at = text.find('\n', at) + 1;
+    return text.substr(0, at);
+  };
+  std::ofstream(t.scratch / "short.csv") << head(1001);
+  std::ofstream(t.scratch / "shorter.csv") << head(51);
+  const std::string log = kKnown;
+  struct Case {
+    std::string words;
+    int code;
+    std::string says;
+  };
+  const std::string first = json::parse(whole).at("vehicles").at(0).at("name");
+  for (const Case& c :
+       {Case{"score " + log + " --run cut.json", 3, "cut.json"},
+        {"score " + log + " --run brace.json", 3, "brace.json"},
+        {"score " + log + " --run other.json", 3, "other.json: not a detector"},
+        {"score " + log + " --run list.json", 3, "list.json"},
+        {"score " + log + " --run " + log, 3, "fuzzing-vehicle1.csv"},
+        {"score empty.csv" + t.named(), 3, "the file is empty"},
+        {"score short.csv" + t.named(), 3,
+         "short.csv: a vehicle never seen, and only 10 windows of its own traffic"},
+        {"score shorter.csv" + t.named() + "--vehicle '" + first + "'", 3,
+         "a window of this model needs 100 rows, the log has 50"},
+        {"score " + log + t.named() + "--false-alarms 0.01", 2, "budget of false alarms an hour"},
+        {"score " + log + t.named() + "--device cuda", 2, "--device"},
+        {"score " + log + t.named() + "--vehicle none", 2, "there are: "},
+        {"score " + log + t.named() + "--calibrate 1000000", 2, "1000000 frames"},
+        {"adapt", 2, "needs a detector"},
+        {"adapt '" + t.model().string() + "'", 2, "needs a log"},
+        {"adapt '" + t.model().string() + "' " + log, 2, "needs -o FILE"},
+        {"adapt none " + log + " -o new.json", 3, "--root"},
+        {"adapt cut.json " + log + " -o new.json", 3, "cut.json"},
+        {"adapt '" + t.model().string() + "' absent.csv -o new.json", 3, "absent.csv"},
+        {"adapt '" + t.model().string() + "' short.csv -o new.json", 3, "only 10 windows"},
+        {"adapt '" + t.model().string() + "' " + log + " -o new.json --window 5", 2,
+         "did you mean --windows"}}) {
+    const CommandResult result = t.kdgat(c.words);
+    INFO(c.words << "\n" << result.err);
+    CHECK(result.exit_code == c.code);
+    CHECK(result.err.find(c.says) != std::string::npos);
+    CHECK(result.out.empty());
+    CHECK_FALSE(fs::exists(t.scratch / "new.json"));
+  }
+}
+
+TEST_CASE("the help of adapt lists all that it takes", "[adapt][cli]") {
+  const ScratchFolder scratch;
+  const CommandResult said = must_kdgat("adapt --help", scratch.path());
+  for (const char* flag : {"--output", "--force", "--json", "--root", "--model", "--windows",
+                           "--name", "--format", "--strict"}) {
+    INFO(flag);
+    CHECK(said.out.find(std::string(flag) + " ") != std::string::npos);
+  }
+  CHECK(must_kdgat("score --help", scratch.path()).out.find("--vehicle ") != std::string::npos);
+}
