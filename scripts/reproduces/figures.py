@@ -1,5 +1,6 @@
 """Numbers as the tables of the detector show them."""
 import dataclasses
+import math
 import statistics
 
 DETECTOR, RULE, OWN_RULE = "detector", "rule", "rule with own profile"
@@ -57,6 +58,22 @@ def seconds(value):
 def part_of(metrics, prefix, group="parts"):
     """The methods of the part whose name begins so."""
     return next((methods for name, methods in metrics.get(group, {}).items() if name.startswith(prefix)), None)
+
+
+def poisson_interval(events):
+    """That holds the mean of a Poisson count with 95 % (Garwood 1936)."""
+    def below(most, mean):
+        """The probability of at most so many."""
+        return sum(math.exp(i * math.log(mean) - mean - math.lgamma(i + 1)) for i in range(most + 1))
+
+    def where(most, probability):
+        low, high = 1e-9, 4.0 * events + 20
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if below(most, middle) > probability else (low, middle)
+        return low
+
+    return (where(events - 1, .975) if events else 0.0), where(events, .025)
 
 
 @dataclasses.dataclass

@@ -63,12 +63,11 @@ class HiddenKinds(Study):
                 hours = sum(part_of(runs[0], f"test_{kind}_{seed}")[DETECTOR]["benign_hours"] for seed in self.DATA_SEEDS)
                 rows.append([kind, name, over_seeds(own), *map(short, rules), short(min(goal, 1)), f"{outside:g} in {60 * hours:.0f} min",
                              verdict({"F1": [mean >= goal for mean in own]})])
-        return (f"Learned as in the table before but one, without the kind that is judged, from the first {self.LEARNED:.0%} of each attack-free log "
-                "and the benign windows of the logs with attacks; judged on the rest of the attack-free logs, into which `kdgat data inject` "
-                f"writes attacks of that kind by {len(self.DATA_SEEDS)} seeds, behind {self.LEAD} s without. So cars and buses are known, drives are "
-                "those it learned the beginning of. F1 is the mean over these seeds; goal: where both rules are below "
-                f"{short(self.GOOD_RULE, 2)} the better one's and {short(self.GAIN, 2)}, else no more than {short(self.LOSS, 2)} below it. The rules are those of the "
-                "same runs, with the profile of training and with the log's own.\n\n"
+        return (f"Learned from benign windows (the first {100 * self.LEARNED:.0f} % of each attack-free log, and the logs with attacks without attack "
+                "windows) and from injected attacks of all kinds but the one that is judged. `kdgat data inject` writes that into the rest of the "
+                f"attack-free logs by {len(self.DATA_SEEDS)} seeds, behind {self.LEAD} s without attack: the car is known, and so is the beginning of the "
+                "drive. F1 is the mean over these seeds. Goal: where both rules of the same run are below "
+                f"{short(self.GOOD_RULE, 2)}, {short(self.GAIN, 2)} more than the better one, else no more than {short(self.LOSS, 2)} below it.\n\n"
                 + table(["kind", "data", "detector", "rule", "rule with own profile", "goal", "false windows outside shadows", "goal met, of the seeds"],
                         rows))
 

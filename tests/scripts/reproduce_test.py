@@ -140,6 +140,12 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(tally.f1(), 2 / 6)
         self.assertEqual(figures.Tally().f1(), 0)
 
+    def test_the_interval_of_a_poisson_count_is_exact(self):
+        for events, low, high in ((0, 0, 3.689), (3, .619, 8.767), (100, 81.364, 121.627)):
+            found = figures.poisson_interval(events)
+            self.assertAlmostEqual(found[0], low, places=3)
+            self.assertAlmostEqual(found[1], high, places=3)
+
     def test_a_missed_goal_is_bold_and_counted(self):
         self.assertEqual(parts.verdict({"F1": [True, True], "false windows": [True]}), "met")
         self.assertEqual(parts.verdict({"F1": [True, False], "false windows": [True]}), "**F1 in 1 of 2**")
