@@ -56,7 +56,7 @@ class Budget(Study):
 
 class Cost(Study):
     """Measured alone, when all else is done."""
-    name, title = "cost", "Cost"
+    name, title, minutes = "cost", "Cost", 1
     REPEAT = 3
     PARAMETERS, MEGABYTE, ROWS, TRAINING = 150_000, 1_000_000, 2_000_000, 60  # goals
 

@@ -7,8 +7,9 @@ BENIGN_ONLY = ("detector.use_labels=false",)
 
 
 class Study:
-    """`needs`: the data sets without which there is nothing to show; `always`: without --all, too."""
-    name, title, needs, always = "", "", (HCRL, SET_03), True
+    """`needs`: the data sets without which there is nothing to show; `always`: without --all, too; `minutes`: of what is
+    done beside runs()."""
+    name, title, needs, always, minutes = "", "", (HCRL, SET_03), True, 0
 
     def __init__(self, sets, seeds):
         self.sets, self.seeds = sets, seeds
