@@ -72,6 +72,15 @@ def build_id(kdgat=KDGAT):
     return hash_of(hashes)
 
 
+def put(made, folder):
+    """Complete or not at all; another process may have made the same."""
+    try:
+        made.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+
+
 class Lab:
     def __init__(self, root, jobs, say, kdgat=KDGAT):
         self.root, self.jobs, self.say, self.program = root.resolve() / build_id(kdgat), jobs, say, kdgat
@@ -106,7 +115,7 @@ class Lab:
                     data.make(self, logs)
                     self.kdgat("data", "import", logs, "-o", made, "features=v3",
                                *(option for option in data.options if "=" in option))
-                    made.rename(folder)
+                    put(made, folder)
         return folder
 
     def folder_of(self, run):
@@ -138,7 +147,7 @@ class Lab:
             for name in run.files:
                 shutil.copyfile(pathlib.Path(out["folder"]) / run.step / name, made / name)
             (made / "result.json").write_text(json.dumps({"metrics": step["result"]["metrics"], "seconds": seconds}))
-            made.rename(self.folder_of(run))
+            put(made, self.folder_of(run))
         self.say(f"{run.name}, seed {run.seed}: {seconds:.0f} s")
 
     def make_all(self, runs):
