@@ -89,6 +89,9 @@ class Lab:
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("KDGAT_")}
         for name in ("stores", "runs"):
             (self.root / name).mkdir(parents=True, exist_ok=True)
+        for left in self.root.glob("scratch-*"):  # of one that was killed
+            if not pathlib.Path("/proc", left.name.split("-")[1]).exists():
+                shutil.rmtree(left, ignore_errors=True)
 
     def kdgat(self, *words):
         done = subprocess.run([str(self.program), *map(str, words)], env=self.env, capture_output=True, text=True)
@@ -97,7 +100,7 @@ class Lab:
         return done.stdout
 
     def scratch(self):
-        return tempfile.TemporaryDirectory(dir=self.root, prefix="scratch-")
+        return tempfile.TemporaryDirectory(dir=self.root, prefix=f"scratch-{os.getpid()}-")
 
     def data_key(self, data):
         stats = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in map(pathlib.Path, data.sources)]

@@ -1,4 +1,5 @@
 """Of scripts/reproduce detector: runs are made once for each build, logs are cut and joined as said, and tables say what is missed."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -81,6 +82,14 @@ class Runs(Scratch):
             self.lab().make_all([run])
         self.assertFalse(self.lab().is_done(run))
         self.assertEqual([path.name for path in self.lab().root.iterdir() if path.name.startswith("scratch")], [])
+
+    def test_what_a_killed_one_left_behind_goes_and_what_a_live_one_works_on_stays(self):
+        root = self.lab().root
+        done = subprocess.Popen(["true"])
+        done.wait()
+        for pid in (done.pid, os.getpid()):
+            (root / f"scratch-{pid}-abc" / "store").mkdir(parents=True)
+        self.assertEqual([path.name for path in self.lab().root.glob("scratch-*")], [f"scratch-{os.getpid()}-abc"])
 
     def test_a_store_that_is_not_kept_goes_when_its_runs_are_done(self):
         large = lab.Data("large", self.data.make, self.data.sources, keep=False)
