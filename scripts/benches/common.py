@@ -71,11 +71,14 @@ def median(values):
     return statistics.median(values) if values else 0
 
 
-def machine(threads):
+def processor():
     with open("/proc/cpuinfo") as info:
         names = [line for line in info if line.startswith("model name")]
-    processor = names[0].split(":")[1].strip() if names else platform.machine()
-    return f"machine: {processor}, {os.cpu_count()} cores, {threads} threads each"
+    return names[0].split(":")[1].strip() if names else platform.machine()
+
+
+def machine(threads):
+    return f"machine: {processor()}, {os.cpu_count()} cores, {threads} threads each"
 
 
 def environment(threads):

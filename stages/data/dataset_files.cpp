@@ -34,7 +34,8 @@ std::vector<LogFile> files_below(const fs::path& root) {
     const fs::path& path = entries->path();
     const std::string folder = path.parent_path().filename().string();
     const bool test = path.parent_path() != root && folder.starts_with("test");
-    files.push_back({path, fs::relative(path, root).generic_string(), test ? folder : "",
+    // Not fs::relative(), which names the target of a link.
+    files.push_back({path, path.lexically_relative(root).generic_string(), test ? folder : "",
                      test ? "test" : "train"});
   }
   if (failure) throw Error(ExitCode::kData, root.string() + ": " + failure.message());

@@ -209,7 +209,7 @@ class WithOptions : public Base {
   }
   nlohmann::json synth_schema() const override { return options_schema<Synth>(); }
   nlohmann::json synth_identity(const nlohmann::json& values) const override {
-    nlohmann::json out = dump_options(own_options<Synth>(values));
+    nlohmann::json out = result_identity(own_options<Synth>(values));
     if (values.contains("kind")) out["kind"] = values.at("kind");
     return out;
   }

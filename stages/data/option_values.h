@@ -20,7 +20,8 @@ Options own_options(const nlohmann::json& values) {
 }
 
 /// dump_options() of those that can change a result: without runtime options, and without those of
-/// folds where there are none.
+/// folds and ageing where there are none, so that data made before there were such options is found
+/// again.
 template <class Options>
 nlohmann::json result_identity(const Options& options) {
   nlohmann::json out = dump_options(options);
@@ -32,6 +33,7 @@ nlohmann::json result_identity(const Options& options) {
     out.erase("folds");
     out.erase("fold");
   }
+  if (out.value("ageing", int64_t{1}) == 0) out.erase("ageing");
   return out;
 }
 

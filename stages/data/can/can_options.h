@@ -52,6 +52,7 @@ struct CanImportOptions : SharedOptions {
 struct CanSynthOptions : SynthSeed {
   double seconds = 60;
   int64_t vehicles = 3;
+  int64_t ageing = 0;
   std::vector<std::string> attacks = {"dos",    "fuzzing",    "spoofing",
                                       "replay", "suspension", "masquerade"};
   std::string format = "can-train-and-test";
@@ -61,7 +62,12 @@ struct CanSynthOptions : SynthSeed {
     return std::tuple{
         field("seconds", &O::seconds, "Length of each training log; test logs are half as long.")
             .range(1, 86400),
-        seed_row(), field("vehicles", &O::vehicles, "Number of vehicles.").range(1, 64),
+        seed_row(),
+        field("vehicles", &O::vehicles, "Number of vehicles.").range(1, 64),
+        field("ageing", &O::ageing,
+              "Per cent by which periods jitter more, and events come more often, at the end of a "
+              "log than at its beginning; it grows evenly.")
+            .range(0, 1000),
         field("attacks", &O::attacks, "Attacks, one log each.")
             .choices({"dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}),
         field("format", &O::format, "Form of the logs written.")

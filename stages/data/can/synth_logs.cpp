@@ -65,7 +65,7 @@ std::vector<CanFrame> synthesize(const CanSynthOptions& options, int64_t vehicle
       drive_seed(options, vehicle, static_cast<std::size_t>(known - std::begin(kAttacks)), drive);
   const int64_t duration_us = std::llround(options.seconds * 1e6);
   const std::vector<Message> messages = make_vehicle(static_cast<uint64_t>(options.seed), vehicle);
-  std::vector<Transmission> wanted = make_drive(messages, seed, duration_us);
+  std::vector<Transmission> wanted = make_drive(messages, seed, duration_us, options.ageing);
   if (!attack.empty()) add_attack(attack, messages, Random(seed, 1), duration_us, wanted);
   const int64_t start_seconds = kStartSeconds + vehicle * 86'400 + drive * 7'200;
   return transmit(std::move(wanted), start_seconds * 1'000'000);

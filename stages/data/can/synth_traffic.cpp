@@ -113,25 +113,28 @@ void advance(const Signal& signal, Random& random, SignalState& state) {
 }
 
 /// When a message is asked for: its period with jitter, or single events, each sent three times.
-std::vector<int64_t> ready_times(const Message& message, Random& random, int64_t duration_us) {
+std::vector<int64_t> ready_times(const Message& message, Random& random, int64_t duration_us,
+                                 int64_t ageing) {
   std::vector<int64_t> times;
+  const auto percent_at = [&](int64_t t) { return 100 + ageing * t / duration_us; };
   if (message.period_us > 0) {
     // Each node's clock wanders, so the order of messages changes during a drive.
     const int64_t jitter = std::min<int64_t>(message.period_us / 50, 4000);
-    for (int64_t t = between(random, jitter, message.period_us); t < duration_us;
-         t += message.period_us + between(random, -jitter, jitter)) {
+    for (int64_t t = between(random, jitter, message.period_us); t < duration_us;) {
       times.push_back(t);
+      const int64_t aged = jitter * percent_at(t) / 100;
+      t += message.period_us + between(random, -aged, aged);
     }
     return times;
   }
   for (int64_t t = between(random, 100'000, 6'000'000); t < duration_us;
-       t += between(random, 500'000, 6'000'000)) {
+       t += between(random, 500'000, 6'000'000) * 100 / percent_at(t)) {
     for (int64_t repeat = 0; repeat < 3; ++repeat) times.push_back(t + repeat * 20'000);
   }
   return times;
 }
 
-void add_message(const Message& message, Random random, int64_t duration_us,
+void add_message(const Message& message, Random random, int64_t duration_us, int64_t ageing,
                  std::vector<Transmission>& out) {
   std::vector<SignalState> states(message.signals.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
@@ -141,7 +144,7 @@ void add_message(const Message& message, Random random, int64_t duration_us,
     states[i].phase = between(random, 0, 0xFFFF);
   }
   uint64_t counter = random.below(16);
-  for (const int64_t time : ready_times(message, random, duration_us)) {
+  for (const int64_t time : ready_times(message, random, duration_us, ageing)) {
     Transmission t;
     t.ready_us = time;
     t.id = message.id;
@@ -202,10 +205,10 @@ std::vector<Message> make_vehicle(uint64_t seed, int64_t vehicle) {
 }
 
 std::vector<Transmission> make_drive(const std::vector<Message>& messages, uint64_t drive,
-                                     int64_t duration_us) {
+                                     int64_t duration_us, int64_t ageing) {
   std::vector<Transmission> out;
   for (const Message& message : messages) {
-    add_message(message, Random(drive, message.id), duration_us, out);
+    add_message(message, Random(drive, message.id), duration_us, ageing, out);
   }
   std::sort(out.begin(), out.end(), [](const Transmission& a, const Transmission& b) {
     return std::tie(a.ready_us, a.id) < std::tie(b.ready_us, b.id);

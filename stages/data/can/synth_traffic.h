@@ -50,9 +50,10 @@ struct Transmission {
 std::vector<Message> make_vehicle(uint64_t seed, int64_t vehicle);
 
 /// Everything the vehicle wants to send in [0, duration_us), ordered by time. `drive` seeds initial
-/// values, jitter and events.
+/// values, jitter and events. At the end periods jitter more by `ageing` per cent than at the
+/// beginning, and events come as much more often; in between it grows evenly.
 std::vector<Transmission> make_drive(const std::vector<Message>& messages, uint64_t drive,
-                                     int64_t duration_us);
+                                     int64_t duration_us, int64_t ageing);
 
 /// Writes the checksum of `message` into its payload.
 void set_checksum(const Message& message, Payload& payload);

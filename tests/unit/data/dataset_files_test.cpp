@@ -1,6 +1,7 @@
 #include "data/dataset_files.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "support/command.h"
 #include "support/log_text.h"
@@ -53,6 +54,16 @@ TEST_CASE("files of one name but other content are no doubles", "[dataset_files]
   write_text(folder / "train_02/a.csv", "two");
   std::vector<Diagnostic> notes;
   CHECK(find_log_files(folder.path(), {}, true, notes).size() == 2);
+}
+
+TEST_CASE("linked files have the names of the links", "[dataset_files]") {
+  const test::ScratchFolder folder, elsewhere;
+  write_text(elsewhere / "drive.csv", "one");
+  write_text(folder / "train_01/a.csv", "two");
+  std::filesystem::create_symlink(elsewhere / "drive.csv", folder / "train_01/b.csv");
+  std::vector<Diagnostic> notes;
+  CHECK(names(find_log_files(folder.path(), {}, true, notes)) ==
+        Names{"train_01/a.csv train", "train_01/b.csv train"});
 }
 
 TEST_CASE("a folder of logs without train folders trains with all", "[dataset_files]") {

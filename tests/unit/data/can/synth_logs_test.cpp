@@ -1,6 +1,7 @@
 #include "data/can/synth_logs.h"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -193,6 +194,44 @@ TEST_CASE("payloads have counters and checksums that hold", "[synth]") {
   CHECK(checksums > 100);
 }
 
+TEST_CASE("with ageing periods jitter more, and events are more frequent, at the end of a log",
+          "[synth]") {
+  constexpr int64_t kDuration = 400'000'000, kQuarter = kDuration / 4;
+  struct Quarter {
+    double jitter = 0;
+    int64_t gaps = 0, events = 0;
+  };
+  const auto quarters = [](int64_t ageing) {
+    std::array<Quarter, 4> out;
+    for (const Message& message : make_vehicle(1, 0)) {
+      int64_t last = -1;
+      for (const Transmission& t : make_drive({message}, 7, kDuration, ageing)) {
+        Quarter& quarter = out[static_cast<std::size_t>(t.ready_us / kQuarter)];
+        if (message.period_us == 0) {
+          ++quarter.events;
+        } else if (last >= 0) {
+          const auto gap = static_cast<double>(t.ready_us - last);
+          const auto period = static_cast<double>(message.period_us);
+          quarter.jitter += std::abs(gap - period) / period;
+          ++quarter.gaps;
+        }
+        last = t.ready_us;
+      }
+    }
+    for (Quarter& quarter : out) quarter.jitter /= static_cast<double>(quarter.gaps);
+    return out;
+  };
+  const auto young = quarters(0), aged = quarters(300);
+  CHECK(young[3].jitter == Approx(young[0].jitter).epsilon(0.05));
+  CHECK(static_cast<double>(young[3].events) ==
+        Approx(static_cast<double>(young[0].events)).epsilon(0.3));
+  // 1 + 3 * 7/8 at the middle of the last quarter, 1 + 3 * 1/8 at that of the first.
+  CHECK(aged[3].jitter / aged[0].jitter == Approx(2.64).epsilon(0.1));
+  CHECK(static_cast<double>(aged[3].events) / static_cast<double>(aged[0].events) ==
+        Approx(2.64).epsilon(0.3));
+  CHECK(aged[0].jitter > young[0].jitter);
+}
+
 TEST_CASE("a flood of the lowest id delays the others", "[synth]") {
   std::vector<Transmission> wanted;
   for (int64_t i = 0; i < 100; ++i) wanted.push_back({0, 0x000, 8, {}, true, false});
@@ -286,6 +325,9 @@ TEST_CASE("the options of CAN traffic are what they were before there were other
   CHECK(synth_identity({}).dump() ==
         R"({"attacks":["dos","fuzzing","spoofing","replay","suspension","masquerade"],)"
         R"("format":"can-train-and-test","seconds":60.0,"seed":1,"vehicles":3})");
+  SynthOptions ageing;
+  ageing.ageing = 100;
+  CHECK(synth_identity(ageing) != synth_identity({}));
   SynthOptions tree;
   tree.kind = "tree";
   const nlohmann::json before = synth_identity(tree);
