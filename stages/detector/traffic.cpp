@@ -96,9 +96,9 @@ std::vector<std::string> LogProblems::sentences() const {
                   ": no attack can be told by how it differs from the rest of a bus");
   }
   if (beyond_) {
-    out.push_back("too many benign ids, and a profile holds the first " +
-                  grouped(static_cast<int64_t>(graph::ProfileBuilder::kMostIds)) +
-                  ": those from row " + grouped(*beyond_ + 1) + " on are unknown to it");
+    out.push_back("more than " + grouped(static_cast<int64_t>(graph::ProfileBuilder::kMostIds)) +
+                  " benign ids, which a profile holds: others, from row " + grouped(*beyond_ + 1) +
+                  " on, are unknown to it");
   }
   return out;
 }

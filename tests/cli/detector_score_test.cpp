@@ -87,7 +87,8 @@ int64_t count_decisions(const std::vector<Row>& rows, const std::string& decisio
 TEST_CASE("a detector's scores of a log are those that its run gave", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
   const std::vector<Row> judged = table_of(read_text(t.run / "detector" / "windows.csv"));
-  for (const std::string by : {t.run.string(), (t.run / "detector").string(), t.model().string()}) {
+  for (const std::string& by :
+       {t.run.string(), (t.run / "detector").string(), t.model().string()}) {
     INFO(by);
     const CommandResult result = t.score("logs --run '" + by + "'");
     const std::vector<Row> lines = table_of(result.out);

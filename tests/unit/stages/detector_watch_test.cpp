@@ -148,7 +148,7 @@ TEST_CASE("a vehicle never seen is compared with its own first windows", "[watch
 TEST_CASE("windows come when the beginning was heard, then one behind the other", "[watch]") {
   const Frames known = without_labels(drive(40, 7));
   const Watched out = watched(known);
-  REQUIRE(out.windows.size() > 150);
+  REQUIRE(out.windows.size() > 122);
   CHECK(out.given_at.front() == kMatchWindows * 100);
   CHECK(out.given_at[120] == 122 * 100);
   const Frames strange = without_labels(drive(120, 8, "", 2));
