@@ -43,7 +43,7 @@ struct DetectorOptions {
         field("least_odds", &O::least_odds,
               "Odds of an attack below which nothing is flagged, however few false alarms the "
               "benign traffic at hand would have; benign windows count benign_weight times.")
-            .range(0, 1000),
+            .range(0.001, 1000),
         field("use_labels", &O::use_labels,
               "Learn from the attacks in training logs, too, not from injected ones alone."),
         field("inject", &O::inject, "Attacks that are injected into benign training traffic.")

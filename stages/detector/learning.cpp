@@ -18,6 +18,8 @@ using graph::RelativeWindows;
 
 /// Windows of an own beginning that profiles are made of, beside the most that an option says.
 constexpr int64_t kShort = 100, kShortest = 40;
+/// Longer ones err less: what is learned of these holds for them. Training logs have few that long.
+constexpr int64_t kLongest = 300;
 constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
 
 class Learner {
@@ -43,7 +45,8 @@ class Learner {
       const int64_t half = benign / 2;
       profiles.push_back({learn_profile(std::array{Piece{&log, 0, half * size}}), half, 0});
     }
-    for (const int64_t own : {std::min(kShort, options_.own_windows), options_.own_windows}) {
+    const int64_t longest = std::min(kLongest, options_.own_windows);
+    for (const int64_t own : {std::min(kShort, longest), longest}) {
       const int64_t first = std::min(own, benign / 2);
       if (first < kShortest) continue;
       profiles.push_back({learn_profile(std::array{Piece{&log, 0, first * size}}), first,
