@@ -64,9 +64,10 @@ usage: kdgat adapt DETECTOR LOG... -o FILE [options]
 
 DETECTOR is a run's id or folder, a step's folder, or a detector.json. Each LOG is a log of any
 form, gzip or not, a folder of logs, or - for standard input, all of one vehicle and without
-attacks: rows labelled as attacks are left out. A vehicle that the detector knows, by its ids, is learned
-again; any other is added. Trees and thresholds stay; for this vehicle those are taken that were
-found for profiles of about so many windows. A few minutes are enough, 20 windows are the least.
+attacks: rows labelled as attacks are left out. A vehicle that the detector knows, by its ids, is
+learned again; any other is added. Trees and thresholds stay; for this vehicle those are taken that
+were found for profiles of about so many windows. A few minutes are enough, 20 windows are the
+least.
 
   --model STEP         which model of a run that has several
   -o, --output FILE    write the detector there, whole or not at all
