@@ -62,11 +62,12 @@ constexpr const char* kAdaptHelp =
 
 usage: kdgat adapt DETECTOR LOG... -o FILE [options]
 
-DETECTOR is a run's id or folder, a step's folder, or a detector.json. Each LOG is a log of any form,
-gzip or not, a folder of logs, or - for standard input, all of one vehicle and without attacks: rows
-labelled as attacks are left out. A vehicle that the detector knows, by its ids, is learned again; any
-other is added. Trees and thresholds stay; for this vehicle those are taken that were found for
-profiles of about so many windows. A few minutes are enough, and 20 windows are the least.
+DETECTOR is a run's id or folder, a step's folder, or a detector.json. Each LOG is a log of any
+form, gzip or not, a folder of logs, or - for standard input, all of one vehicle and without
+attacks: rows labelled as attacks are left out. A vehicle that the detector knows, by its ids, is
+learned again; any other is added. Trees and thresholds stay; for this vehicle those are taken that
+were found for profiles of about so many windows. A few minutes are enough, 20 windows are the
+least.
 
   --model STEP         which model of a run that has several
   -o, --output FILE    write the detector there, whole or not at all
@@ -77,8 +78,9 @@ profiles of about so many windows. A few minutes are enough, and 20 windows are 
 )";
 
 constexpr const char* kAdaptEnd = R"(
-Exit codes: 0 written; 2 usage, or the file is there already; 3 a log or the detector cannot be read,
-the logs are too short or of several vehicles; 130 and 143 stopped by a signal, nothing written.
+Exit codes: 0 written; 2 usage, or the file is there already; 3 a log or the detector cannot be
+read, the logs are too short or of several vehicles; 130 and 143 stopped by a signal, nothing
+written.
 )";
 
 /// The options of the stage that are said as such: the file has a flag of its own.

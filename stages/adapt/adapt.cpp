@@ -115,7 +115,7 @@ std::string put(Vehicle vehicle, const Vehicle* former, std::vector<Vehicle>& ve
     vehicles.push_back(std::move(vehicle));
     return "";
   }
-  const std::string name = former->name;
+  std::string name = former->name;
   vehicles[static_cast<std::size_t>(former - vehicles.data())] = std::move(vehicle);
   return name;
 }
