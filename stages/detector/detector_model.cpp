@@ -149,7 +149,10 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
     if (own < kLeastOwn || own > kMostOwn) {
       throw Error(ExitCode::kData, name + ": profiles of " + std::to_string(own) + " windows");
     }
-    return {window, own, decisions_of(in.at("thresholds"), name), std::move(vehicles),
+    return {window,
+            own,
+            decisions_of(in.at("thresholds"), name),
+            std::move(vehicles),
             trees::BoostedTrees::from_json(in.at("classifier")),
             Tails::from_json(in.at("tails"), graph::kRelativeColumns, name)};
   } catch (const json::exception& e) {
