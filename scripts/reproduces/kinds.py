@@ -67,7 +67,8 @@ class HiddenKinds(Study):
                 "windows) and from injected attacks of all kinds but the one that is judged. `kdgat data inject` writes that into the rest of the "
                 f"attack-free logs by {len(self.DATA_SEEDS)} seeds, behind {self.LEAD} s without attack: the car is known, and so is the beginning of the "
                 "drive. F1 is the mean over these seeds. Goal: where both rules of the same run are below "
-                f"{short(self.GOOD_RULE, 2)}, {short(self.GAIN, 2)} more than the better one, else no more than {short(self.LOSS, 2)} below it.\n\n"
+                f"{short(self.GOOD_RULE, 2)}, {short(self.GAIN, 2)} more than the better one, else no more than {short(self.LOSS, 2)} below it. Of a suspension only the first "
+                "frame behind a gap is labelled: windows within the silence that are flagged count as false.\n\n"
                 + table(["kind", "data", "detector", "rule", "rule with own profile", "goal", "false windows outside shadows", "goal met, of the seeds"],
                         rows))
 
