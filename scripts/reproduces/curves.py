@@ -4,7 +4,7 @@ import statistics
 
 from reproduces import logs
 from reproduces.common import table
-from reproduces.figures import Tally, flagged_by_detector, flagged_by_rule, short
+from reproduces.figures import Tally, bold_if, flagged_by_detector, flagged_by_rule, short
 from reproduces.lab import Data, Run
 from reproduces.study import HCRL, SET_03, Study
 
@@ -25,11 +25,9 @@ def has(path, own):
 
 def tallied(windows):
     """F1 and false windows outside shadows (all) of the detector and of the rule with the same profile."""
-    cells = []
-    for flags in (flagged_by_detector, flagged_by_rule):
-        tally = Tally.of(windows, flags)
-        cells += [short(tally.f1()), f"{tally.outside} ({tally.false})"]
-    return cells
+    tallies = [Tally.of(windows, flags) for flags in (flagged_by_detector, flagged_by_rule)]
+    return [cell for tally in tallies
+            for cell in (bold_if(tally.f1() > tallies[0].f1(), short(tally.f1())), f"{tally.outside} ({tally.false})")]
 
 
 HEAD = ["F1", "false windows outside shadows (all)", "rule, same profile: F1", "its false windows"]

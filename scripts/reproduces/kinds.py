@@ -61,7 +61,7 @@ class HiddenKinds(Study):
                 outside = statistics.median(sum(part_of(metrics, f"test_{kind}_{seed}")[DETECTOR]["false_outside_shadows"]
                                                 for seed in self.DATA_SEEDS) for metrics in runs)
                 hours = sum(part_of(runs[0], f"test_{kind}_{seed}")[DETECTOR]["benign_hours"] for seed in self.DATA_SEEDS)
-                rows.append([kind, name, over_seeds(own), *map(short, rules), short(min(goal, 1)), f"{outside:g} in {60 * hours:.0f} min",
+                rows.append([kind, name, over_seeds(own), *(bold_if(rule > statistics.median(own), short(rule)) for rule in rules), short(min(goal, 1)), f"{outside:g} in {60 * hours:.0f} min",
                              verdict({"F1": [mean >= goal for mean in own]})])
         return (f"Learned from benign windows (the first {100 * self.LEARNED:.0f} % of each attack-free log, and the logs with attacks without attack "
                 "windows) and from injected attacks of all kinds but the one that is judged. `kdgat data inject` writes that into the rest of the "
