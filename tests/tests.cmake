@@ -223,9 +223,10 @@ endif()
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_contract_tests
     SOURCES tests/unit/stages/contract_test.cpp
-    LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_distill
-         kdgat_stage_evaluate kdgat_stage_finetune kdgat_stage_fusion kdgat_stage_graphsage
-         kdgat_stage_gtssl kdgat_stage_score kdgat_stage_textgcn
+    LINK kdgat_stage_adapt kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum
+         kdgat_stage_detector kdgat_stage_distill kdgat_stage_evaluate kdgat_stage_finetune
+         kdgat_stage_fusion kdgat_stage_graphsage kdgat_stage_gtssl kdgat_stage_score
+         kdgat_stage_textgcn
     HEADERS_OF kdgat_engine_tests)
 endif()
 

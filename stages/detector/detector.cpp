@@ -19,7 +19,10 @@ constexpr double kValFraction = 0.2;  // of a log, at its end, for the threshold
 
 void stop_if_cancelled(const Host& host) {
   const ExitCode code = host.cancelled();
-  if (code != ExitCode::kOk) throw Error(code, "stopped; a detector is trained anew");
+  if (code != ExitCode::kOk) {
+    throw Error(code, "stopped while training or judging",
+                "a detector keeps no checkpoint: it starts again");
+  }
 }
 
 std::optional<Baselines> fit_baselines(const std::vector<Log>& training,
@@ -46,7 +49,8 @@ StageInfo Detector::info() {
   return out;
 }
 
-json Detector::plan(const Options& options, const Request&) {
+json Detector::plan(const Options& options, const Request& request) {
+  if (request.input("graphs").facts.empty()) return json::object();
   return {{"model", "detector"}, {"size", std::to_string(options.trees) + " trees"}};
 }
 

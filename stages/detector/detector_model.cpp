@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "kdgat.detector";
+constexpr int kVersion = 2;
 
 json as_json(const Decision& decision) {
   return {{"classifier", decision.classifier},
@@ -75,7 +76,11 @@ std::optional<std::filesystem::path> detector_file(const std::filesystem::path& 
 }
 
 const Decision& DetectorModel::decision(int64_t own) const {
-  if (own == 0) return decisions.begin()->second;
+  constexpr int64_t kMany = 10;
+  const bool has_known = decisions.begin()->first == 0;
+  if (own == 0 || (has_known && own >= kMany * decisions.rbegin()->first)) {
+    return decisions.begin()->second;
+  }
   const auto ratio = [&](const auto& one) {
     // Those of known vehicles are for others only where there are none.
     if (one.first == 0) return std::numeric_limits<double>::infinity();
@@ -107,7 +112,7 @@ void DetectorModel::write(const std::filesystem::path& file) const {
     thresholds[std::to_string(own)] = as_json(decision);
   }
   const json out = {{"format", kFormat},
-                    {"version", 2},
+                    {"version", kVersion},
                     {"window", window},
                     {"own_windows", own_windows},
                     {"columns", graph::relative_names()},
@@ -125,8 +130,11 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   try {
     const json in = checked_json(text, name);
-    if (in.at("format") != kFormat || in.at("version") != 2) {
-      throw Error(ExitCode::kData, name + ": not a detector of this version");
+    if (!in.is_object() || in.value("format", json()) != kFormat) {
+      throw Error(ExitCode::kData, name + ": not a detector");
+    }
+    if (in.value("version", json()) != kVersion) {
+      throw Error(ExitCode::kData, name + ": a detector of another version", "train it again");
     }
     if (in.at("columns") != json(graph::relative_names())) {
       throw Error(ExitCode::kData, name + ": a detector of other columns", "train it again");

@@ -15,9 +15,14 @@
 #include <utility>
 #include <vector>
 
+#include "adapt/adapt.h"
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
 #include "curriculum/curriculum.h"
+#include "data/can/can_writer.h"
+#include "data/graph_domain.h"
+#include "detector/detector.h"
+#include "detector/detector_model.h"
 #include "distill/distill.h"
 #include "evaluate/evaluate.h"
 #include "finetune/finetune.h"
@@ -25,6 +30,7 @@
 #include "graphsage/graphsage.h"
 #include "gtssl/gtssl.h"
 #include "score/score.h"
+#include "support/can_drive.h"
 #include "support/stage_data.h"
 #include "support/stage_fixture.h"
 #include "textgcn/textgcn.h"
@@ -215,7 +221,62 @@ struct Detectors : test::CanFixture {
   }
 };
 
+/// Logs with their frames.
+struct Frames : test::StageData {
+  Frames() {
+    const auto write = [&](const char* name, const std::vector<graph::CanFrame>& frames) {
+      test::write_text(folder / "logs" / name, graph::format_log(frames, "can-train-and-test"));
+    };
+    write("train_01/benign.csv", test::drive(15, 0));
+    write("train_02/dos.csv", test::drive(15, 1, "dos"));
+    write("test_01/spoofing.csv", test::drive(10, 7, "spoofing"));
+    graph::ImportOptions options;
+    options.features = "v3";
+    graph::import_logs(folder / "logs", folder / "data", options);
+  }
+  json facts() const override {
+    return graph::GraphStore::open(folder / "data" / graph::kStoreName).facts();
+  }
+};
+
+detector::DetectorOptions small_detector() {
+  detector::DetectorOptions out;
+  out.trees = 10;
+  out.take_supported = true;
+  out.baselines = false;
+  return out;
+}
+
 }  // namespace
+
+TEST_CASE("detector keeps the contract of stages", "[contract]") {
+  detector::DetectorOptions other = small_detector();
+  other.trees = 12;
+  Row row = ::row<detector::Detector>(std::make_shared<Frames>(), small_detector(), other);
+  row.file = "";
+  row.polls = 4;
+  row.has_checkpoint = false;
+  check_contract(row);
+}
+
+TEST_CASE("adapt keeps the contract of stages", "[contract]") {
+  const auto data = std::make_shared<Frames>();
+  const auto train = [](const Request& r, Host& host) {
+    return json(detector::Detector::run(small_detector(), r, host));
+  };
+  REQUIRE(run_apart(train, data->request("detector")).code == ExitCode::kOk);
+  adapt::AdaptOptions o;
+  o.output = (data->folder / "adapted.json").string();
+  adapt::AdaptOptions other = o;
+  other.name = "van";
+  Row row = ::row<adapt::Adapt>(data, o, other);
+  row.inputs["model"] = data->folder / "detector" / detector::kDetectorFile;
+  row.inputs["logs"] = data->folder / "logs" / "train_01";
+  row.file = "";
+  row.polls = 1;
+  row.has_checkpoint = false;
+  check_contract(row);
+}
 
 TEST_CASE("autoencoder keeps the contract of stages", "[contract]") {
   check_contract(training<autoencoder::Autoencoder>(std::make_shared<test::CanFixture>(),

@@ -9,6 +9,7 @@
 
 #include "data/can/relative_windows.h"
 #include "detector/cross_fit.h"
+#include "detector/detector_model.h"
 #include "detector/tails.h"
 #include "graph/random.h"
 
@@ -127,4 +128,18 @@ TEST_CASE("a fold whose rest holds no attack is judged by nobody", "[detector]")
   const CrossFit fit = cross_fit(all, std::vector<uint8_t>(90, 0), twenty_trees(), [] {});
   CHECK(fit.by_own.at(0).classifier.size() == 2);
   CHECK(fit.rows[0] == std::numeric_limits<float>::lowest());
+}
+
+TEST_CASE("thresholds are those of profiles of about so many windows", "[detector]") {
+  DetectorModel model;
+  for (const int32_t own : {0, 100, 300}) model.decisions[own].classifier = own;
+  const auto chosen = [&](int64_t own) { return model.decision(own).classifier; };
+  CHECK(chosen(0) == 0);
+  CHECK(chosen(20) == 100);
+  CHECK(chosen(150) == 100);
+  CHECK(chosen(200) == 300);
+  CHECK(chosen(2999) == 300);
+  CHECK(chosen(3000) == 0);  // as well known as the vehicles it was trained on
+  model.decisions.erase(0);
+  CHECK(chosen(3000) == 300);
 }
