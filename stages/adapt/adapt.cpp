@@ -65,7 +65,7 @@ class Lesson {
  private:
   void stop_if_cancelled() const {
     if (const ExitCode code = host_.cancelled(); code != ExitCode::kOk) {
-      throw Error(code, "interrupted; nothing was written");
+      throw Error(code, "interrupted before anything was written");
     }
   }
 

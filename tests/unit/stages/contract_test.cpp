@@ -31,6 +31,7 @@
 #include "gtssl/gtssl.h"
 #include "score/score.h"
 #include "support/can_drive.h"
+#include "support/log_text.h"
 #include "support/stage_data.h"
 #include "support/stage_fixture.h"
 #include "textgcn/textgcn.h"

@@ -131,7 +131,8 @@ TEST_CASE("a fold whose rest holds no attack is judged by nobody", "[detector]")
 }
 
 TEST_CASE("thresholds are those of profiles of about so many windows", "[detector]") {
-  DetectorModel model;
+  const LearningSet rows = learning(40).rows;
+  DetectorModel model{100, 300, {}, {}, trees::BoostedTrees::fit(rows.table(), twenty_trees()), {}};
   for (const int32_t own : {0, 100, 300}) model.decisions[own].classifier = own;
   const auto chosen = [&](int64_t own) { return model.decision(own).classifier; };
   CHECK(chosen(0) == 0);
