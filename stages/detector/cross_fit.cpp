@@ -14,12 +14,11 @@ namespace {
 using graph::kRelativeColumns;
 using graph::Relative;
 
-/// Columns whose benign tails stay what they are from drive to drive. Single payloads do not: a
-/// signal that rested moves one day, but not in three frames in a row as never before. Early frames do not: those beside an injected one are benign. Lengths do
+/// Columns whose benign tails stay what they are from drive to drive. Payloads do not: a signal that
+/// rested moves one day. Early frames do not: those beside an injected one are benign. Lengths do
 /// not: some forms of logs do not tell them.
 constexpr std::array kTailColumns = {static_cast<std::size_t>(Relative::kUnknown),
-                                     static_cast<std::size_t>(Relative::kSilence),
-                                     static_cast<std::size_t>(Relative::kNewRun)};
+                                     static_cast<std::size_t>(Relative::kSilence)};
 
 std::span<const float> row_of(const std::vector<float>& values, std::size_t row) {
   return std::span(values).subspan(row * kRelativeColumns, kRelativeColumns);

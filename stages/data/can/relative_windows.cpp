@@ -35,9 +35,9 @@ double expected_unknown(const VehicleProfile& profile) {
 }  // namespace
 
 std::vector<std::string> relative_names() {
-  return {"unknown",   "length",     "crowd",     "crowd_share", "crowd_off", "crowd_off2",
-          "off_share", "crowd_back", "crowd_new", "off_new",     "off_back",  "new",
-          "new_run",   "back",       "late",      "silence"};
+  return {"unknown",    "length",    "crowd",      "crowd_share", "crowd_off",
+          "crowd_off2", "off_share", "crowd_back", "crowd_new",   "off_new",
+          "off_back",   "new",       "back",       "late",        "silence"};
 }
 
 RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
@@ -162,7 +162,6 @@ bool RelativeWindows::add(const CanFrame& frame) {
     past.time = now;
     past.length = length;
     past.changed = row.changed;
-    past.fresh = row.compared > 0 ? row.least_change : 0;
     std::copy_n(frame.payload.begin(), length, past.payload.begin());
     ++sender.frames;
     sender.bus_frames = activity_.frames(frame.channel);
@@ -230,16 +229,6 @@ void RelativeWindows::add_payload(Sender& sender, Row& row, int64_t number, cons
     ++before.compared;
     if (j == 1) before.next = number;
   }
-  constexpr float kForget = 1.0F / 64;
-  const float fresh = row.compared > 0 ? row.least_change : 0;
-  if (most >= 3) {
-    float run = fresh;
-    for (int64_t j = 1; j <= 2; ++j) {
-      run = std::min(run, sender.past[static_cast<std::size_t>((sender.frames - j) % kNear)].fresh);
-    }
-    row.new_run = std::max(0.0F, run - sender.novelty);
-    sender.novelty += kForget * (fresh - sender.novelty);
-  }
   if (most >= 2) {
     const Past& last = sender.last();
     if (last.row / size_ + 1 >= window) {
@@ -298,7 +287,6 @@ void RelativeWindows::complete(int64_t number) {
     raise(Relative::kOffNew, std::min(row.off, fresh));
     raise(Relative::kOffBack, std::min(row.off, row.back));
     raise(Relative::kNew, fresh);
-    raise(Relative::kNewRun, row.new_run);
     raise(Relative::kBack, row.back);
     raise(Relative::kLate, row.late);
   }

@@ -42,7 +42,6 @@ enum class Relative : uint8_t {
   kOffNew,      ///< largest min(off, new)
   kOffBack,     ///< largest min(off, back)
   kNew,         ///< largest
-  kNewRun,      ///< largest that three frames of an id in a row have against those before them
   kBack,        ///< largest
   kLate,        ///< largest gap, in the id's long usual ones
   kSilence,     ///< longest silence at the window's end, in the longest silences of the profile
@@ -92,7 +91,6 @@ class RelativeWindows {
     float last_change = 0;  // surprise against the frame before
     float back = 0;
     float least_change = 0;  // against any neighbour
-    float new_run = 0;       // the least `fresh` of three frames in a row, less `novelty`
     int compared = 0;        // with how many
     int64_t next = -1;       // row of the next frame of the id, once seen
   };
@@ -101,7 +99,6 @@ class RelativeWindows {
     double time = 0;
     std::size_t length = 0;
     bool changed = false;
-    float fresh = 0;  // the least surprise against the frames before
     std::array<uint8_t, kMostPayload> payload{};
   };
   struct Sender {
@@ -112,14 +109,12 @@ class RelativeWindows {
     int64_t frames = 0;
     int64_t bus_frames = 0;        // of its bus, when the last one came
     double asleep = 0;             // BusActivity::asleep() of its bus then
-    float novelty = 0;             // mean of Past::fresh of late: a new state is new for a while
     std::array<Past, kNear> past;  // by frames % kNear
 
     /// Of frames > 0.
     const Past& last() const { return past[static_cast<std::size_t>((frames - 1) % kNear)]; }
     void begin_anew() {
       frames = 0;
-      novelty = 0;
       if (keeps_times) times.start(usual->period, tolerance);
     }
   };

@@ -22,7 +22,7 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
                                std::size_t size) {
   struct Values {
     bool known = false, excused = false, wrong_length = false;
-    float early = 0, crowd = 0, off = 0, late = 0, fresh = 0, run = 0, back = 0;
+    float early = 0, crowd = 0, off = 0, late = 0, fresh = 0, back = 0;
   };
   const std::size_t windows = log.size() / size;
   std::vector<Values> values(log.size());
@@ -59,8 +59,6 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
       const int changes = changed(k) + changed(k - 1) + changed(k - 2) + changed(k - 3);
       return changes == 1 && !(seen(from, k + 1) && changed(k + 1));
     };
-    std::vector<float> before;  // the least surprise against the frames before
-    float novelty = 0;
     SendingTimes times;
     const float tolerance = std::clamp(1.5F * usual->jitter, 0.02F, 0.25F);
     const float trust = 1 - std::min(1.0F, 2 * usual->jitter);
@@ -85,12 +83,6 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
           const auto gap = static_cast<float>((time[row(k)] - time[row(k - 1)]) / usual->period);
           v.late = std::clamp(gap / std::max(usual->late, 1.0F), 0.0F, 20.0F);
         }
-      }
-      before.push_back(k == 0 ? 0 : 20);
-      for (int j = 1; j <= std::min(4, k); ++j) before[k] = std::min(before[k], change(k - j, k));
-      if (k >= 3) {
-        v.run = std::max(0.0F, std::min({before[k], before[k - 1], before[k - 2]}) - novelty);
-        novelty += (before[k] - novelty) / 64;
       }
       std::vector<float> changes;
       for (int j = 1; j <= 4; ++j) {
@@ -151,7 +143,6 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
               largest([](const Values& v) { return std::min(v.off, v.fresh); }),
               largest([](const Values& v) { return std::min(v.off, v.back); }),
               largest([](const Values& v) { return v.fresh; }),
-              largest([](const Values& v) { return v.run; }),
               largest([](const Values& v) { return v.back; }),
               largest([](const Values& v) { return v.late; }),
               silence[w]};
@@ -227,33 +218,6 @@ TEST_CASE("an unknown id, a wrong length and an injected frame stand out", "[rel
     CHECK(at(window, Relative::kCrowd) > 0.3);
     CHECK(at(window, Relative::kCrowdOff) > 0.2);
   }
-}
-
-TEST_CASE("payloads that go on being new stand out until they are usual", "[relative]") {
-  const VehicleProfile profile = profile_of(drive(30, 0));
-  std::vector<CanFrame> log = drive(40, 1);
-  // A sender with a byte that rests, and often sent.
-  const IdProfile* target = nullptr;
-  for (const IdProfile& one : profile.ids) {
-    const bool rests = one.bytes.size() == 8 && one.bytes[0].counts()[0] == one.bytes[0].total();
-    if (rests && (target == nullptr || one.frames > target->frames)) target = &one;
-  }
-  REQUIRE(target != nullptr);
-  Random random(3);
-  const auto forged = log.begin() + std::ssize(log) / 4;
-  for (auto frame = forged; frame != log.end(); ++frame) {
-    if (frame->id == target->id) frame->payload[0] = static_cast<uint8_t>(random.below(256));
-  }
-  const std::vector<RelativeWindow> windows = windows_of(profile, log);
-  const auto most = [&](std::size_t from, std::size_t to) {
-    float out = 0;
-    for (std::size_t w = from; w < to; ++w) out = std::max(out, at(windows[w], Relative::kNewRun));
-    return out;
-  };
-  const std::size_t begin = windows.size() / 4;
-  const float at_first = most(begin, begin + begin / 2);
-  CHECK(at_first > 1.3 * most(0, begin - 1));
-  CHECK(most(windows.size() - begin / 2, windows.size()) < at_first / 2);
 }
 
 TEST_CASE("a benign drive of the same vehicle is usual, another vehicle is not", "[relative]") {
