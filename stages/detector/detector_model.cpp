@@ -76,11 +76,7 @@ std::optional<std::filesystem::path> detector_file(const std::filesystem::path& 
 }
 
 const Decision& DetectorModel::decision(int64_t own) const {
-  constexpr int64_t kMany = 10;
-  const bool has_known = decisions.begin()->first == 0;
-  if (own == 0 || (has_known && own >= kMany * decisions.rbegin()->first)) {
-    return decisions.begin()->second;
-  }
+  if (own == 0) return decisions.begin()->second;
   const auto ratio = [&](const auto& one) {
     // Those of known vehicles are for others only where there are none.
     if (one.first == 0) return std::numeric_limits<double>::infinity();

@@ -43,8 +43,7 @@ struct DetectorModel {
   trees::BoostedTrees classifier;
   Tails tails;
 
-  /// For a profile of so many own windows: that of the nearest number, by ratio; that of the known
-  /// vehicles for ten times the largest number, which is as much as the drives of one have.
+  /// For a profile of so many own windows: that of the nearest number, by ratio.
   const Decision& decision(int64_t own) const;
   /// Above 0 is flagged: how far one part lies above its threshold, the farther one, in units of
   /// log-odds.
