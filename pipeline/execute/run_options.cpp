@@ -112,13 +112,14 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
     }
   });
   line.value("--config", read_config);
-  line.value("--data", [&](const std::string& path) {
+  const auto read_data = [&](const std::string& path) {
     if (!profile.data.empty()) {
       return line.problem("--data is given twice: " + profile.data + " and " + path,
                           "a run reads one data set: put both into one folder");
     }
     profile.data = path;
-  });
+  };
+  line.value("--data", read_data);
   line.value("--from", options.plan.from);
   line.value("--until", options.plan.until);
   line.flag("--force", options.plan.force);
@@ -134,6 +135,8 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
       set(word.substr(0, equal), word.substr(equal + 1));
     } else if (is_profile_file(word)) {
       read_config(word);
+    } else if (extras.takes_data) {
+      read_data(word);
     } else if (profile.stage.empty()) {
       profile.stage = word;
     } else {

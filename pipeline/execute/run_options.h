@@ -37,6 +37,8 @@ struct RunFlags {
   std::string called = "kdgat run";  ///< how a user types it
   /// Declares further flags, which stand before those of options of the same name.
   std::function<void(CommandLine&, RunOptions&)> declare{};
+  /// A word that is neither an option nor a profile names the data, not a stage.
+  bool takes_data = false;
   /// What runs does so on another machine: this one needs no driver for the device.
   bool runs_elsewhere = false;
 };

@@ -117,7 +117,7 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
        {"options", request.options},
        {"inputs",
         {{"model",
-          json::array({{{"name", "model"}, {"kind", kind::kDetector}, {"path", model.string()}}})},
+          json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
          {"logs", logs}}}}};
   install_signal_flags();
   const auto status = make_terminal_status(

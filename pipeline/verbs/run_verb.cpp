@@ -227,7 +227,7 @@ class RunCommand {
   bool has_model(const Plan& plan, const fs::path& run_folder) const {
     return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& step) {
       const PluginDescription& stage = *context_.catalog.find(step.spec.stage);
-      return (stage.makes(kind::kModel) || stage.makes(kind::kDetector)) &&
+      return stage.makes(kind::kModel) &&
              fs::exists(result_folder(step, run_folder) / stage.model_file);
     });
   }

@@ -126,7 +126,7 @@ StageInfo Adapt::info() {
   StageInfo out;
   out.name = "adapt";
   out.summary = "Learn what is usual on one more vehicle for a detector; used by kdgat adapt.";
-  out.inputs = {{"model", kind::kDetector}, {"logs", kind::kBenignLog, true, true}};
+  out.inputs = {{"model", kind::kModel}, {"logs", kind::kBenignLog, true, true}};
   return out;
 }
 

@@ -19,15 +19,22 @@ class VgaeDetector
 
   train::Parts choose_parts(const train::Data& data, const Host* host) const override {
     const std::vector<int64_t> train = data.part("train"), val = data.part("val");
-    train::Parts parts{train, val, train::labelled_of_both_classes(data, val)};
-    if (options_.train_on == "all") return parts;
+    train::Parts parts{train, val, train::labelled_of_both_classes(data, val), {}};
+    const std::size_t unlabelled = data.with_label(train, -1).size();
+    if (options_.train_on == "all" || unlabelled == train.size()) {
+      if (parts.val_score.empty()) parts.val_benign = val;
+      if (options_.train_on != "all" && host != nullptr) {
+        host->log("warning", "no labels: all traffic is taken as benign");
+      }
+      return parts;
+    }
     parts.train = data.with_label(train, 0);
     parts.val_loss = data.with_label(val, 0);
-    if (parts.train.empty() && !train.empty()) {
+    if (parts.val_score.empty()) parts.val_benign = parts.val_loss;
+    if (parts.train.empty()) {
       throw Error(ExitCode::kData, "no training graph is labelled benign",
-                  "logs without labels: data.assume=benign, or train_on=all");
+                  "to learn from all of them: train_on=all");
     }
-    const std::size_t unlabelled = data.with_label(train, -1).size();
     if (unlabelled > 0 && host != nullptr) {
       host->log("warning", std::to_string(unlabelled) +
                                " training graphs without a label are left out (train_on=benign)");

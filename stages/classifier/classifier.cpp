@@ -27,11 +27,12 @@ class GatDetector
       const auto labelled = [&](int label) {
         return std::to_string(data.with_label(train, label).size());
       };
-      throw Error(ExitCode::kData,
-                  "a classifier needs training graphs labelled benign and attack; of " +
-                      std::to_string(train.size()) + ", " + labelled(0) + " are benign and " +
-                      labelled(1) + " attack",
-                  "logs without attacks: train the autoencoder alone");
+      throw Error(
+          ExitCode::kData,
+          "a classifier needs training graphs labelled benign and attack; of " +
+              std::to_string(train.size()) + ", " + labelled(0) + " are benign and " + labelled(1) +
+              " attack",
+          "logs without attacks: kdgat fit LOGS makes a detector, or train the autoencoder alone");
     }
     if (parts.train.size() < train.size() && host != nullptr) {
       host->log("warning", std::to_string(train.size() - parts.train.size()) +

@@ -95,7 +95,7 @@ Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_
   }
   const double least = 1 / out.hours;
   out.per_hour = std::max(per_hour, least);
-  if (per_hour < least && !take_supported) {
+  if (per_hour > 0 && per_hour < least && !take_supported) {
     throw Error(ExitCode::kUsage,
                 format_number("%.0f", kHour * out.hours) +
                     " s of benign validation traffic support no fewer than " +

@@ -71,8 +71,8 @@ struct Budget {
 };
 
 /// Throws Error(kUsage) where the benign traffic supports no such budget: it allows less than one
-/// alarm in all of it; unless `take_supported`, which then allows one. Throws Error(kData) without
-/// benign traffic.
+/// alarm in all of it; unless `take_supported`, which then allows one, or `per_hour` is 0, which asks
+/// for that. Throws Error(kData) without benign traffic.
 Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported);
 
 /// The lowest threshold at which the stretches have no more than so many alarms; their highest peak

@@ -71,10 +71,11 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
     constexpr int64_t kWhole = 100;
     host.progress(phase, "%", static_cast<int64_t>(share * kWhole), kWhole);
   };
-  const DetectorModel model =
+  const TrainedDetector trained =
       train_detector(training, options, request.seed, request.threads,
-                     {progress, [&](const std::string& text) { host.log("info", text); }});
+                     {progress, [&](const std::string& text) { host.log("note", text); }});
   stop_if_cancelled(host);
+  const DetectorModel& model = trained.model;
   model.write(request.run_dir / kDetectorFile);
   const std::optional<Baselines> baselines = fit_baselines(training, options, request, host);
   std::vector<JudgedLog> judged;
@@ -93,7 +94,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   const Comparison comparison(judged, {kDetector}, same_content(logs));
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
   for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
-  return result_of(request.step, model, comparison);
+  return result_of(request.step, trained, comparison);
 }
 
 }  // namespace kdgat::detector

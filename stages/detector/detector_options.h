@@ -34,8 +34,10 @@ struct DetectorOptions {
     return std::tuple{
         field("window", &O::window, "Frames of a window.").range(10, 10000),
         field("false_alarms", &O::false_alarms,
-              "Budget of false alarms an hour, from which the thresholds follow.")
-            .range(0.001, 1e6),
+              "Budget of false alarms an hour, from which the thresholds follow; 0: the smallest "
+              "that "
+              "the benign traffic supports.")
+            .range(0, 1e6),
         field(
             "take_supported", &O::take_supported,
             "Take the smallest budget that the benign traffic supports where the one asked for is "

@@ -27,8 +27,9 @@ void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::pa
   write_file(file, out);
 }
 
-StageResult result_of(const std::string& step, const DetectorModel& model,
+StageResult result_of(const std::string& step, const TrainedDetector& trained,
                       const Comparison& comparison) {
+  const DetectorModel& model = trained.model;
   StageResult out;
   out.metrics = comparison.metrics();
   out.metrics["parameters"] = model.parameters();
@@ -36,9 +37,14 @@ StageResult result_of(const std::string& step, const DetectorModel& model,
     out.metrics["thresholds"][std::to_string(own)] = {{"classifier", decision.classifier},
                                                       {"tails", decision.tails}};
   }
-  out.table = comparison.main();
-  out.tables = {comparison.more(), comparison.kinds()};
+  out.metrics["left_out"] = trained.left_out.json();
   const json& parts = out.metrics.at("parts");
+  if (parts.empty()) {
+    out.table = trained.left_out.table();
+  } else {
+    out.table = comparison.main();
+    out.tables = {comparison.more(), comparison.kinds(), trained.left_out.table()};
+  }
   double least = 1;
   for (const auto& [part, methods] : parts.items()) {
     const json& own = methods.at(kDetector);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "detector/comparison.h"
-#include "detector/detector_model.h"
 #include "detector/judged_log.h"
+#include "detector/training.h"
 #include "kdgat/result.h"
 
 namespace kdgat::detector {
@@ -16,10 +16,9 @@ namespace kdgat::detector {
 /// decision, and the rule's score. CSV.
 void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file);
 
-/// Metrics are those of the comparison, and "parameters" and "thresholds" (by own windows,
-/// see DetectorModel).
-/// `step`: as which its figures are told.
-StageResult result_of(const std::string& step, const DetectorModel& model,
+/// Metrics are those of the comparison, "left_out" (see LeftOut), "parameters" and "thresholds" (by
+/// own windows, see DetectorModel). `step`: as which its figures are told.
+StageResult result_of(const std::string& step, const TrainedDetector& trained,
                       const Comparison& comparison);
 
 }  // namespace kdgat::detector

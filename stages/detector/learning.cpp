@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "data/can/inject.h"
 #include "data/can/relative_windows.h"
+#include "detector/rule.h"
 #include "graph/random.h"
 
 namespace kdgat::detector {
@@ -16,16 +19,52 @@ using graph::kRelativeColumns;
 using graph::RelativeWindow;
 using graph::RelativeWindows;
 
-/// Windows of an own beginning that profiles are made of, beside the most that an option says.
-constexpr int64_t kShort = 100, kShortest = 40;
+/// Windows of an own beginning that profiles are made of, beside the most that an option says: a
+/// vehicle never seen may have more or fewer of its own, and each has what was learned of the
+/// nearest.
+constexpr std::array<int64_t, 2> kShort = {30, 100};
+constexpr int64_t kHalf = 40;  // windows: the least of one drive alone
 /// Longer ones err less: what is learned of these holds for them. Training logs have few that long.
 constexpr int64_t kLongest = 300;
 constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
+constexpr int64_t kMostInjected = 20'000;  // windows of all logs, of one profile and kind of attack
+
+/// Windows of rows relative to a profile, with what the rule says of each. Refers to the profile.
+class SeenWindows {
+ public:
+  SeenWindows(const graph::VehicleProfile& profile, int64_t size)
+      : windows_(profile, size), rule_(profile, size) {}
+
+  void restart() {
+    windows_.restart();
+    rule_.restart();
+  }
+  bool add(const graph::CanFrame& frame) {
+    if (rule_.add(frame)) odd_.push_back(rule_.odd());
+    return windows_.add(frame);
+  }
+  bool finish() { return windows_.finish(); }
+  const RelativeWindow& window() const { return windows_.window(); }
+  /// Of window(): each is asked once.
+  float take_odd() {
+    const float out = odd_.front();
+    odd_.pop_front();
+    return out;
+  }
+
+ private:
+  RelativeWindows windows_;
+  RuleWindows rule_;
+  std::deque<float> odd_;  // of windows that wait for the one behind them
+};
 
 class Learner {
  public:
   Learner(std::span<const Log> logs, const DetectorOptions& options, int64_t seed)
-      : logs_(logs), options_(options), random_(static_cast<uint64_t>(seed), 19) {}
+      : logs_(logs), options_(options), random_(static_cast<uint64_t>(seed), 19) {
+    out_.kinds = options.inject;
+    for (const Log& log : logs) out_.windows += log.rows() / options.window;
+  }
 
   void add(std::size_t index, const std::vector<std::size_t>& vehicle) {
     const Log& log = logs_[index];
@@ -35,20 +74,18 @@ class Learner {
     half_ = logs_.size() > 1 ? windows : windows / 2;
     std::vector<Usual> profiles;
     if (vehicle.size() > 1) {
-      std::vector<Piece> others;
-      for (const std::size_t other : vehicle) {
-        if (other != index) others.push_back({&logs_[other], 0, logs_[other].rows()});
-      }
-      profiles.push_back({learn_profile(others), 0, 0});
-    } else if (benign / 2 >= kShortest) {
+      profiles.push_back({profile_without(index, vehicle), 0, 0});
+    } else if (benign / 2 >= kHalf) {
       // One drive alone: its first half says what is usual in the second.
       const int64_t half = benign / 2;
       profiles.push_back({learn_profile(std::array{Piece{&log, 0, half * size}}), half, 0});
     }
     const int64_t longest = std::min(kLongest, options_.own_windows);
-    for (const int64_t own : {std::min(kShort, longest), longest}) {
+    std::set<int64_t> lengths = {longest};
+    for (const int64_t own : kShort) lengths.insert(std::min(own, longest));
+    for (const int64_t own : lengths) {
       const int64_t first = std::min(own, benign / 2);
-      if (first < kShortest) continue;
+      if (first < std::min(kHalf, own)) continue;
       profiles.push_back({learn_profile(std::array{Piece{&log, 0, first * size}}), first,
                           static_cast<int32_t>(own)});
     }
@@ -72,35 +109,77 @@ class Learner {
     int32_t own;    // as in Held
   };
 
+  /// Of a vehicle's other logs; of many logs those of the other folds, which many have in common.
+  graph::VehicleProfile profile_without(std::size_t index,
+                                        const std::vector<std::size_t>& vehicle) {
+    constexpr std::size_t kMany = 24;
+    if (vehicle.size() <= kMany) {
+      return profile_of(vehicle, [&](std::size_t other) { return other != index; });
+    }
+    if (shared_.vehicle != vehicle.front()) shared_ = {vehicle.front(), {}};
+    const auto is_other = [&](std::size_t other) {
+      return static_cast<int32_t>(other) % kFolds != fold_;
+    };
+    const auto [found, is_new] = shared_.by_fold.try_emplace(fold_);
+    if (is_new) found->second = profile_of(vehicle, is_other);
+    return found->second;
+  }
+
+  template <class Takes>
+  graph::VehicleProfile profile_of(const std::vector<std::size_t>& vehicle, Takes takes) const {
+    std::vector<Piece> pieces;
+    for (const std::size_t log : vehicle) {
+      if (takes(log)) pieces.push_back({&logs_[log], 0, logs_[log].rows()});
+    }
+    return learn_profile(pieces);
+  }
+
   int32_t fold_of(int64_t window) const { return window < half_ ? fold_ : fold_ + 1; }
 
   /// All windows that the profile says something of are learned from; thresholds follow from the
   /// benign ones of a profile that forgot nothing.
   void add_windows(const Log& log, const Usual& usual, bool is_whole) {
-    RelativeWindows windows(usual.profile, options_.window);
-    std::map<int32_t, Held> held;
+    const int64_t windows = log.rows() / options_.window;
+    if (out_.windows <= kMostWindows) return add_piece(log, usual, is_whole, 0, windows);
+    // Of each stretch of `every` windows the first ones; those ahead of them are heard only.
+    const int64_t every = (kPieceWindows * out_.windows + kMostWindows - 1) / kMostWindows;
+    for (int64_t first = usual.first; first < windows; first += every) {
+      add_piece(log, usual, is_whole, first, std::min(windows, first + kPieceWindows));
+    }
+  }
+
+  void add_piece(const Log& log, const Usual& usual, bool is_whole, int64_t begin, int64_t end) {
+    constexpr int64_t kHeard = 30;  // windows: rarer ids have frames to be compared with
     const bool is_timeless = log.is_timeless();
+    SeenWindows seen(usual.profile, options_.window);
+    std::map<int32_t, Held> held;
     bool was_attack = false;
-    int64_t number = 0;
+    int64_t number = std::max<int64_t>(0, begin - kHeard);
+    const int64_t first = std::max(usual.first, begin);
     const auto take = [&] {
-      const RelativeWindow& window = windows.window();
+      const RelativeWindow& window = seen.window();
+      const float odd = seen.take_odd();
       const bool is_shadow = was_attack && !window.attack;
       was_attack = window.attack;
       const int64_t at = number++;
-      if (at < usual.first) return;
+      if (at < first) return;
       const bool is_plain = is_whole && !window.attack && !is_shadow;
-      if (!window.attack || options_.use_labels) add_row(window, fold_of(at), usual.own, is_plain);
+      if (!window.attack || options_.use_labels) {
+        add_row(window, odd, {fold_of(at), usual.own, is_plain, !is_whole});
+      }
       if (!is_plain) return;
       Held& back = held[fold_of(at)];
       back.values.insert(back.values.end(), window.x.begin(), window.x.end());
       back.seconds +=
           is_timeless ? static_cast<double>(window.frames) / kAssumedRate : window.seconds;
     };
-    for (int64_t row = 0; row < log.rows(); ++row) {
-      if (log.restarts(row)) windows.restart();
-      if (windows.add(log.frame(row))) take();
+    const int64_t from = number * options_.window;
+    const int64_t to = end == log.rows() / options_.window ? log.rows() : end * options_.window;
+    for (int64_t row = from; row < to; ++row) {
+      if (log.restarts(row)) seen.restart();
+      if (seen.add(log.frame(row))) take();
     }
-    while (windows.finish()) take();
+    while (seen.finish()) take();
     for (auto& [fold, back] : held) {
       back.own = usual.own;
       back.fold = fold;
@@ -108,13 +187,22 @@ class Learner {
     }
   }
 
-  void add_row(const RelativeWindow& window, int32_t fold, int32_t own, bool is_plain) {
+  struct Origin {
+    int32_t fold, own;
+    bool is_plain, is_forgetful;
+    int8_t kind = -1;
+  };
+
+  void add_row(const RelativeWindow& window, float odd, const Origin& origin) {
     LearningSet& rows = out_.rows;
     rows.values.insert(rows.values.end(), window.x.begin(), window.x.end());
     rows.labels.push_back(window.attack ? 1 : 0);
-    rows.folds.push_back(fold);
-    rows.own.push_back(own);
-    rows.plain.push_back(is_plain ? 1 : 0);
+    rows.folds.push_back(origin.fold);
+    rows.own.push_back(origin.own);
+    rows.plain.push_back(origin.is_plain ? 1 : 0);
+    rows.forgetful.push_back(origin.is_forgetful ? 1 : 0);
+    rows.kinds.push_back(origin.kind);
+    rows.rule.push_back(odd);
     rows.weights.push_back(window.attack ? 1 : static_cast<float>(options_.benign_weight));
   }
 
@@ -122,13 +210,21 @@ class Learner {
   /// against the profile of other drives and against one of the log's own.
   void inject(const Log& log, const std::vector<Usual>& profiles, int64_t benign) {
     constexpr int64_t kLeast = 20;
+    const int64_t share = kMostInjected / std::ssize(logs_);
+    const int64_t of_log = std::min(std::max(share, kLeast), kInjectedRows / options_.window);
     const bool is_timeless = log.is_timeless();
     graph::CanInjectOptions how;
     how.keep_attacks = true;
-    for (const std::string& kind : options_.inject) {
+    // Short ones: their beginnings and ends, hardest to tell, are seen more often.
+    how.min_attack_seconds = 0.2;
+    how.max_attack_seconds = 2;
+    how.min_benign_seconds = 0.5;
+    how.max_benign_seconds = 2;
+    for (std::size_t k = 0; k < out_.kinds.size(); ++k) {
+      const std::string& kind = out_.kinds[k];
       const std::size_t own = profiles.size() > 1 ? 1 + random_.below(profiles.size() - 1) : 0;
       const int64_t first = profiles[own].first;
-      const int64_t most = std::min(kInjectedRows / options_.window, benign - first);
+      const int64_t most = std::min(of_log, benign - first);
       if (most < kLeast) continue;
       const auto spare = static_cast<uint64_t>(benign - first - most + 1);
       const int64_t begin = first + static_cast<int64_t>(random_.below(spare));
@@ -149,24 +245,26 @@ class Learner {
           frame.time = std::numeric_limits<double>::quiet_NaN();
         }
       }
-      add_injected(frames, profiles[own], fold_of(begin));
-      if (own != 0) add_injected(frames, profiles[0], fold_of(begin));
+      Origin origin{fold_of(begin), profiles[own].own, false, false, static_cast<int8_t>(k)};
+      add_injected(frames, profiles[own], origin);
+      origin.own = profiles[0].own;
+      if (own != 0) add_injected(frames, profiles[0], origin);
     }
   }
 
-  void add_injected(const std::vector<graph::CanFrame>& frames, const Usual& usual, int32_t fold) {
+  void add_injected(const std::vector<graph::CanFrame>& frames, const Usual& usual,
+                    const Origin& origin) {
     constexpr int64_t kWarmUp = 2;  // the first windows have no frames ahead of them
-    RelativeWindows windows(usual.profile, options_.window);
+    SeenWindows seen(usual.profile, options_.window);
     int64_t number = 0;
     const auto take = [&] {
-      if (number++ < kWarmUp) return;
-      add_row(windows.window(), fold, usual.own, false);
-      ++out_.rows.injected;
+      const float odd = seen.take_odd();
+      if (number++ >= kWarmUp) add_row(seen.window(), odd, origin);
     };
     for (const graph::CanFrame& frame : frames) {
-      if (windows.add(frame)) take();
+      if (seen.add(frame)) take();
     }
-    while (windows.finish()) take();
+    while (seen.finish()) take();
   }
 
   std::span<const Log> logs_;
@@ -175,6 +273,10 @@ class Learner {
   Learning out_;
   int32_t fold_ = 0;  // of the log that is read
   int64_t half_ = 0;  // its window from which on another fold begins
+  struct Shared {
+    std::size_t vehicle = std::numeric_limits<std::size_t>::max();  // its first log
+    std::map<int32_t, graph::VehicleProfile> by_fold;
+  } shared_;
 };
 
 }  // namespace

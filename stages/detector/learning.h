@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "detector/alarms.h"
@@ -23,7 +24,9 @@ struct LearningSet {
   std::vector<int32_t> own;    ///< as in Held
   /// Benign as they came: not right after an attack, nor seen against a profile that forgot.
   std::vector<uint8_t> plain;
-  int64_t injected = 0;  ///< rows of logs with injected attacks
+  std::vector<uint8_t> forgetful;  ///< seen against a profile that forgot
+  std::vector<int8_t> kinds;  ///< of a log with injected attacks, place in Learning::kinds; else -1
+  std::vector<float> rule;    ///< what the rule says of it, see RuleWindows
 
   trees::Table table() const;
 };
@@ -42,9 +45,16 @@ struct Held {
 /// Folds are logs, every kFolds-th together; of a single log its halves.
 inline constexpr int32_t kFolds = 8;
 
+/// Windows that are learned from at most, each of them seen against several profiles. Of more, pieces
+/// of kPieceWindows are taken, evenly spread over every log: so time and memory have a bound.
+inline constexpr int64_t kMostWindows = 50'000;
+inline constexpr int64_t kPieceWindows = 500;
+
 struct Learning {
   LearningSet rows;
   std::vector<Held> held;
+  std::vector<std::string> kinds;  ///< of injected attacks
+  int64_t windows = 0;             ///< of all logs
 };
 
 /// `logs`: of training, in groups by vehicle. `told` is called now and then with a share of the work

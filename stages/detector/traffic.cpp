@@ -44,13 +44,9 @@ bool is_copy(const Log& a, const Log& b) {
 
 }  // namespace
 
-namespace {
-
 std::string counted(int64_t count, const char* of) {
   return grouped(count) + " " + of + (count == 1 ? "" : "s");
 }
-
-}  // namespace
 
 std::string id_text(uint32_t key) {
   constexpr uint32_t kId = (uint32_t{1} << 29) - 1;
@@ -64,6 +60,13 @@ bool Log::is_timeless() const {
   const auto times =
       frames_->time.subspan(static_cast<std::size_t>(begin_), static_cast<std::size_t>(rows_));
   return std::all_of(times.begin(), times.end(), [](double time) { return std::isnan(time); });
+}
+
+bool Log::is_labelled() const {
+  const auto flags =
+      frames_->flags.subspan(static_cast<std::size_t>(begin_), static_cast<std::size_t>(rows_));
+  return std::any_of(flags.begin(), flags.end(),
+                     [](uint8_t flag) { return (flag & graph::Frames::kUnlabelled) == 0; });
 }
 
 void LogProblems::add(uint32_t key, double time, bool is_attack, bool restarts) {

@@ -73,6 +73,8 @@ class Log {
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
   }
+  /// Whether a row says that it is an attack, or that it is none.
+  bool is_labelled() const;
   /// From now on no time is earlier than one before it, as far as the last restart: each is the
   /// latest until then.
   void make_monotonic();
@@ -92,6 +94,9 @@ class Log {
   int64_t begin_, rows_;
   std::shared_ptr<const std::vector<double>> times_;  // in the place of those of the store
 };
+
+/// "1 log", "2,000 logs".
+std::string counted(int64_t count, const char* of);
 
 /// An id for people, by CanFrame::key(): hexadecimal, "2C0"; behind the number of its bus where that
 /// is not the first, "1:2C0".

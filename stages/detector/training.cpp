@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "detector/cross_fit.h"
 #include "detector/learning.h"
+#include "detector/sentences.h"
 #include "kdgat/text.h"
 
 namespace kdgat::detector {
@@ -67,15 +69,16 @@ std::vector<Vehicle> profiles_of(std::span<const Log> logs,
 
 }  // namespace
 
-DetectorModel train_detector(std::span<const Log> logs, const DetectorOptions& options,
-                             int64_t seed, int64_t threads, const TrainingTold& told) {
+TrainedDetector train_detector(std::span<const Log> logs, const DetectorOptions& options,
+                               int64_t seed, int64_t threads, const TrainingTold& told) {
   const std::vector<std::vector<std::size_t>> vehicles = group_by_vehicle(logs);
+  std::vector<Vehicle> known = profiles_of(logs, vehicles);
+  for (const std::string& text : sentences_of_logs(logs, vehicles, known)) told.log(text);
   const Learning learning =
       learn(logs, vehicles, options, seed, [&](double share) { told.progress("windows", share); });
   const LearningSet& rows = learning.rows;
   check_rows(rows);
-  told.log("learning from " + grouped(std::ssize(rows.labels)) + " windows, " +
-           grouped(std::count(rows.labels.begin(), rows.labels.end(), 1)) + " of them attacks");
+  told.log(sentence_of_choice(learning, options));
   const trees::BoostedTreesOptions how = tree_options(options, seed, threads);
   std::vector<uint8_t> left_out(rows.labels.size(), 0);
   const auto fit_all = [&](const std::string& phase, double from) {
@@ -89,13 +92,13 @@ DetectorModel train_detector(std::span<const Log> logs, const DetectorOptions& o
   }
   told.progress("trees", 0.9);
   Parts parts = fit_parts(rows, -1, left_out, how);
-  DetectorModel out{options.window,
-                    options.own_windows,
-                    {},
-                    profiles_of(logs, vehicles),
-                    std::move(parts.classifier),
-                    std::move(parts.tails)};
-  for (const auto& [own, listened] : fit.by_own) out.decisions[own] = decide(listened, options);
+  std::map<int32_t, Decision> decisions;
+  for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);
+  TrainedDetector out{{options.window, options.own_windows, std::move(decisions), std::move(known),
+                       std::move(parts.classifier), std::move(parts.tails)},
+                      {}};
+  told.log(sentence_of_thresholds(out.model, options));
+  out.left_out = left_out_figures(learning, fit, out.model);
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "detector/detector_model.h"
 #include "detector/detector_options.h"
+#include "detector/left_out.h"
 #include "detector/traffic.h"
 
 namespace kdgat::detector {
@@ -18,10 +19,15 @@ struct TrainingTold {
   std::function<void(const std::string& sentence)> log;
 };
 
+struct TrainedDetector {
+  DetectorModel model;
+  LeftOut left_out;
+};
+
 /// Learns profiles, the classifier, the tails and their thresholds: twice from all folds but one,
 /// then from all of them. The same for the same seed, whatever the number of threads. Throws
 /// Error(kData) where the logs are too short, Error(kUsage) where they do not support the budget.
-DetectorModel train_detector(std::span<const Log> logs, const DetectorOptions& options,
-                             int64_t seed, int64_t threads, const TrainingTold& told);
+TrainedDetector train_detector(std::span<const Log> logs, const DetectorOptions& options,
+                               int64_t seed, int64_t threads, const TrainingTold& told);
 
 }  // namespace kdgat::detector

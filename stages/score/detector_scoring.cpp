@@ -83,8 +83,14 @@ class LogWatch {
     const bool is_flagged = !window.is_own && window.score > threshold_;
     flagged_ += is_flagged ? 1 : 0;
     const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
-    host_.emit(WindowEvent{file_.name, window.number, time_of(window.time),
-                           window.relative.first_row, window.ids, window.score, decision});
+    host_.emit(WindowEvent{file_.name,
+                           window.number,
+                           time_of(window.time),
+                           window.relative.first_row,
+                           window.ids,
+                           window.score,
+                           decision,
+                           {}});
     if (window.is_own) return;
     const AlarmStream::Change change = alarms_.add(window.number, window.score);
     if (change == AlarmStream::Change::kOpened) begin_ = window.time;

@@ -111,8 +111,8 @@ class Scoring : public LogScoring {
         const std::string decision = judge.decide(r, s);
         attacks_ += decision == "attack" ? 1 : 0;
         const json time = std::isnan(windows.time(g)) ? json() : json(windows.time(g));
-        host_.emit(
-            WindowEvent{file.name, window++, time, windows.row(g), windows.ids(g), s, decision});
+        host_.emit(WindowEvent{
+            file.name, window++, time, windows.row(g), windows.ids(g), s, decision, {}});
       }
     }
     windows_ += window;

@@ -204,7 +204,9 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
   nlohmann::json metrics = outcome.best;
   metrics["epochs"] = outcome.epochs;
   if (metrics.contains("val_threshold")) {
-    metrics["threshold_from"] = objective.threshold() ? "fixed" : "val";
+    metrics["threshold_from"] = objective.threshold()     ? "fixed"
+                                : parts.val_score.empty() ? "benign"
+                                                          : "val";
   }
   metrics["best_epoch"] = outcome.best_epoch;
   metrics["steps"] = outcome.steps;

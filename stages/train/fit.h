@@ -29,7 +29,8 @@ struct Fit {
 nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit& task,
                    const Data& data, const Parts& parts, const Request& request, const Host& host);
 
-/// Of what fit() gave: {"threshold", "from": "fixed" or "val"}; empty without validation scores.
+/// Of what fit() gave: {"threshold", "from": "fixed", "val" or, chosen without attacks, "benign"}; empty
+/// without a threshold.
 nlohmann::json decision_of(const nlohmann::json& fitted);
 
 }  // namespace kdgat::train

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "train/calibration.h"
 #include "train/metrics/metrics.h"
 #include "train/probe.h"
 #include "train/scoring.h"
@@ -63,15 +64,18 @@ nlohmann::json validate(Objective& objective, const Judge& judge, const Data& da
     }
     for (const auto& [name, sum] : sums) out[name] = sum.item<double>();
   }
+  const auto scores_of = [&](const std::vector<int64_t>& ids) {
+    const std::vector<float> own = score_all(
+        data.store, own_share(ids, ranks), objective.with_edge_attr(),
+        [&](const graph::GraphBatch& batch) { return objective.score(batch); },
+        [&](int64_t) { check(); }, graphs);
+    return is_shared(ids, ranks) ? joined(own, ids.size(), *ranks) : own;
+  };
   if (!parts.val_score.empty() && judge) {
     const nlohmann::json judged = judge(parts.val_score, check);
     for (const auto& [name, value] : judged.items()) out["val_" + name] = value;
   } else if (!parts.val_score.empty()) {
-    std::vector<float> scores = score_all(
-        data.store, own_share(parts.val_score, ranks), objective.with_edge_attr(),
-        [&](const graph::GraphBatch& batch) { return objective.score(batch); },
-        [&](int64_t) { check(); }, graphs);
-    if (is_shared(parts.val_score, ranks)) scores = joined(scores, parts.val_score.size(), *ranks);
+    const std::vector<float> scores = scores_of(parts.val_score);
     const std::vector<int64_t> labels = data.labels(parts.val_score);
     const std::optional<double> fixed = objective.threshold();
     const double threshold = fixed ? *fixed : best_threshold(scores, labels).value;
@@ -80,6 +84,8 @@ nlohmann::json validate(Objective& objective, const Judge& judge, const Data& da
     out["val_f1"] = r.at("f1");
     out["val_accuracy"] = r.at("accuracy");
     out["val_threshold"] = threshold;
+  } else if (std::ssize(parts.val_benign) >= kLeastCalibration) {
+    out["val_threshold"] = calibrate(scores_of(parts.val_benign), kFewFalse);
   }
   return out;
 }

@@ -13,12 +13,17 @@
 
 namespace kdgat::train {
 
+/// Share of benign graphs above a threshold that no attack was there to choose by.
+inline constexpr double kFewFalse = 0.001;
+
 /// Graphs by what they are used for.
 struct Parts {
   std::vector<int64_t> train;
   std::vector<int64_t> val_loss;   ///< for the validation loss
   std::vector<int64_t> val_score;  ///< for AUC and F1; labels 0 and 1, or what a Judge takes
-  Sampler* sampler = nullptr;      ///< chooses among `train` for each epoch; null = all
+  /// Where there is no val_score: for a threshold that kFewFalse of benign graphs exceed.
+  std::vector<int64_t> val_benign;
+  Sampler* sampler = nullptr;  ///< chooses among `train` for each epoch; null = all
 
   /// Of which a loss is taken: `train` and `val_loss`.
   std::vector<int64_t> with_loss() const {
@@ -34,7 +39,8 @@ using Judge = std::function<nlohmann::json(const std::vector<int64_t>& ids,
                                            const std::function<void()>& check)>;
 
 /// {"val_loss", "val_..." of each part of the loss, and what `judge` says or "val_auc", "val_f1",
-/// "val_accuracy", "val_threshold"}, as far as there are graphs for it; in batches of `graphs`. The
+/// "val_accuracy", "val_threshold"}, as far as there are graphs for it (of val_benign, at least
+/// kLeastCalibration, "val_threshold" alone); in batches of `graphs`. The
 /// module is in eval mode. The processes of `ranks` share the graphs.
 nlohmann::json validate(Objective& objective, const Judge& judge, const Data& data,
                         const Parts& parts, int64_t graphs, uint64_t seed, RankGroup* ranks,

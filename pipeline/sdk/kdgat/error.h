@@ -20,6 +20,8 @@ enum class ExitCode : int {
   kData = 3,        ///< input data
   kPlugin = 4,      ///< plugin or ABI
   kDoesNotFit = 5,  ///< the plan does not fit the device
+  kAttack = 10,     ///< all done, and an attack was found (kdgat score --fail-on attack)
+  kUnmet = 11,      ///< all done, and a figure is not what --require asks for
   kGpuMemory = 81,
   kHostMemory = 82,
   kRequeue = 85,  ///< checkpointed, please requeue

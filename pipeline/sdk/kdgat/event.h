@@ -7,7 +7,8 @@
 //   {"event":"metrics","what","index","values"}           what: kEpoch, kEpisode, kMemory, kMachine,
 //                                                         or a word of the stage's own
 //   {"event":"log","level","message"}                     level: "info" or "warning"
-//   {"event":"window","file","window","time","row","ids","score","decision"}
+//   {"event":"window","file","window","time","row","ids","score","decision","reasons"}
+//                                                         "reasons" where there are any
 //   {"event":"alarm","file","alarm","open","begin","end","first_window","last_window","windows",
 //    "peak","ids"}                                        twice: when it opens, and when it is over
 //   {"event":"end","code","error"}                        host: it has ended; "error" unless 0
@@ -62,6 +63,15 @@ inline nlohmann::json below(const nlohmann::json& from, const char* key) {
   return from.is_object() ? from.value(key, nlohmann::json()) : nlohmann::json();
 }
 
+/// The texts of a list; none where there is no list.
+inline std::vector<std::string> texts(const nlohmann::json& from, const char* key) {
+  std::vector<std::string> out;
+  for (const nlohmann::json& text : below(from, key)) {
+    if (text.is_string()) out.push_back(text.get<std::string>());
+  }
+  return out;
+}
+
 }  // namespace detail
 
 struct StartEvent {
@@ -97,7 +107,8 @@ struct WindowEvent {
   int64_t row = 0;      ///< its first row, from 0
   int64_t ids = 0;      ///< distinct ids
   float score = 0;
-  std::string decision;  ///< "attack", "benign" or "calibration"
+  std::string decision;              ///< "attack", "benign" or "calibration"
+  std::vector<std::string> reasons;  ///< what made it odd, in words, the first one most
 };
 
 /// Windows of a log that were flagged near one another: one alarm.
@@ -178,6 +189,7 @@ inline void from_json(const nlohmann::json& in, LogEvent& e) {
 inline void to_json(nlohmann::json& out, const WindowEvent& e) {
   out = {{"event", "window"}, {"file", e.file}, {"window", e.window}, {"time", e.time},
          {"row", e.row},      {"ids", e.ids},   {"score", e.score},   {"decision", e.decision}};
+  if (!e.reasons.empty()) out["reasons"] = e.reasons;
 }
 inline void from_json(const nlohmann::json& in, WindowEvent& e) {
   e = {detail::value_or(in, "file", std::string()),
@@ -186,7 +198,8 @@ inline void from_json(const nlohmann::json& in, WindowEvent& e) {
        detail::value_or(in, "row", int64_t{0}),
        detail::value_or(in, "ids", int64_t{0}),
        detail::value_or(in, "score", 0.0F),
-       detail::value_or(in, "decision", std::string())};
+       detail::value_or(in, "decision", std::string()),
+       detail::texts(in, "reasons")};
 }
 
 inline void to_json(nlohmann::json& out, const AlarmEvent& e) {
@@ -212,10 +225,7 @@ inline void from_json(const nlohmann::json& in, AlarmEvent& e) {
        detail::value_or(in, "last_window", int64_t{0}),
        detail::value_or(in, "windows", int64_t{0}),
        detail::value_or(in, "peak", 0.0F),
-       {}};
-  for (const nlohmann::json& id : detail::below(in, "ids")) {
-    if (id.is_string()) e.ids.push_back(id.get<std::string>());
-  }
+       detail::texts(in, "ids")};
 }
 
 inline void to_json(nlohmann::json& out, const EndEvent& e) {

@@ -20,12 +20,11 @@ inline constexpr const char* kEncoder = "encoder";          ///< of graphs in sp
 inline constexpr const char* kGraphModel = "graph_model";   ///< an encoder with a head
 inline constexpr const char* kTextModel = "text_model";     ///< of one corpus
 inline constexpr const char* kRecommender = "recommender";  ///< of one set of ratings
-inline constexpr const char* kDetector = "detector";        ///< profiles, trees and thresholds
 inline constexpr const char* kDifficulty = "difficulty";    ///< of training windows
 
-inline constexpr std::array<std::string_view, 14> kAll = {
+inline constexpr std::array<std::string_view, 13> kAll = {
     kGraphs,     kModel,   kMetrics,    kData,      kLog,         kBenignLog, kAutoencoder,
-    kClassifier, kEncoder, kGraphModel, kTextModel, kRecommender, kDetector,  kDifficulty};
+    kClassifier, kEncoder, kGraphModel, kTextModel, kRecommender, kDifficulty};
 
 }  // namespace kdgat::kind
 

@@ -31,7 +31,7 @@ class Garage {
     options.take_supported = true;
     const auto nothing = [](const std::string&, double) {};
     detector::train_detector(logs_.training(), options, 42, 1, {nothing, [](const std::string&) {}})
-        .write(model());
+        .model.write(model());
     write("known.csv", drive(30, 6));
     write("new-1.csv", drive(30, 3, "", 2));
     write("new-2.csv", drive(20, 4, "", 2));
@@ -48,7 +48,7 @@ class Garage {
     if (options.output.empty()) options.output = (folder_ / "out.json").string();
     Request request;
     request.step = "adapt";
-    request.inputs["model"] = {{"model", kind::kDetector, folder_ / from, {}}};
+    request.inputs["model"] = {{"model", kind::kModel, folder_ / from, {}}};
     for (const std::string& log : logs) {
       request.inputs["logs"].push_back({"logs", kind::kBenignLog, folder_ / log, {}});
     }

@@ -44,7 +44,8 @@ const DetectorModel& watching_model() {
     options.take_supported = true;
     const auto nothing = [](const std::string&, double) {};
     return train_detector(watched_logs().training(), options, 42, 1,
-                          {nothing, [](const std::string&) {}});
+                          {nothing, [](const std::string&) {}})
+        .model;
   }();
   return one;
 }

@@ -1,0 +1,40 @@
+// How training fares on windows that it did not learn from: each fold judged by a model of the
+// others. What a detector is known by where there are no test logs. No LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "detector/cross_fit.h"
+#include "detector/detector_model.h"
+#include "detector/learning.h"
+#include "kdgat/result.h"
+
+namespace kdgat::detector {
+
+/// Windows of one sort, and how many of them each method flags.
+struct LeftOutCount {
+  int64_t windows = 0, detector = 0, rule = 0;
+};
+
+struct LeftOut {
+  LeftOutCount labelled;                         ///< attack windows of the logs as they are
+  std::map<std::string, LeftOutCount> injected;  ///< attack windows by kind of attack
+  LeftOutCount benign;                           ///< of the logs as they are: flagged is false
+  double benign_hours = 0;                       ///< of Held windows
+
+  /// {"labelled","benign": {"windows","detector","rule"}, "injected": {kind: the same},
+  ///  "benign_hours"}
+  nlohmann::json json() const;
+  /// A row for each sort that has windows.
+  ResultTable table() const;
+};
+
+/// Against the thresholds of `model`; by the classifier alone, which the tails add to. A window is
+/// counted once for each profile that it was seen against. Rows that no fold's model judged do not
+/// count. `fit`: of learning.rows.
+LeftOut left_out_figures(const Learning& learning, const CrossFit& fit, const DetectorModel& model);
+
+}  // namespace kdgat::detector

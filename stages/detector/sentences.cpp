@@ -1,0 +1,120 @@
+#include "detector/sentences.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kdgat/text.h"
+
+namespace kdgat::detector {
+namespace {
+
+/// "54 s", "12 min", "3.2 h".
+std::string span_text(double seconds) {
+  constexpr double kMinute = 60, kHour = 3600;
+  if (seconds < 10 * kMinute) return format_number("%.0f s", seconds);
+  if (seconds < 3 * kHour) return format_number("%.0f min", seconds / kMinute);
+  return format_number("%.1f h", seconds / kHour);
+}
+
+/// "3.2/h", "110/h".
+std::string rate_text(double per_hour) {
+  return format_number(per_hour < 10 ? "%.2g/h" : "%.0f/h", per_hour);
+}
+
+std::string labels_text(std::span<const Log> logs, const std::vector<std::size_t>& some) {
+  int64_t attacked = 0, attack_rows = 0;
+  bool is_labelled = false;
+  for (const std::size_t index : some) {
+    const Log& log = logs[index];
+    int64_t rows = 0;
+    for (int64_t row = 0; row < log.rows(); ++row) rows += log.is_attack(row) ? 1 : 0;
+    attacked += rows > 0 ? 1 : 0;
+    attack_rows += rows;
+    is_labelled = is_labelled || log.is_labelled();
+  }
+  if (!is_labelled) return "no labels, all of it taken as benign";
+  if (attacked == 0) return "no row is labelled as an attack";
+  return grouped(attack_rows) + " rows labelled as attacks, in " + counted(attacked, "log");
+}
+
+std::string sentence_of(std::span<const Log> logs, const std::vector<std::size_t>& some,
+                        const Vehicle& vehicle) {
+  const graph::VehicleProfile& profile = vehicle.profile;
+  std::set<uint8_t> buses;
+  for (const graph::IdProfile& one : profile.ids) buses.insert(one.channel);
+  std::string out = "vehicle of " + vehicle.name + ": " +
+                    counted(static_cast<int64_t>(some.size()), "log") + ", " +
+                    counted(std::ssize(profile.ids), "id");
+  if (buses.size() > 1) {
+    out += " on " + counted(static_cast<int64_t>(buses.size()), "channel");
+  }
+  if (profile.seconds > 0) {
+    const double rate = static_cast<double>(profile.frames) / profile.seconds;
+    out += ", " + span_text(profile.seconds) + " of benign traffic at " +
+           grouped(static_cast<int64_t>(rate + 0.5)) + " frames a second";
+  } else {
+    out += ", " + grouped(profile.frames) + " benign frames without times";
+  }
+  return out + "; " + labels_text(logs, some);
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> sentences_of_logs(std::span<const Log> logs,
+                                           const std::vector<std::vector<std::size_t>>& vehicles,
+                                           std::span<const Vehicle> known) {
+  constexpr std::size_t kTold = 8;
+  std::vector<std::string> out;
+  for (std::size_t v = 0; v < std::min(kTold, vehicles.size()); ++v) {
+    out.push_back(sentence_of(logs, vehicles[v], known[v]));
+  }
+  if (vehicles.size() > kTold) {
+    out.push_back("and " + counted(static_cast<int64_t>(vehicles.size() - kTold), "vehicle") +
+                  " more");
+  }
+  return out;
+}
+
+std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options) {
+  const LearningSet& rows = learning.rows;
+  int64_t labelled = 0, injected = 0, benign = 0;
+  for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+    const bool is_attack = rows.labels[i] == 1;
+    (!is_attack ? benign : rows.kinds[i] < 0 ? labelled : injected) += 1;
+  }
+  std::string out = "learns what is usual from " + counted(benign, "benign window") +
+                    ", and what attacks look like from ";
+  if (labelled > 0) out += grouped(labelled) + " labelled and ";
+  out += grouped(injected) + " injected ones (" + listed(options.inject) + ")";
+  if (labelled == 0) {
+    out += options.use_labels ? "; no attack is labelled" : "; labels are not used";
+  }
+  if (learning.windows > kMostWindows) {
+    out += "; of " + grouped(learning.windows) + " windows of the logs, " + grouped(kMostWindows) +
+           " in pieces from everywhere";
+  }
+  return out;
+}
+
+std::string sentence_of_thresholds(const DetectorModel& model, const DetectorOptions& options) {
+  double least = 0;
+  std::string out;
+  for (const auto& [own, decision] : model.decisions) {
+    least = std::max(least, decision.budget.per_hour);
+    out += (out.empty() ? "" : ", ") + rate_text(decision.budget.per_hour) + " from " +
+           span_text(decision.budget.hours * 3600) + " of benign traffic " +
+           (own == 0 ? "for these vehicles"
+                     : "for vehicles known by " + grouped(own) + " windows of their own");
+  }
+  const bool is_taken = options.false_alarms == 0 || least > options.false_alarms;
+  return "thresholds for a budget of false alarms" +
+         std::string(is_taken ? ", the smallest that the benign traffic supports: " : ": ") + out;
+}
+
+}  // namespace kdgat::detector
