@@ -81,7 +81,8 @@ void Explanations::close(const detector::Alarm& alarm, double begin, double end)
 
 void Explanations::finish_log(const std::string& file, int64_t windows, int64_t alarms) const {
   if (!options_.explains_one() || is_done()) return;
-  const std::string at = format_number("%.9g", options_.explain_at);
+  const std::string at =
+      format_number(options_.explain == "time" ? "%.3f" : "%.0f", options_.explain_at);
   if (options_.explain == "window") {
     throw Error(ExitCode::kUsage, file + " has no window " + at,
                 "its windows are 0 to " + std::to_string(windows - 1));
@@ -166,13 +167,15 @@ json Explanations::numbers(const Found& one) {
 }
 
 ResultTable Explanations::table(const Found& one) {
-  ResultTable out{{"part", "id", "what it did"}, {}};
+  ResultTable out{{"part", "of", "what it did"}, {}};
   const auto part = [](double score) { return format_number("%+.2f", score); };
   for (const Reason& reason : one.reasons.reasons) {
-    out.rows.push_back({part(reason.score), reason.names(), reason.words});
+    const bool is_one = reason.ids.size() == 1;
+    out.rows.push_back(
+        {part(reason.score), (is_one ? "id " : "ids ") + reason.names(), reason.words});
   }
-  out.rows.push_back({part(one.reasons.rest), "", "everything else"});
-  out.rows.push_back({part(one.reasons.score), "", "the score"});
+  out.rows.push_back({part(one.reasons.rest), "everything else", ""});
+  out.rows.push_back({part(one.reasons.score), "the score", ""});
   return out;
 }
 
