@@ -30,6 +30,7 @@ std::vector<Candidate> candidates_of(const RelativeWindows& windows) {
   }
   for (const graph::Silence& silence : windows.silences()) known[silence.key];
   std::vector<Candidate> out;
+  out.reserve(known.size() + 2);
   for (const auto& [key, frames] : known) out.push_back({{key}, frames, 0});
   std::vector<std::pair<uint32_t, int64_t>> by_frames(unknown.begin(), unknown.end());
   std::stable_sort(by_frames.begin(), by_frames.end(),

@@ -18,9 +18,9 @@ using graph::Relative;
 using nlohmann::json;
 
 constexpr double kMilliseconds = 1000;
-constexpr double kMoreFrames = 1.3;  // times the usual number is worth a word
-constexpr float kRareBits = 8;       // a move of a byte that one frame in 256 makes
-constexpr double kNearlyAll = 0.9;   // of the frames
+constexpr double kMoreFrames = 1.3, kMoreTime = 1.3;  // times what is usual is worth a word
+constexpr float kRareBits = 8;      // a move of a byte that one frame in 256 makes
+constexpr double kNearlyAll = 0.9;  // of the frames
 
 /// The columns in which a kind of oddness shows.
 bool fell(const BlamedIds& part, std::initializer_list<Relative> columns) {
@@ -149,6 +149,7 @@ IdFacts facts_of(const BlamedIds& part, uint32_t key, const Evidence& evidence) 
     if (frame.gap >= 0) shortest = std::min(shortest, frame.gap);
     if (frame.gap >= 0) longest = std::max(longest, frame.gap);
     if (frame.off > 0) distance = std::max(distance, frame.distance);
+    out.next_is_early = frame.crowd > frame.early;
     if (frame.wrong_length) {
       insert_once(out.wrong_lengths, evidence.rows[evidence.first + i].frame.length);
     }
@@ -163,7 +164,7 @@ IdFacts facts_of(const BlamedIds& part, uint32_t key, const Evidence& evidence) 
     if (distance > 0) out.off = kMilliseconds * static_cast<double>(distance) * usual->period;
   }
   for (const graph::Silence& silence : evidence.windows.silences()) {
-    if (silence.key == key && silence.ratio > 1) {
+    if (silence.key == key && fell(part, {Relative::kSilence})) {
       out.silent = kMilliseconds * static_cast<double>(silence.seconds);
     }
   }
@@ -178,7 +179,7 @@ IdFacts facts_of(const BlamedIds& part, uint32_t key, const Evidence& evidence) 
 std::string words_of(const BlamedIds& part, const IdFacts& facts, const IdProfile& usual) {
   std::vector<std::string> said;
   const std::string gap = facts.usual_gap ? rounded(*facts.usual_gap) + " ms" : "";
-  if (fell(part, {Relative::kSilence}) && facts.silent) {
+  if (facts.silent) {
     said.push_back("silent for " + rounded(*facts.silent) + " ms where a frame every " + gap +
                    " is usual");
   }
@@ -194,10 +195,12 @@ std::string words_of(const BlamedIds& part, const IdFacts& facts, const IdProfil
       said.push_back("gap of " + rounded(*facts.shortest_gap) + " ms where " + gap + " is usual");
     } else if (facts.off) {
       said.push_back("sent " + rounded(*facts.off) + " ms away from when it is due every " + gap);
+    } else if (facts.next_is_early) {
+      said.push_back("its next frame comes early");
     }
   }
   if (fell(part, {Relative::kLate}) && facts.longest_gap &&
-      *facts.longest_gap > static_cast<double>(usual.late) * *facts.usual_gap) {
+      *facts.longest_gap > kMoreTime * *facts.usual_gap) {
     said.push_back("gap of " + rounded(*facts.longest_gap) + " ms where " + gap + " is usual");
   }
   if (fell(part, {Relative::kLength}) && !facts.wrong_lengths.empty()) {
@@ -258,6 +261,7 @@ json Reason::json() const {
 }
 
 Reason reason_of(const BlamedIds& part, const Evidence& evidence) {
+  using Kind = ComparedFrame::Kind;
   Reason out;
   out.score = part.score;
   const std::size_t told = std::min(kToldIds, part.keys.size());
@@ -265,18 +269,27 @@ Reason reason_of(const BlamedIds& part, const Evidence& evidence) {
     out.ids.push_back(facts_of(part, part.keys[i], evidence));
   }
   out.more = static_cast<int64_t>(part.keys.size() - told);
+  int64_t known = 0, excused = 0;
   for (const ComparedFrame& frame : evidence.windows.frames()) {
     const auto found = std::find(part.keys.begin(), part.keys.end(), frame.key);
-    out.frames += found != part.keys.end() ? 1 : 0;
+    if (found == part.keys.end()) continue;
+    ++out.frames;
+    known += frame.kind == Kind::kKnown ? 1 : 0;
+    excused += frame.kind == Kind::kExcused ? 1 : 0;
   }
   const IdFacts& first = out.ids.front();
   const IdProfile* usual = evidence.profile.find(part.keys.front());
-  if (!first.is_known || usual == nullptr) {
-    out.words = "not in the profile of this vehicle; " + frames_text(out.frames);
-  } else {
+  const bool is_unknown = !first.is_known || usual == nullptr;
+  const bool is_mixed = part.keys.size() > 1 && !(is_unknown && known == 0);
+  if (!is_unknown) {
     out.words = words_of(part, first, *usual);
-    if (part.keys.size() > 1) out.words = "each odd enough alone; the first: " + out.words;
+  } else if (excused > 0) {
+    out.words = "more frames of testers than there ever are; ";
+  } else {
+    out.words = "not in the profile of this vehicle; ";
   }
+  if (is_unknown) out.words += frames_text(is_mixed ? first.frames : out.frames);
+  if (is_mixed) out.words = "each is odd enough alone; the first: " + out.words;
   return out;
 }
 

@@ -39,7 +39,8 @@ struct IdFacts {
   std::optional<double> usual_frames;
   std::optional<double> shortest_gap, longest_gap, usual_gap;
   std::optional<double> off;     ///< farthest from when it is due
-  std::optional<double> silent;  ///< at the window's end, where that is longer than ever before
+  std::optional<double> silent;  ///< at the window's end, where that is part of the reason
+  bool next_is_early = false;    ///< the frame after one of these comes early, in the next window
   std::vector<int> wrong_lengths, usual_lengths;
   std::vector<int> constant_moved;  ///< bytes that moved and never did before, from 0
   std::vector<int> jumped;          ///< bytes that moved farther than they do

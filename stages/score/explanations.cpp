@@ -137,7 +137,7 @@ std::string Explanations::heading(const Found& one) {
                                         std::to_string(span.alarm.last)
                                   : seconds_text(span.begin, span.end);
     out += ", " + grouped(span.alarm.windows) + (span.alarm.windows == 1 ? " window" : " windows") +
-           " flagged; this is the highest";
+           " flagged; this is its highest";
   }
   out += one.vehicle.empty() ? "\ncompared with the beginning of the log, a vehicle never seen"
                              : "\ncompared with the vehicle of " + one.vehicle;

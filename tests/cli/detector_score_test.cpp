@@ -217,7 +217,7 @@ TEST_CASE("why explains alarms at their highest windows, in parts that add up", 
 
   const std::string text = why(kKnown + t.named());
   for (const char* part :
-       {", flagged above 0", "\nalarm 0: ", "this is the highest", "compared with the vehicle of ",
+       {", flagged above 0", "\nalarm 0: ", "this is its highest", "compared with the vehicle of ",
         "part", "of", "what it did", "everything else", "the score", "not in the profile"}) {
     INFO(part << " in\n" << text);
     CHECK(text.find(part) != std::string::npos);
@@ -247,6 +247,15 @@ TEST_CASE("why explains windows that were not flagged, or were learned from", "[
   std::set<std::string> files;
   for (const json& one : json_lines(folder.out)) files.insert(one.at("file"));
   CHECK(files.size() > 1);
+  // Of many alarms the highest ones.
+  fs::create_directories(t.scratch / "many");
+  for (int i = 0; i < 12; ++i) {
+    fs::copy_file(t.scratch / kKnown, t.scratch / "many" / (std::to_string(i) + ".csv"));
+  }
+  const CommandResult many = why("many" + t.named() + "--json");
+  CHECK(json_lines(many.out).size() == 10);
+  CHECK_THAT(many.err, Catch::Contains("the 10 highest of ") &&
+                           Catch::Contains(" alarms are explained; any other by its number"));
   const CommandResult none = t.kdgat("why " + (kKnown + t.named()) + "--threshold 1000");
   CHECK(none.exit_code == 0);
   CHECK(none.out.empty());
