@@ -43,7 +43,7 @@ kdgat_add_room(kdgat_engine stages/memory
 # What the stages adapt, detector, evaluate and score share.
 kdgat_add_room(kdgat_engine stages/detector
   alarms baselines blame comparison detector_model find_vehicle judged_log judging plain_windows
-  rule summary tails traffic watch)
+  reasons rule summary tails traffic watch)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
@@ -134,5 +134,5 @@ kdgat_add_stage(finetune)
 kdgat_add_stage(fusion learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)
 kdgat_add_stage(gtssl)
-kdgat_add_stage(score detector_scoring)
+kdgat_add_stage(score detector_scoring explanations)
 kdgat_add_stage(textgcn published_profile text_memory text_splits text_trainer)

@@ -179,6 +179,11 @@ const json& option_schema(const json& schema, const std::string& own) {
   return schema.at("properties").at(own);
 }
 
+json without_options(json schema, const std::vector<std::string>& own) {
+  for (const std::string& name : own) schema["properties"].erase(name);
+  return schema;
+}
+
 std::string options_text(const json& schema, const std::string& prefix) {
   const auto properties = schema.find("properties");
   if (properties == schema.end() || properties->empty()) return "  (none)\n";

@@ -40,6 +40,9 @@ std::vector<std::string> option_names(const nlohmann::json& options_schema);
 /// The schema of one option by its own name.
 const nlohmann::json& option_schema(const nlohmann::json& options_schema, const std::string& own);
 
+/// Without these, which a verb says in another way.
+nlohmann::json without_options(nlohmann::json options_schema, const std::vector<std::string>& own);
+
 /// One paragraph an option: flag, what it is, bounds, default, published names. `prefix` stands
 /// before every name ("data.").
 std::string options_text(const nlohmann::json& options_schema, const std::string& prefix = "");

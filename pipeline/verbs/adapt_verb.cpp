@@ -13,6 +13,7 @@
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/log_stage.h"
 
 namespace kdgat {
 namespace {
@@ -83,26 +84,9 @@ read, the logs are too short or of several vehicles; 130 and 143 stopped by a si
 written.
 )";
 
-/// The options of the stage that are said as such: the file has a flag of its own.
-json said_options(const PluginDescription& plugin) {
-  json out = plugin.options;
-  out["properties"].erase("output");
-  return out;
-}
-
-std::string adapt_help(const std::vector<std::string>&, const PluginCatalog& catalog) {
-  const PluginDescription* plugin = catalog.find_taking(kind::kBenignLog);
-  return kAdaptHelp + (plugin == nullptr ? "" : options_text(said_options(*plugin))) + kAdaptEnd;
-}
-
 int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
-  const PluginDescription* plugin = context.catalog.find_taking(kind::kBenignLog);
-  if (plugin == nullptr) {
-    throw Error(ExitCode::kPlugin, "the plugin behind kdgat adapt is not there",
-                "see kdgat plugins list");
-  }
-  const json schema = said_options(*plugin);
-  AdaptRequest request = read_adapt_request(context, schema, arguments);
+  const PluginDescription& plugin = stage_behind("adapt", kind::kBenignLog, context.catalog);
+  AdaptRequest request = read_adapt_request(context, adapt_options(plugin), arguments);
   json logs = json::array();
   for (const std::string& log : request.logs) {
     require_input(log);
@@ -112,8 +96,8 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
   request.options["output"] = request.output;
   const StageCall call{
       "run",
-      *plugin,
-      {{"step", plugin->name},
+      plugin,
+      {{"step", plugin.name},
        {"options", request.options},
        {"inputs",
         {{"model",
@@ -130,11 +114,7 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
         status->message(log.level, log.message);
       },
       [] { return pending_signal(); });
-  if (answer.code != 0) {
-    // A read cut short by a signal says only that it was interrupted.
-    throw Error(static_cast<ExitCode>(pending_signal() != 0 ? pending_signal() : answer.code),
-                answer.diagnostics);
-  }
+  require_done(answer);
   if (context.json) {
     context.out << answer.result.at("metrics").dump(2, ' ', false, json::error_handler_t::replace)
                 << '\n';
@@ -147,7 +127,7 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
 
 Verb make_adapt_verb() {
   return {"adapt", "teach a detector what is usual on one more vehicle", Needs::kCatalog,
-          adapt_verb, adapt_help};
+          adapt_verb, help_around(kAdaptHelp, kind::kBenignLog, adapt_options, kAdaptEnd)};
 }
 
 }  // namespace kdgat

@@ -11,6 +11,7 @@
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/slurm/site_profile.h"
+#include "pipeline/verbs/log_stage.h"
 #include "pipeline/verbs/verbs.h"
 
 namespace kdgat {
@@ -18,12 +19,12 @@ namespace kdgat {
 namespace {
 
 struct CompletionWords {
-  std::string verbs, stages, presets, run_flags, keys, score_flags, adapt_flags, cards, sites,
-      devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
-      jobs_flags = "--retry --seed --root --json",
-      memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
-      report_flags = "--output --root --json --help",
-      runs_flags = "--root --dataset --dry-run --yes --force --json --help";
+  std::string verbs, stages, presets, run_flags, keys, score_flags, why_flags, adapt_flags, cards,
+      sites, devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
+             jobs_flags = "--retry --seed --root --json",
+             memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
+             report_flags = "--output --root --json --help",
+             runs_flags = "--root --dataset --dry-run --yes --force --json --help";
 };
 
 std::string joined(const std::set<std::string>& words) {
@@ -56,22 +57,32 @@ CompletionWords collect(const PluginCatalog& catalog) {
   }
   std::set<std::string> score_flags = {"--run",    "--model",   "--output", "--root",
                                        "--device", "--threads", "--json",   "--help"};
+  std::set<std::string> why_flags = {"--run",   "--model", "--window", "--time",
+                                     "--event", "--root",  "--json",   "--help"};
   std::set<std::string> adapt_flags = {"--model", "--output", "--force",
                                        "--root",  "--json",   "--help"};
-  const auto add_options = [&](const char* of_kind, std::set<std::string>& to) {
+  const auto add_options = [&](const char* of_kind, auto options, std::set<std::string>& to) {
     const PluginDescription* plugin = catalog.find_taking(of_kind);
     if (plugin == nullptr) return;
-    for (const std::string& name : option_names(plugin->options)) to.insert(flag_of(name));
+    for (const std::string& name : option_names(options(*plugin))) to.insert(flag_of(name));
   };
-  add_options(kind::kLog, score_flags);
-  add_options(kind::kBenignLog, adapt_flags);
+  add_options(kind::kLog, score_options, score_flags);
+  add_options(kind::kLog, why_options, why_flags);
+  add_options(kind::kBenignLog, adapt_options, adapt_flags);
   const std::vector<std::string> presets = preset_names(default_preset_folders());
   std::set<std::string> cards;
   for (const Card& card : known_cards()) cards.insert(card.name);
   const std::vector<std::string> sites = site_names(site_folders());
-  return {joined(visible),     joined(stages), joined({presets.begin(), presets.end()}),
-          joined(flags),       joined(keys),   joined(score_flags),
-          joined(adapt_flags), joined(cards),  joined({sites.begin(), sites.end()})};
+  return {joined(visible),
+          joined(stages),
+          joined({presets.begin(), presets.end()}),
+          joined(flags),
+          joined(keys),
+          joined(score_flags),
+          joined(why_flags),
+          joined(adapt_flags),
+          joined(cards),
+          joined({sites.begin(), sites.end()})};
 }
 
 /// Puts each word list in the place of its @name@.
@@ -80,11 +91,11 @@ std::string filled(std::string script, const CompletionWords& words) {
       {"@verbs@", &words.verbs},         {"@stages@", &words.stages},
       {"@presets@", &words.presets},     {"@flags@", &words.run_flags},
       {"@keys@", &words.keys},           {"@devices@", &words.devices},
-      {"@score@", &words.score_flags},   {"@adapt@", &words.adapt_flags},
-      {"@cards@", &words.cards},         {"@memory@", &words.memory_flags},
-      {"@submit@", &words.submit_flags}, {"@jobs@", &words.jobs_flags},
-      {"@sites@", &words.sites},         {"@report@", &words.report_flags},
-      {"@runs@", &words.runs_flags}};
+      {"@score@", &words.score_flags},   {"@why@", &words.why_flags},
+      {"@adapt@", &words.adapt_flags},   {"@cards@", &words.cards},
+      {"@memory@", &words.memory_flags}, {"@submit@", &words.submit_flags},
+      {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites},
+      {"@report@", &words.report_flags}, {"@runs@", &words.runs_flags}};
   for (const auto& [mark, text] : places) {
     for (size_t at; (at = script.find(mark)) != std::string::npos;) {
       script.replace(at, std::string(mark).size(), *text);
@@ -123,6 +134,7 @@ _kdgat() {
           report) words="@report@" ;;
           runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare rm"; else words="@runs@"; fi ;;
           score) words="@score@" ;;
+          why) words="@why@" ;;
           adapt) words="@adapt@" ;;
           sync) words="--root --to --follow --json" ;;
           completion) words="bash zsh fish" ;;
@@ -166,6 +178,7 @@ _kdgat() {
           report) found=(@report@) ;;
           runs) if (( CURRENT == 3 )); then found=(list show compare rm); else found=(@runs@); fi ;;
           score) found=(@score@) ;;
+          why) found=(@why@) ;;
           adapt) found=(@adapt@) ;;
           sync) found=(--root --to --follow --json) ;;
           completion) found=(bash zsh fish) ;;
@@ -230,6 +243,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   add_flags("report", words.report_flags);
   add_flags("runs", words.runs_flags);
   add_flags("score", words.score_flags);
+  add_flags("why", words.why_flags);
   add_flags("adapt", words.adapt_flags);
   add_flags("sync", "--root --to --follow --json");
   return out;

@@ -20,6 +20,7 @@
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/log_stage.h"
 
 namespace kdgat {
 namespace {
@@ -135,6 +136,9 @@ class Lines {
     if (!request.output.empty()) file_.emplace(request.output);
   }
 
+  /// A window has at most so many reasons: a column each, where columns are not yet named.
+  void set_reasons(std::size_t most) { reasons_ = most; }
+
   /// Throws nothing: it is called from inside the stage.
   void add(const json& event) {
     const bool is_window = kind_of(event) == EventKind::kWindow;
@@ -169,13 +173,18 @@ class Lines {
   std::string csv_line(const WindowEvent& window) {
     std::string line;
     if (!std::exchange(has_header_, true)) {
-      line = std::string("time,window,row,ids,score,decision") + (names_files_ ? ",file\n" : "\n");
+      line = "time,window,row,ids,score,decision";
+      for (std::size_t i = 1; i <= reasons_; ++i) line += ",reason_" + std::to_string(i);
+      line += names_files_ ? ",file\n" : "\n";
     }
     line += window.time.is_null() ? "" : format_number("%.6f", window.time.get<double>());
     for (const int64_t number : {window.window, window.row, window.ids}) {
       line += "," + std::to_string(number);
     }
     line += format_number(",%.9g,", static_cast<double>(window.score)) + window.decision;
+    for (std::size_t i = 0; i < reasons_; ++i) {
+      line += "," + (i < window.reasons.size() ? csv_field(window.reasons[i]) : "");
+    }
     if (names_files_) line += "," + csv_field(window.file);
     return line + "\n";
   }
@@ -205,6 +214,7 @@ class Lines {
   std::ostream& out_;
   bool is_json_, names_files_, is_live_;
   bool has_header_ = false, is_closed_ = false;
+  std::size_t reasons_ = 0;
   std::exception_ptr failure_;
   std::optional<AtomicFile> file_;
 };
@@ -234,6 +244,9 @@ rows behind the last full window are not. Columns:
   score      probability of attack (classifier), reconstruction error (autoencoder), log-odds
              above the threshold (detector)
   decision   attack, benign, or calibration: taken as benign to set the threshold
+  reason_1 .. reason_3   of a detector's flagged window: what made most of its score, an id and what
+             it did, "316: 41 frames where 10 are usual; gap of 0.5 ms where 10 ms is usual"; empty
+             where there is no more to say; kdgat why says all. --reasons=false leaves them out
   file       for a folder of logs
 
 A detector's flagged windows that are near one another are one alarm: with --json a line when it
@@ -255,32 +268,15 @@ Exit codes: 0 every window was scored; 2 usage, or no threshold; 3 the log or th
 read, or fills no window; 130 and 143 stopped by a signal, after the lines written so far.
 )";
 
-std::string score_help(const std::vector<std::string>&, const PluginCatalog& catalog) {
-  const PluginDescription* plugin = catalog.find_taking(kind::kLog);
-  return kScoreHelp + (plugin == nullptr ? "" : options_text(plugin->options)) + kScoreEnd;
-}
-
 int score_verb(Context& context, const std::vector<std::string>& arguments) {
-  const PluginDescription* plugin = context.catalog.find_taking(kind::kLog);
-  if (plugin == nullptr) {
-    throw Error(ExitCode::kPlugin, "the score plugin is not there", "see kdgat plugins list");
-  }
-  ScoreRequest request = read_request(context, plugin->options, arguments);
+  const PluginDescription& plugin = stage_behind("score", kind::kLog, context.catalog);
+  ScoreRequest request = read_request(context, score_options(plugin), arguments);
   require_input(request.log);
   const fs::path model = find_model(request.run, request.model, request.root, context.catalog);
   if (is_live(request.log)) request.options["batch"] = 1;
-  const StageCall call{
-      "run",
-      *plugin,
-      {{"step", plugin->name},
-       {"options", request.options},
-       {"device", request.device},
-       {"threads", plain_scalar(request.threads).value},
-       {"inputs",
-        {{"model",
-          json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
-         {"log", json::array({{{"name", "log"}, {"kind", kind::kLog}, {"path", request.log}}})}}}}};
-
+  StageCall call = log_stage_call(plugin, request.options, model, request.log);
+  call.request["device"] = request.device;
+  call.request["threads"] = plain_scalar(request.threads).value;
   install_signal_flags();
   Lines lines(context, request);
   const auto status = make_terminal_status(
@@ -292,6 +288,9 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
         const EventKind kind = kind_of(event);
         if (kind == EventKind::kAlarm && !context.json) alarms.add(event.get<AlarmEvent>());
         if (kind == EventKind::kWindow || kind == EventKind::kAlarm) return lines.add(event);
+        if (kind == EventKind::kMetrics) {
+          lines.set_reasons(static_cast<std::size_t>(event.get<MetricsEvent>().index));
+        }
         if (kind != EventKind::kLog) return;
         const LogEvent log = event.get<LogEvent>();
         status->message(log.level, log.message);
@@ -300,11 +299,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
         return lines.is_stopped() ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
       });
   if (lines.is_closed()) return 0;
-  if (answer.code != 0 && !lines.is_stopped()) {
-    // A wait cut short by a signal says only that it was interrupted.
-    throw Error(static_cast<ExitCode>(pending_signal() != 0 ? pending_signal() : answer.code),
-                answer.diagnostics);
-  }
+  if (!lines.is_stopped()) require_done(answer);
   lines.finish();
   if (lines.is_closed()) return 0;
   alarms.finish();
@@ -318,7 +313,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
 
 Verb make_score_verb() {
   return {"score", "score the windows of a log with a trained model", Needs::kCatalog, score_verb,
-          score_help};
+          help_around(kScoreHelp, kind::kLog, score_options, kScoreEnd)};
 }
 
 }  // namespace kdgat

@@ -3,7 +3,8 @@
   scripts/bench latency --logs DIR
 
 The classifiers are those of one epoch: the time does not depend on the weights. The detector is a whole one, its
-windows are those behind the beginning of the log, and the rule that it is held against is part of its time."""
+windows are those behind the beginning of the log, and the rule that it is held against is part of its time. What made
+the score of a window is asked of flagged ones alone, beside that time."""
 import pathlib
 
 from benches.common import Failed, Figure, Setup, median
@@ -30,6 +31,10 @@ def measure(build, args):
                          goal="goal 500 us" if share == "p99" else "")
         for part in ("text", "detector", "rule"):
             yield Figure(f"  of it {part}, p50", median(r[part + "_us"]["p50"] for r in runs), "us", less=True)
+        for share in ("p50", "p99"):
+            if all(r["flagged"] for r in runs):
+                yield Figure(f"reasons of a flagged window, {share}", median(r["reasons_us"][share] for r in runs), "us", less=True,
+                             goal="goal 20,000 us" if share == "p99" else "")
     for size in ("student", "teacher"):
         if args.size not in ("", size):
             continue

@@ -8,9 +8,10 @@ from reproduces.graphs import Graphs
 from reproduces.kinds import HiddenKinds, Masquerade
 from reproduces.lab import Lab
 from reproduces.parts import Across, BenignOnly, Doubts, Labelled
+from reproduces.reasons import Reasons
 from reproduces.study import HCRL, ROAD, SET_03
 
-STUDIES = (Labelled, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget, Doubts, Graphs, Cost)
+STUDIES = (Labelled, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget, Doubts, Reasons, Graphs, Cost)
 NAMES = tuple(study.name for study in STUDIES)
 
 

@@ -3,95 +3,147 @@
 #include <algorithm>
 #include <map>
 
-#include "data/can/relative_windows.h"
-
 namespace kdgat::detector {
 namespace {
 
-constexpr double kLeast = 0.05;      // log-odds: less is no difference
-constexpr int64_t kMostUnknown = 8;  // ids that are taken out one by one
+using graph::ComparedFrame;
+using graph::RelativeWindow;
+using graph::RelativeWindows;
 
-/// Scores a window among its neighbours, with an id left out.
-class Without {
+// What is taken out must make so large a share of all that ids make, and so much in log-odds.
+constexpr double kLeastShare = 0.05, kLeast = 0.05;
+
+/// What can be taken out: an id, or the unknown ids together.
+struct Candidate {
+  std::vector<uint32_t> keys;
+  int64_t frames = 0;
+  double alone = 0;  // the score of a window with nothing else
+};
+
+std::vector<Candidate> candidates_of(const RelativeWindows& windows) {
+  std::map<uint32_t, int64_t> known, unknown;
+  int64_t unknown_frames = 0;
+  for (const ComparedFrame& frame : windows.frames()) {
+    const bool is_known = frame.kind == ComparedFrame::Kind::kKnown;
+    ++(is_known ? known : unknown)[frame.key];
+    unknown_frames += is_known ? 0 : 1;
+  }
+  for (const graph::Silence& silence : windows.silences()) known[silence.key];
+  std::vector<Candidate> out;
+  out.reserve(known.size() + 2);
+  for (const auto& [key, frames] : known) out.push_back({{key}, frames, 0});
+  std::vector<std::pair<uint32_t, int64_t>> by_frames(unknown.begin(), unknown.end());
+  std::stable_sort(by_frames.begin(), by_frames.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Candidate together;
+  for (const auto& [key, frames] : by_frames) {
+    if (2 * frames > unknown_frames) {
+      out.push_back({{key}, frames, 0});
+    } else {
+      together.keys.push_back(key);
+      together.frames += frames;
+    }
+  }
+  if (!together.keys.empty()) out.push_back(std::move(together));
+  return out;
+}
+
+/// Takes candidates out of a window and scores what is left.
+class Leftover {
  public:
-  Without(const DetectorModel& model, const graph::VehicleProfile& profile,
-          const Decision& decision, std::span<const LogRow> rows, std::size_t first)
-      : model_(model), profile_(profile), decision_(decision), rows_(rows), first_(first) {}
+  Leftover(const DetectorModel& model, const Decision& decision, const RelativeWindows& windows)
+      : model_(model),
+        decision_(decision),
+        windows_(windows),
+        window_(windows.window()),
+        score_(model.score(window_, decision)) {}
 
-  /// `leave_out` gets a key. Where fewer than two rows are left there is no window: a score of none.
-  template <class LeaveOut>
-  double score(LeaveOut leave_out) const {
-    const auto stays = [&](const LogRow& row) { return !leave_out(row.frame.key()); };
-    const auto window = static_cast<std::size_t>(model_.window);
-    const auto size =
-        std::count_if(rows_.begin() + at(first_), rows_.begin() + at(first_ + window), stays);
-    if (size < 2) return kNothing;
-    // The window keeps its rows: its size is theirs, and those ahead are so many windows of that size.
-    auto ahead = std::count_if(rows_.begin(), rows_.begin() + at(first_), stays);
-    const auto skipped = ahead % size;
-    ahead -= skipped;
-    graph::RelativeWindows windows(profile_, size);
-    std::ptrdiff_t row = 0;
-    for (const LogRow& one : rows_) {
-      if (!stays(one) || row++ < skipped) continue;
-      if (one.restarts) windows.restart();
-      if (windows.add(one.frame) && windows.window().first_row == ahead) {
-        return model_.score(windows.window(), decision_);
-      }
-    }
-    while (windows.finish()) {
-      if (windows.window().first_row == ahead) break;
-    }
-    return model_.score(windows.window(), decision_);
+  double score() const { return score_; }
+  const RelativeWindow& window() const { return window_; }
+  double score_without(const Candidate& one) const {
+    const RelativeWindow less = without(one);
+    return less.x == window_.x ? score_ : model_.score(less, decision_);
+  }
+  double score_alone(const Candidate& one) const {
+    return model_.score(windows_.only(one.keys), decision_);
+  }
+  /// Of a window in which nothing is looked at.
+  double score_of_none() const { return model_.score(windows_.only({}), decision_); }
+  void take(const Candidate& one) {
+    window_ = without(one);
+    gone_.insert(gone_.end(), one.keys.begin(), one.keys.end());
+    score_ = model_.score(window_, decision_);
   }
 
  private:
-  static constexpr double kNothing = -1e3;
-  static std::ptrdiff_t at(std::size_t row) { return static_cast<std::ptrdiff_t>(row); }
+  RelativeWindow without(const Candidate& one) const {
+    std::vector<uint32_t> keys = gone_;
+    keys.insert(keys.end(), one.keys.begin(), one.keys.end());
+    return windows_.without(keys);
+  }
 
   const DetectorModel& model_;
-  const graph::VehicleProfile& profile_;
   const Decision& decision_;
-  std::span<const LogRow> rows_;
-  std::size_t first_;
+  const RelativeWindows& windows_;
+  std::vector<uint32_t> gone_;
+  RelativeWindow window_;
+  double score_;
 };
+
+/// Of candidates the one with the least value; of equal ones that with more frames, then the lower id.
+template <class Value>
+std::vector<Candidate>::iterator least_by(std::vector<Candidate>& candidates, Value value) {
+  auto best = candidates.begin();
+  double least = value(*best);
+  for (auto one = best + 1; one != candidates.end(); ++one) {
+    const double of_this = value(*one);
+    const bool is_better = of_this != least              ? of_this < least
+                           : one->frames != best->frames ? one->frames > best->frames
+                                                         : one->keys < best->keys;
+    if (!is_better) continue;
+    best = one;
+    least = of_this;
+  }
+  return best;
+}
 
 }  // namespace
 
-std::vector<uint32_t> ids_behind(const DetectorModel& model, const graph::VehicleProfile& profile,
-                                 const Decision& decision, std::span<const LogRow> rows,
-                                 std::size_t first, std::size_t most) {
-  struct Part {
-    uint32_t key;
-    double loss;
-    bool is_unknown;
-    int64_t frames;  // in the window
-  };
-  std::map<uint32_t, int64_t> frames;  // ids that fell silent count, too
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool is_inside = i >= first && i < first + static_cast<std::size_t>(model.window);
-    frames[rows[i].frame.key()] += is_inside ? 1 : 0;
+Blame blame_of(const DetectorModel& model, const Decision& decision, const RelativeWindows& windows,
+               std::size_t most) {
+  std::vector<Candidate> candidates = candidates_of(windows);
+  Leftover left(model, decision, windows);
+  const double nothing = left.score_of_none();
+  const double least = std::max(kLeast, kLeastShare * (left.score() - nothing));
+  Blame out{left.score(), {}, left.score()};
+  while (out.parts.size() < most && left.score() - nothing > least) {
+    const double before = left.score();
+    const RelativeWindow as_it_was = left.window();
+    BlamedIds part;
+    const auto take = [&](std::vector<Candidate>::iterator one) {
+      left.take(*one);
+      part.keys.insert(part.keys.end(), one->keys.begin(), one->keys.end());
+      candidates.erase(one);
+    };
+    const auto best =
+        least_by(candidates, [&](const Candidate& one) { return left.score_without(one); });
+    if (before - left.score_without(*best) > least) {
+      take(best);
+    } else if (before <= 0) {
+      break;  // what is left would not be flagged: of no single id more is to be said
+    } else {
+      for (Candidate& one : candidates) one.alone = left.score_alone(one);
+      while (!candidates.empty() && before - left.score() <= least) {
+        take(least_by(candidates, [](const Candidate& one) { return -one.alone; }));
+      }
+    }
+    part.score = before - left.score();
+    for (std::size_t c = 0; c < part.columns.size(); ++c) {
+      part.columns[c] = left.window().x[c] < as_it_was.x[c];
+    }
+    out.parts.push_back(std::move(part));
   }
-  const Without without(model, profile, decision, rows, first);
-  const double whole = without.score([](uint32_t) { return false; });
-  std::vector<Part> parts;
-  int64_t unknown = 0;
-  for (const auto& [key, count] : frames) {
-    const bool is_unknown = profile.find(key) == nullptr;
-    // Of a flood of unknown ids the first ones stand for all.
-    if (is_unknown && (count == 0 || ++unknown > kMostUnknown)) continue;
-    const double loss =
-        whole - without.score([left_out = key](uint32_t other) { return other == left_out; });
-    if (loss > kLeast || is_unknown) parts.push_back({key, loss, is_unknown, count});
-  }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
-    if (std::max(a.loss, kLeast) != std::max(b.loss, kLeast)) return a.loss > b.loss;
-    return a.is_unknown != b.is_unknown ? a.is_unknown : a.frames > b.frames;
-  });
-  std::vector<uint32_t> out;
-  for (const Part& part : parts) {
-    if (out.size() < most) out.push_back(part.key);
-  }
+  out.rest = left.score();
   return out;
 }
 

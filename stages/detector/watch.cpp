@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "detector/blame.h"
 #include "detector/find_vehicle.h"
 #include "kdgat/error.h"
 
@@ -97,7 +98,7 @@ void Watch::begin(const graph::VehicleProfile& profile, const Vehicle* vehicle, 
   own_ = own;
   decision_ = &model_.decision(vehicle != nullptr ? vehicle->own : own);
   windows_.emplace(profile, model_.window);
-  recent_.resize(static_cast<std::size_t>((kBlameAhead + 2) * model_.window));
+  recent_.resize(static_cast<std::size_t>((kKeptAhead + 2) * model_.window));
   for (const LogRow& row : std::exchange(heard_, {})) judge(row);
 }
 
@@ -115,7 +116,8 @@ void Watch::judge(const LogRow& row) {
   if (windows_->add(row.frame)) give();
 }
 
-std::vector<uint32_t> Watch::ids_behind(std::size_t most) const {
+Reasons Watch::reasons(std::size_t most) const {
+  const Blame parts = blame_of(model_, *decision_, *windows_, most);
   const auto size = static_cast<int64_t>(recent_.size());
   const int64_t from = std::max<int64_t>(0, judged_ - size);
   std::vector<LogRow> rows;
@@ -123,8 +125,14 @@ std::vector<uint32_t> Watch::ids_behind(std::size_t most) const {
   for (int64_t row = from; row < judged_; ++row) {
     rows.push_back(recent_[static_cast<std::size_t>(row % size)]);
   }
-  return detector::ids_behind(model_, profile(), *decision_, rows,
-                              static_cast<std::size_t>(next_.relative.first_row - from), most);
+  const Evidence evidence{profile(), *windows_, rows,
+                          static_cast<std::size_t>(next_.relative.first_row - from)};
+  Reasons out{parts.score, {}, parts.rest, {}};
+  for (const BlamedIds& part : parts.parts) {
+    out.reasons.push_back(reason_of(part, evidence));
+    out.keys.insert(out.keys.end(), part.keys.begin(), part.keys.end());
+  }
+  return out;
 }
 
 void Watch::give() {
@@ -132,6 +140,7 @@ void Watch::give() {
   next_.time = facts_.front().time;
   next_.ids = facts_.front().ids;
   facts_.pop_front();
+  next_.until = facts_.empty() ? std::numeric_limits<double>::quiet_NaN() : facts_.front().time;
   next_.score = static_cast<float>(model_.score(next_.relative, *decision_));
   next_.is_own = next_.number < own_;
   sink_(next_);

@@ -7,7 +7,7 @@
 // is compared with what was learned so far, and the first odd one ends the beginning.
 //
 // Bounded state whatever ids come: the frames of the beginning, at most kMostOwnFrames, then those of
-// the last windows, to say which ids made one odd, and what RelativeWindows keeps.
+// the last windows, to say what made one odd, and what RelativeWindows keeps.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "data/can/relative_windows.h"
-#include "detector/blame.h"
 #include "detector/detector_model.h"
+#include "detector/reasons.h"
 #include "detector/traffic.h"
 
 namespace kdgat::detector {
@@ -28,10 +28,22 @@ namespace kdgat::detector {
 /// First windows of a log that say of which vehicle it is.
 inline constexpr int64_t kMatchWindows = 100;
 
+/// Windows ahead of one whose frames are kept, so that payloads of rarer ids can be compared.
+inline constexpr int64_t kKeptAhead = 14;
+
+/// Why a window scores what it scores: the reasons' scores and `rest` add up to `score`.
+struct Reasons {
+  double score = 0;
+  std::vector<Reason> reasons;  ///< as Blame::parts
+  double rest = 0;              ///< of everything else
+  std::vector<uint32_t> keys;   ///< of all reasons, in their order
+};
+
 struct JudgedWindow {
   int64_t number = 0;  ///< in its log, from 0
   graph::RelativeWindow relative;
   double time = 0;      ///< of its first row as the log has it; NaN where it has none
+  double until = 0;     ///< the same of the window behind it; NaN where there is none
   int64_t ids = 0;      ///< distinct, on each bus
   float score = 0;      ///< DetectorModel::score()
   bool is_own = false;  ///< the profile was learned from it: it says nothing of the window
@@ -71,8 +83,8 @@ class Watch {
   }
   /// Not while it listens: an odd window ended the beginning of a log without labels.
   bool ended_early() const { return own_ > 0 && own_ == odd_; }
-  /// From within the sink alone: at most `most` ids that made its window odd, see blame.h.
-  std::vector<uint32_t> ids_behind(std::size_t most) const;
+  /// From within the sink alone: at most `most` reasons for its window's score, see blame.h.
+  Reasons reasons(std::size_t most) const;
 
  private:
   void listen(bool is_end);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "detector/detector_model.h"
 #include "detector/traffic.h"
 #include "detector/watch.h"
+#include "score/explanations.h"
 
 namespace kdgat::score {
 namespace {
@@ -23,7 +25,8 @@ using detector::JudgedWindow;
 using detector::Vehicle;
 using nlohmann::json;
 
-json time_of(double seconds) { return std::isnan(seconds) ? json() : json(seconds); }
+/// Told of a flagged window.
+constexpr std::size_t kReasons = 3;
 
 /// Throws Error(kUsage) where the model knows no vehicle of that name.
 const Vehicle& vehicle_named(const DetectorModel& model, const std::string& name) {
@@ -39,9 +42,11 @@ const Vehicle& vehicle_named(const DetectorModel& model, const std::string& name
 class LogWatch {
  public:
   LogWatch(const DetectorModel& model, const ScoreOptions& options, const graph::LogFile& file,
-           const Host& host)
+           const Host& host, Explanations& explanations)
       : file_(file),
         host_(host),
+        explanations_(explanations),
+        gives_reasons_(options.reasons),
         threshold_(options.threshold.empty() ? 0 : options.threshold.front()),
         alarms_(threshold_),
         watch_(model, file.name, options.calibrate > 0 ? options.calibrate : model.own_windows,
@@ -52,16 +57,18 @@ class LogWatch {
   void read(graph::CanLog& log) {
     constexpr int64_t kOften = 0x1000;  // rows between two looks whether to stop
     graph::CanFrame frame;
-    while (log.next(frame)) {
+    while (!explanations_.is_done() && log.next(frame)) {
       watch_.add(frame, log.restarted());
       problems_.add(frame.key(), frame.time, frame.label == 1, log.restarted());
       if (log.rows() % kOften == 0) stop_if_cancelled();
     }
+    if (explanations_.is_done()) return;
     watch_.finish();
     for (const std::string& sentence : problems_.sentences()) {
       host_.log("warning", file_.name + ": " + sentence);
     }
     if (alarms_.finish() == AlarmStream::Change::kClosed) tell_alarm(false);
+    explanations_.finish_log(file_.name, windows_, alarm_);
   }
 
   int64_t windows() const { return windows_; }
@@ -83,27 +90,37 @@ class LogWatch {
     const bool is_flagged = !window.is_own && window.score > threshold_;
     flagged_ += is_flagged ? 1 : 0;
     const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
-    host_.emit(WindowEvent{file_.name,
-                           window.number,
-                           time_of(window.time),
-                           window.relative.first_row,
-                           window.ids,
-                           window.score,
-                           decision,
-                           {}});
-    if (window.is_own) return;
-    const AlarmStream::Change change = alarms_.add(window.number, window.score);
-    if (change == AlarmStream::Change::kOpened) begin_ = window.time;
+    std::optional<detector::Reasons> reasons;
+    if (is_flagged && gives_reasons_) reasons = watch_.reasons(kReasons);
+    host_.emit(WindowEvent{file_.name, window.number, time_json(window.time),
+                           window.relative.first_row, window.ids, window.score, decision,
+                           texts_of(reasons)});
+    const AlarmStream::Change change =
+        window.is_own ? AlarmStream::Change::kNone : alarms_.add(window.number, window.score);
+    const bool opens = change == AlarmStream::Change::kOpened;
+    if (opens) begin_ = window.time;
     if (is_flagged) end_ = window.relative.end;
-    if (is_flagged && (change == AlarmStream::Change::kOpened ||
-                       window.score > explained_ + detector::kDeadband)) {
+    if (is_flagged && (opens || window.score > explained_ + detector::kDeadband)) {
       explained_ = window.score;
-      ids_.clear();
-      for (const uint32_t key : watch_.ids_behind(kMostIds)) ids_.push_back(detector::id_text(key));
+      if (!reasons) reasons = watch_.reasons(kReasons);
+      ids_ = ids_of(*reasons);
     }
-    if (change != AlarmStream::Change::kNone) {
-      tell_alarm(change == AlarmStream::Change::kOpened);
+    if (change != AlarmStream::Change::kNone) tell_alarm(opens);
+    explanations_.add(file_.name, window, threshold_, alarms_, alarm_, watch_);
+  }
+
+  static std::vector<std::string> texts_of(const std::optional<detector::Reasons>& reasons) {
+    std::vector<std::string> out;
+    if (!reasons) return out;
+    for (const detector::Reason& one : reasons->reasons) out.push_back(one.text());
+    return out;
+  }
+  static std::vector<std::string> ids_of(const detector::Reasons& reasons) {
+    std::vector<std::string> out;
+    for (const uint32_t key : reasons.keys) {
+      if (out.size() < kReasons) out.push_back(detector::id_text(key));
     }
+    return out;
   }
 
   void tell_vehicle() const {
@@ -117,34 +134,43 @@ class LogWatch {
 
   void tell_alarm(bool is_open) {
     const detector::Alarm& alarm = alarms_.alarm();
-    host_.emit(AlarmEvent{file_.name, alarm_, is_open, time_of(begin_), time_of(end_), alarm.first,
-                          alarm.last, alarm.windows, alarm.peak, ids_});
-    if (!is_open) ++alarm_;
+    host_.emit(AlarmEvent{file_.name, alarm_, is_open, time_json(begin_), time_json(end_),
+                          alarm.first, alarm.last, alarm.windows, alarm.peak, ids_});
+    if (is_open) return;
+    explanations_.close(alarm, begin_, end_);
+    ++alarm_;
   }
 
   const graph::LogFile& file_;
   const Host& host_;
+  Explanations& explanations_;
+  bool gives_reasons_;
   double threshold_;
   AlarmStream alarms_;
   detector::Watch watch_;
   detector::LogProblems problems_;
-  static constexpr std::size_t kMostIds = 3;
   double begin_ = 0, end_ = 0;    // of the alarm
   float explained_ = 0;           // score of the window that ids_ are of
-  std::vector<std::string> ids_;  // see ids_behind()
+  std::vector<std::string> ids_;  // of its reasons
   int64_t windows_ = 0, flagged_ = 0, alarm_ = 0;
 };
 
 class DetectorScoring : public LogScoring {
  public:
   DetectorScoring(DetectorModel model, const ScoreOptions& options, const Host& host)
-      : model_(std::move(model)), options_(options), host_(host) {}
+      : model_(std::move(model)), options_(options), host_(host), explanations_(options, host) {
+    if (options.reasons) host.metrics("reasons", kReasons, json::object());
+  }
 
   void read(const graph::LogFile& file) override {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     graph::CanLog log(graph::LineReader(file.path, stopped), options_.format, options_.strict);
-    LogWatch watch(model_, options_, file, host_);
+    LogWatch watch(model_, options_, file, host_, explanations_);
     watch.read(log);
+    if (explanations_.is_done()) {
+      windows_ += watch.windows();
+      return;
+    }
     if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
     for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
     if (watch.windows() == 0) {
@@ -163,6 +189,7 @@ class DetectorScoring : public LogScoring {
   }
 
   StageResult result() const override {
+    explanations_.send();
     StageResult out = LogScoring::result();
     out.metrics["alarms"] = alarms_;
     *out.summary += ", " + grouped(alarms_) + (alarms_ == 1 ? " alarm" : " alarms");
@@ -173,6 +200,7 @@ class DetectorScoring : public LogScoring {
   DetectorModel model_;
   const ScoreOptions& options_;
   const Host& host_;
+  Explanations explanations_;
   int64_t alarms_ = 0;
 };
 

@@ -154,6 +154,10 @@ std::unique_ptr<LogScoring> open_network(const fs::path& file, const ScoreOption
     throw Error(ExitCode::kUsage,
                 file.string() + " knows no vehicles: --vehicle is for a detector");
   }
+  if (options.explain != "none") {
+    throw Error(ExitCode::kUsage, file.string() + ": reasons are told by a detector alone",
+                "train one: kdgat run --preset detector; it is a detector.json");
+  }
   Model model = load(file, device);
   if (!model.threshold && options.threshold.empty() && options.calibrate == 0) {
     throw Error(ExitCode::kUsage,
@@ -181,10 +185,15 @@ json Score::run(const Options& options, const Request& request, Host& host) {
                                                   ? open_detector(model, options, request, host)
                                                   : open_network(model, options, request, host);
   std::vector<Diagnostic> notes;
-  for (const graph::LogFile& file :
-       graph::find_log_files(request.input("log").path, {}, false, notes)) {
-    scoring->read(file);
+  const std::vector<graph::LogFile> files =
+      graph::find_log_files(request.input("log").path, {}, false, notes);
+  if (files.size() > 1 && options.explains_one()) {
+    throw Error(ExitCode::kUsage,
+                request.input("log").path.string() + " holds " + std::to_string(files.size()) +
+                    " logs, and each has a " + options.explain + " of that number",
+                "name one of the logs");
   }
+  for (const graph::LogFile& file : files) scoring->read(file);
   if (scoring->windows() == 0) {
     throw Error(ExitCode::kData, "no window: a window needs two rows", "",
                 request.input("log").path.string());

@@ -17,8 +17,11 @@ struct Score {
   /// Sends an event for each window, in order: {"event":"window","file","window" (in its log, from
   /// 0), "time" (of its first row, null where the log has none),"row" (its first, from 0),"ids"
   /// (distinct),"score","decision" ("attack", "benign", or "calibration" for a window that was
-  /// taken as benign)}. Of a detector also for each alarm, see AlarmEvent; a window is sent when the
-  /// one behind it is complete. The result counts windows, attacks and a detector's alarms.
+  /// taken as benign),"reasons" (texts)}. Of a detector also for each alarm, see AlarmEvent; a window
+  /// is sent when the one behind it is complete. A detector that gives reasons says ahead of the
+  /// windows how many one has at most: {"event":"metrics","what":"reasons","index"}. With
+  /// options.explain see Explanations::send(). The result counts windows, attacks and a detector's
+  /// alarms.
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 

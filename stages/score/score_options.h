@@ -18,6 +18,13 @@ struct ScoreOptions {
   bool strict = false;
   int64_t batch = 256;
   std::string vehicle;
+  bool reasons = true;
+  std::string explain = "none";
+  double explain_at = 0;
+  int64_t top = 5;
+
+  /// One window, or one alarm, of one log.
+  bool explains_one() const { return explain != "none" && explain != "alarms"; }
 
   static auto table() {
     using O = ScoreOptions;
@@ -43,7 +50,19 @@ struct ScoreOptions {
             .runtime(),
         field("vehicle", &O::vehicle,
               "With a detector: the vehicle of it that the logs are of, by name; empty = found by "
-              "the first windows of each log.")};
+              "the first windows of each log."),
+        field("reasons", &O::reasons,
+              "With a detector: each flagged window comes with the three ids, in words, that made "
+              "most of its score."),
+        field(
+            "explain", &O::explain,
+            "With a detector: the parts of a score, by id, of the highest window of each alarm, of "
+            "the window or alarm with the number explain_at, or of the window at that time.")
+            .choices({"none", "alarms", "alarm", "window", "time"}),
+        field("explain_at", &O::explain_at,
+              "Which window or alarm is explained, from 0; or a time in seconds."),
+        field("top", &O::top, "Ids of a score that are told apart where it is explained.")
+            .range(1, 20)};
   }
 
   std::vector<Diagnostic> validate() const {

@@ -85,12 +85,14 @@ void measure(const std::string& model_file, const std::string& log, int rounds) 
             << '\n';
 }
 
+constexpr std::size_t kReasons = 5;  // as kdgat why tells
+
 /// Windows after the beginning that is listened to; beside the detector the rule that it is held
-/// against.
+/// against, and of flagged windows their reasons.
 void measure_detector(const std::string& model_file, const std::string& log, int rounds) {
   const auto model = detector::DetectorModel::read(model_file);
   const std::string text = text_of(log);
-  std::vector<double> whole, reading, judging, rule_only;
+  std::vector<double> whole, reading, judging, rule_only, reasons;
   std::vector<graph::CanFrame> frames(static_cast<std::size_t>(model.window));
   double sum = 0;
   for (int round = 0; round <= rounds; ++round) {
@@ -120,7 +122,21 @@ void measure_detector(const std::string& model_file, const std::string& log, int
     }
   }
   if (whole.empty()) throw std::runtime_error(log + ": nothing is left of it behind its beginning");
+  const detector::Watch* watching = nullptr;
+  detector::Watch watch(model, log, detector::kOwnWindows, [&](const detector::JudgedWindow& one) {
+    if (one.is_own || one.score <= 0) return;
+    const auto begin = Clock::now();
+    sum += watching->reasons(kReasons).rest;
+    reasons.push_back(microseconds(begin, Clock::now()));
+  });
+  watching = &watch;
+  graph::CanLog file(graph::LineReader(log, text), "auto", false);
+  for (graph::CanFrame frame; file.next(frame);) watch.add(frame, file.restarted());
+  watch.finish();
+  const json of_flagged = reasons.empty() ? json() : percentiles(reasons);
   std::cout << json{{"windows", whole.size()},
+                    {"flagged", reasons.size()},
+                    {"reasons_us", of_flagged},
                     {"window_us", percentiles(whole)},
                     {"text_us", percentiles(reading)},
                     {"detector_us", percentiles(judging)},

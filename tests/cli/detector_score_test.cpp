@@ -1,10 +1,11 @@
-// kdgat score with a detector, and kdgat adapt: the windows of raw logs with the scores that the
-// run gave them, alarms, and vehicles that are learned afterwards.
+// kdgat score with a detector, kdgat why and kdgat adapt: the windows of raw logs with the scores that
+// the run gave them, alarms and reasons, and vehicles that are learned afterwards.
 #include <signal.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> out;
   for (std::string one; std::getline(in, one, ',');) out.push_back(one);
+  if (line.ends_with(',')) out.emplace_back();
   return out;
 }
 
@@ -122,7 +124,7 @@ TEST_CASE("alarms are lines of JSON, or a sentence at the end", "[score][detecto
   REQUIRE(windows.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(windows[i].at("decision") == rows[i].at("decision"));
-    CHECK(windows[i].size() == 7);
+    CHECK(windows[i].size() == (rows[i].at("decision") == "attack" ? 8 : 7));
   }
   REQUIRE(alarms.size() >= 2);
   CHECK(alarms.size() % 2 == 0);
@@ -147,6 +149,117 @@ TEST_CASE("alarms are lines of JSON, or a sentence at the end", "[score][detecto
   REQUIRE(first != lines.begin());
   CHECK((first - 1)->at("decision") == "attack");
   CHECK((first - 1)->at("window") == first->at("first_window"));
+}
+
+TEST_CASE("flagged windows come with the ids that made them, in words", "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const std::string csv = t.score(kKnown + t.named()).out;
+  CHECK(csv.starts_with("time,window,row,ids,score,decision,reason_1,reason_2,reason_3\n"));
+  const std::vector<Row> rows = table_of(csv);
+  const std::vector<json> lines = json_lines(t.score(kKnown + t.named() + "--json").out);
+  std::vector<json> windows;
+  std::copy_if(lines.begin(), lines.end(), std::back_inserter(windows),
+               [](const json& line) { return line.contains("window"); });
+  REQUIRE(windows.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool is_flagged = rows[i].at("decision") == "attack";
+    const std::string& first = rows[i].at("reason_1");
+    CHECK(first.empty() == !is_flagged);
+    if (!is_flagged) continue;
+    CHECK_THAT(first, Catch::Matches("[0-9A-F]{3}.*: .+"));
+    CHECK(windows[i].at("reasons").at(0) == first);
+    CHECK(windows[i].at("reasons").size() <= 3);
+  }
+  // Random ids make the attack.
+  CHECK(csv.find("not in the profile of this vehicle") != std::string::npos);
+  const std::vector<Row> plain = table_of(t.score(kKnown + t.named() + "--reasons=false").out);
+  REQUIRE(plain.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK_FALSE(plain[i].contains("reason_1"));
+    CHECK(plain[i].at("score") == rows[i].at("score"));
+  }
+}
+
+TEST_CASE("why explains alarms at their highest windows, in parts that add up", "[why][cli]") {
+  const DetectorRun& t = detector_run();
+  const auto why = [&](const std::string& words) {
+    return must_kdgat("why --calibrate 40 " + words, t.scratch.path()).out;
+  };
+  const std::vector<Row> rows = table_of(t.score(kKnown + t.named()).out);
+  const std::vector<json> alarms = json_lines(why(kKnown + t.named() + "--json"));
+  REQUIRE_FALSE(alarms.empty());
+  double before = 1e9;
+  int64_t flagged = 0;
+  for (const json& one : alarms) {
+    const Row& row = rows.at(one.at("window").get<std::size_t>());
+    CHECK(one.at("score").get<double>() == Approx(std::stod(row.at("score"))).margin(1e-4));
+    CHECK(one.at("decision") == "attack");
+    double sum = one.at("everything_else");
+    for (const json& reason : one.at("reasons")) sum += reason.at("contribution").get<double>();
+    CHECK(sum == Approx(one.at("score").get<double>()).margin(1e-4));
+    const json& first = one.at("reasons").at(0);
+    CHECK(row.at("reason_1").find(first.at("words").get<std::string>()) != std::string::npos);
+    CHECK(row.at("reason_1").starts_with(first.at("ids").at(0).at("id").get<std::string>()));
+    CHECK(one.at("score").get<double>() <= before);
+    before = one.at("score");
+    flagged += one.at("alarm").at("windows").get<int64_t>();
+    // The same by its numbers, and by the time of its first row.
+    const std::string number = one.at("alarm").at("number").dump();
+    CHECK(json_lines(why(kKnown + t.named() + "--json --event " + number)) ==
+          std::vector<json>{one});
+    json without_alarm = one;
+    without_alarm["alarm"] = nullptr;
+    const std::vector<json> same = {without_alarm};
+    CHECK(json_lines(why(kKnown + t.named() + "--json --window " + row.at("window"))) == same);
+    CHECK(json_lines(why(kKnown + t.named() + "--json --time " + row.at("time"))) == same);
+  }
+  CHECK(flagged == count_decisions(rows, "attack"));
+
+  const std::string text = why(kKnown + t.named());
+  for (const char* part :
+       {", flagged above 0", "\nalarm 0: ", "this is its highest", "compared with the vehicle of ",
+        "part", "of", "what it did", "everything else", "the score", "not in the profile"}) {
+    INFO(part << " in\n" << text);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  const std::string top = why(kKnown + t.named() + "--top 1 --window " +
+                              alarms.front().at("window").dump() + " --json");
+  CHECK(json::parse(top).at("reasons").size() == 1);
+  const CommandResult piped = run_shell("cat " + std::string(kKnown) + " | " + kdgat_word() +
+                                            " why - --calibrate 40 --json" + t.named(),
+                                        t.scratch.path());
+  CHECK(json_lines(piped.out).size() == alarms.size());
+}
+
+TEST_CASE("why explains windows that were not flagged, or were learned from", "[why][cli]") {
+  const DetectorRun& t = detector_run();
+  const auto why = [&](const std::string& words) { return t.kdgat("why --calibrate 40 " + words); };
+  const CommandResult benign = why(kKnown + t.named() + "--window 1");
+  CHECK(benign.exit_code == 0);
+  CHECK_THAT(benign.out, Catch::Contains("not flagged: the threshold is 0"));
+  const CommandResult learned = why(kStrange + t.named() + "--window 3");
+  CHECK(learned.exit_code == 0);
+  CHECK_THAT(learned.out, Catch::Contains("learned from as what is usual on the vehicle") &&
+                              Catch::Contains("a vehicle never seen"));
+  // Of a folder all alarms of all logs; a high threshold leaves none.
+  const CommandResult folder = why("logs" + t.named() + "--json");
+  CHECK(folder.exit_code == 0);
+  std::set<std::string> files;
+  for (const json& one : json_lines(folder.out)) files.insert(one.at("file"));
+  CHECK(files.size() > 1);
+  // Of many alarms the highest ones.
+  fs::create_directories(t.scratch / "many");
+  for (int i = 0; i < 12; ++i) {
+    fs::copy_file(t.scratch / kKnown, t.scratch / "many" / (std::to_string(i) + ".csv"));
+  }
+  const CommandResult many = why("many" + t.named() + "--json");
+  CHECK(json_lines(many.out).size() == 10);
+  CHECK_THAT(many.err, Catch::Contains("the 10 highest of ") &&
+                           Catch::Contains(" alarms are explained; any other by its number"));
+  const CommandResult none = t.kdgat("why " + (kKnown + t.named()) + "--threshold 1000");
+  CHECK(none.exit_code == 0);
+  CHECK(none.out.empty());
+  CHECK_THAT(none.err, Catch::Contains("no alarm, so nothing to explain"));
 }
 
 TEST_CASE("a detector's threshold moves, and its vehicle may be named", "[score][detector][cli]") {
@@ -256,6 +369,20 @@ TEST_CASE("what a detector cannot score is refused with a hint and a code",
         {"score " + log + t.named() + "--device cuda", 2, "--device"},
         {"score " + log + t.named() + "--vehicle none", 2, "there are: "},
         {"score " + log + t.named() + "--calibrate 1000000", 2, "1000000 frames"},
+        {"why " + log, 2, "needs --model"},
+        {"why --model '" + t.model().string() + "'", 2, "needs a log"},
+        {"why " + log + t.named() + "--window 100000", 2, "has no window 100000"},
+        {"why " + log + t.named() + "--window -1", 2, "--window: -1 is no number from 0 on"},
+        {"why " + log + t.named() + "--event 1000", 2, "it has one, alarm 0"},
+        {"why " + log + t.named() + "--time 1e9", 2, "has no window at 1000000000.000 s"},
+        {"why " + log + t.named() + "--time soon", 2, "is no time in seconds"},
+        {"why " + log + t.named() + "--time 3 --window 4", 2, "give one of them"},
+        {"why logs" + t.named() + "--window 4", 2, "name one of the logs"},
+        {"why " + log + t.named() + "--top 0", 2, "top: 0 is outside [1, 20]"},
+        {"why " + log + t.named() + "--false-alarms 0.1", 2, "unknown flag"},
+        {"score " + log + t.named() + "--explain alarms", 2, "unknown flag"},
+        {"why " + log + " --model cut.json", 3, "cut.json"},
+        {"why absent.csv" + t.named(), 3, "absent.csv"},
         {"adapt", 2, "needs a detector"},
         {"adapt '" + t.model().string() + "'", 2, "needs a log"},
         {"adapt '" + t.model().string() + "' " + log, 2, "needs -o FILE"},
@@ -282,5 +409,12 @@ TEST_CASE("the help of adapt lists all that it takes", "[adapt][cli]") {
     INFO(flag);
     CHECK(said.out.find(std::string(flag) + " ") != std::string::npos);
   }
-  CHECK(must_kdgat("score --help", scratch.path()).out.find("--vehicle ") != std::string::npos);
+  const std::string score = must_kdgat("score --help", scratch.path()).out;
+  const std::string why = must_kdgat("why --help", scratch.path()).out;
+  CHECK(score.find("--vehicle ") != std::string::npos);
+  CHECK(score.find("--explain ") == std::string::npos);
+  for (const char* flag : {"--model", "--window", "--time", "--event", "--top", "--json"}) {
+    CHECK(why.find(std::string(flag) + " ") != std::string::npos);
+  }
+  CHECK(why.find("--explain ") == std::string::npos);
 }

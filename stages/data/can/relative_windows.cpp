@@ -146,8 +146,10 @@ bool RelativeWindows::add(const CanFrame& frame) {
   row = Row();
   row.attack = frame.label == 1;
   row.sender = sender_of(frame);
+  row.key = frame.key();
   if (row.sender >= 0) {
     Sender& sender = senders_[static_cast<std::size_t>(row.sender)];
+    row.key = sender.usual->key();
     const std::size_t length = std::min<std::size_t>(frame.length, kMostPayload);
     row.wrong_length = !sender.usual->lengths.test(length);
     const double asleep = activity_.asleep(frame.channel);
@@ -176,7 +178,7 @@ bool RelativeWindows::add(const CanFrame& frame) {
   }
   if (count_ % size_ != 0) return false;
   ends_[slot] = now;
-  silences_[slot] = silence();
+  listen_for_silence(silences_[slot]);
   if (count_ < 2 * size_) return false;
   complete(count_ / size_ - 2);
   return true;
@@ -191,11 +193,11 @@ bool RelativeWindows::finish() {
 void RelativeWindows::add_times(Sender& sender, Row& row, double time) const {
   if (!sender.keeps_times || std::isnan(time)) return;
   const IdProfile& usual = *sender.usual;
-  float distance = 0;
-  const float off = sender.times.add(time, distance);
+  const float off = sender.times.add(time, row.distance);
   row.off = off >= 1 ? sender.trust : part(off - 2 * sender.tolerance) * sender.trust;
   if (sender.frames == 0) return;
   const Past& last = sender.last();
+  row.gap = static_cast<float>(time - last.time);
   const auto gap = static_cast<float>((time - last.time) / usual.period);
   if (std::isnan(gap)) return;
   row.early = part(usual.early - gap);
@@ -244,60 +246,107 @@ bool RelativeWindows::explained(const Row& row) {
   return row.lone_change && (row.next < 0 || !this->row(row.next).changed);
 }
 
+ComparedFrame RelativeWindows::compared(const Row& row) {
+  using Kind = ComparedFrame::Kind;
+  ComparedFrame out;
+  out.key = row.key;
+  out.kind = row.sender >= 0          ? Kind::kKnown
+             : row.sender == kExcused ? Kind::kExcused
+                                      : Kind::kUnknown;
+  if (row.sender < 0) return out;
+  out.wrong_length = row.wrong_length;
+  out.gap = row.gap;
+  out.distance = row.distance;
+  out.early = explained(row) ? 0 : row.early;
+  out.crowd = out.early;
+  if (row.next >= 0) {
+    const Row& next = this->row(row.next);
+    if (!explained(next)) out.crowd = std::max(out.crowd, next.early);
+  }
+  out.off = row.off;
+  out.fresh = row.compared >= 2 ? row.least_change : 0;
+  out.back = row.back;
+  out.late = row.late;
+  return out;
+}
+
 void RelativeWindows::complete(int64_t number) {
-  constexpr float kEarly = 0.4F, kOff = 0.1F;
   const auto slot = static_cast<std::size_t>(number) % kWindows;
   const int64_t first = number * size_;
   window_ = {first, begins_[slot], ends_[slot], seconds_[slot], static_cast<int32_t>(size_), false,
              {}};
+  frames_.clear();
+  for (int64_t i = first; i < first + size_; ++i) {
+    const Row& row = this->row(i);
+    window_.attack = window_.attack || row.attack;
+    frames_.push_back(compared(row));
+  }
+  silences_at_ = slot;
+  window_.x = columns([](uint32_t) { return true; });
+  given_ = number + 1;
+}
+
+template <class Stays>
+std::array<float, kRelativeColumns> RelativeWindows::columns(Stays stays) const {
+  constexpr float kEarly = 0.4F, kOff = 0.1F;
+  std::array<float, kRelativeColumns> out{};
   const auto column = [&](Relative which) -> float& {
-    return window_.x[static_cast<std::size_t>(which)];
+    return out[static_cast<std::size_t>(which)];
   };
   const auto raise = [&](Relative which, float value) {
     column(which) = std::max(column(which), value);
   };
   const float one = 1.0F / static_cast<float>(size_);
   int64_t excused = 0, unknown = 0;
-  for (int64_t i = first; i < first + size_; ++i) {
-    const Row& row = this->row(i);
-    window_.attack = window_.attack || row.attack;
-    if (row.sender < 0) {
-      ++(row.sender == kExcused ? excused : unknown);
+  for (const ComparedFrame& frame : frames_) {
+    if (!stays(frame.key)) continue;
+    if (frame.kind != ComparedFrame::Kind::kKnown) {
+      ++(frame.kind == ComparedFrame::Kind::kExcused ? excused : unknown);
       continue;
     }
-    if (row.wrong_length) column(Relative::kLength) += one;
-    const float early = explained(row) ? 0 : row.early;
-    float crowd = early;
-    if (row.next >= 0) {
-      const Row& next = this->row(row.next);
-      if (!explained(next)) crowd = std::max(crowd, next.early);
-    }
-    const float fresh = row.compared >= 2 ? row.least_change : 0;
-    const float crowd_off = std::min(crowd, row.off);
-    raise(Relative::kCrowd, crowd);
-    if (early >= kEarly) column(Relative::kCrowdShare) += one;
-    if (row.off > kOff) column(Relative::kOffShare) += one;
+    if (frame.wrong_length) column(Relative::kLength) += one;
+    const float crowd_off = std::min(frame.crowd, frame.off);
+    raise(Relative::kCrowd, frame.crowd);
+    if (frame.early >= kEarly) column(Relative::kCrowdShare) += one;
+    if (frame.off > kOff) column(Relative::kOffShare) += one;
     if (crowd_off > column(Relative::kCrowdOff)) {
       column(Relative::kCrowdOff2) = std::exchange(column(Relative::kCrowdOff), crowd_off);
     } else {
       raise(Relative::kCrowdOff2, crowd_off);
     }
-    raise(Relative::kCrowdBack, std::min(crowd, row.back));
-    raise(Relative::kCrowdNew, std::min(crowd, fresh));
-    raise(Relative::kOffNew, std::min(row.off, fresh));
-    raise(Relative::kOffBack, std::min(row.off, row.back));
-    raise(Relative::kNew, fresh);
-    raise(Relative::kBack, row.back);
-    raise(Relative::kLate, row.late);
+    raise(Relative::kCrowdBack, std::min(frame.crowd, frame.back));
+    raise(Relative::kCrowdNew, std::min(frame.crowd, frame.fresh));
+    raise(Relative::kOffNew, std::min(frame.off, frame.fresh));
+    raise(Relative::kOffBack, std::min(frame.off, frame.back));
+    raise(Relative::kNew, frame.fresh);
+    raise(Relative::kBack, frame.back);
+    raise(Relative::kLate, frame.late);
   }
   if (excused > static_cast<int64_t>(kMostExcused * static_cast<float>(size_))) unknown += excused;
   column(Relative::kUnknown) = rareness(unknown, unknown_frames_);
-  column(Relative::kSilence) = silences_[slot];
-  given_ = number + 1;
+  for (const Silence& silence : silences()) {
+    if (stays(silence.key)) raise(Relative::kSilence, silence.ratio);
+  }
+  column(Relative::kSilence) = std::min(column(Relative::kSilence), kMost);
+  return out;
 }
 
-float RelativeWindows::silence() const {
-  float longest = 0;
+RelativeWindow RelativeWindows::without(std::span<const uint32_t> keys) const {
+  RelativeWindow out = window_;
+  out.x =
+      columns([&](uint32_t key) { return std::find(keys.begin(), keys.end(), key) == keys.end(); });
+  return out;
+}
+
+RelativeWindow RelativeWindows::only(std::span<const uint32_t> keys) const {
+  RelativeWindow out = window_;
+  out.x =
+      columns([&](uint32_t key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); });
+  return out;
+}
+
+void RelativeWindows::listen_for_silence(std::vector<Silence>& out) const {
+  out.clear();
   for (const Sender& sender : senders_) {
     if (sender.frames == 0 || !sender.usual->regular()) continue;
     const IdProfile& usual = *sender.usual;
@@ -307,13 +356,12 @@ float RelativeWindows::silence() const {
     const double longest_usual = usual.period * std::max(usual.late, usual.silence);
     if (seconds - asleep > longest_usual + kSwitchedOff) continue;
     const auto silent = static_cast<float>((seconds - asleep) / longest_usual);
-    if (!(silent > longest)) continue;  // nor without times
+    if (!(silent > 0)) continue;  // nor without times
     // That the bus fell asleep is known some periods of its fastest ids later.
     const bool with_bus = silent > 1 && profile_.rules.quiet &&
                           activity_.quiet(usual.channel, sender.bus_frames, seconds);
-    if (!with_bus) longest = silent;
+    if (!with_bus) out.push_back({usual.key(), silent, static_cast<float>(seconds - asleep)});
   }
-  return std::clamp(longest, 0.0F, kMost);
 }
 
 }  // namespace kdgat::graph

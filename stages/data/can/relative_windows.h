@@ -9,7 +9,9 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -65,6 +67,27 @@ struct RelativeWindow {
   std::array<float, kRelativeColumns> x{};
 };
 
+/// A frame of a window beside what is usual: what the columns are made of.
+struct ComparedFrame {
+  enum class Kind : uint8_t { kKnown, kUnknown, kExcused };  ///< see kMostExcused
+
+  /// CanFrame::key() of the id of the profile that it was compared with; of any other its own.
+  uint32_t key = 0;
+  Kind kind = Kind::kUnknown;
+  bool wrong_length = false;
+  float gap = std::numeric_limits<float>::quiet_NaN();  ///< seconds since the id's last frame
+  float distance = 0;                                   ///< from when it is due, in periods
+  // As in Relative, of this frame; `early` without the frame after it.
+  float early = 0, crowd = 0, off = 0, fresh = 0, back = 0, late = 0;
+};
+
+/// How long an id had been silent at the end of a window.
+struct Silence {
+  uint32_t key = 0;
+  float ratio = 0;  ///< in the longest silences of the profile
+  float seconds = 0;
+};
+
 class RelativeWindows {
  public:
   /// `profile` must outlive this; its rules say what is told apart. `window`: frames.
@@ -78,15 +101,28 @@ class RelativeWindows {
   bool finish();
   const RelativeWindow& window() const { return window_; }
 
+  // Of window(), until the next one is given.
+  /// In the order of its rows.
+  std::span<const ComparedFrame> frames() const { return frames_; }
+  /// Of regular ids; without those that seem switched off.
+  std::span<const Silence> silences() const { return silences_[silences_at_]; }
+  /// window() without frames of these keys, and as if nobody waited for them; it still counts as so
+  /// many frames, so that no column is larger than before.
+  RelativeWindow without(std::span<const uint32_t> keys) const;
+  /// The same without all other keys.
+  RelativeWindow only(std::span<const uint32_t> keys) const;
+
  private:
   static constexpr int kNear = 4;  // frames of the id on either side
   static constexpr int32_t kUnknownId = -1, kExcused = -2;
 
   struct Row {
-    int32_t sender = kUnknownId;  // place in senders_, or one of the two below
+    int32_t sender = kUnknownId;  // place in senders_, or one of the two above
+    uint32_t key = 0;             // CanFrame::key(): of a sender that of its profile
     bool wrong_length = false, attack = false;
     bool changed = false;      // a byte moved that rarely does
     bool lone_change = false;  // one such change in the last four frames of the id
+    float gap = std::numeric_limits<float>::quiet_NaN(), distance = 0;  // see ComparedFrame
     float early = 0, off = 0, late = 0;
     float last_change = 0;  // surprise against the frame before
     float back = 0;
@@ -133,7 +169,10 @@ class RelativeWindows {
   void add_payload(Sender& sender, Row& row, int64_t number, const CanFrame& frame);
   bool explained(const Row& row);
   void complete(int64_t number);
-  float silence() const;
+  ComparedFrame compared(const Row& row);
+  template <class Stays>
+  std::array<float, kRelativeColumns> columns(Stays stays) const;
+  void listen_for_silence(std::vector<Silence>& out) const;
 
   const VehicleProfile& profile_;
   int64_t size_;
@@ -144,7 +183,9 @@ class RelativeWindows {
   std::array<std::unique_ptr<Network>, kMostChannels> networks_;
   std::vector<Row> rows_;                        // of the last three windows
   std::vector<double> begins_, ends_, seconds_;  // of windows, by number % 3
-  std::vector<float> silences_;
+  std::vector<std::vector<Silence>> silences_;   // the same
+  std::size_t silences_at_ = 0;                  // those of window_
+  std::vector<ComparedFrame> frames_;            // of window_
   LogClock clock_;
   BusActivity activity_;
   int64_t count_ = 0, given_ = 0;  // rows added, windows given

@@ -11,44 +11,21 @@
 #include "detector/alarms.h"
 #include "detector/find_vehicle.h"
 #include "detector/judging.h"
-#include "detector/training.h"
 #include "detector/watch.h"
 #include "graph/random.h"
 #include "support/can_drive.h"
-#include "support/can_logs.h"
 #include "support/can_traffic.h"
+#include "support/watched_drives.h"
 
 using namespace kdgat;
 using namespace kdgat::detector;
 using Catch::Contains;
 using kdgat::test::drive;
 using kdgat::test::Frames;
+using kdgat::test::watched_logs;
+using kdgat::test::watching_model;
 
 namespace {
-
-const test::LogStore& watched_logs() {
-  static const test::LogStore one({{"train_01/car0-a.csv", drive(90, 0)},
-                                   {"train_01/car0-b.csv", drive(90, 1)},
-                                   {"train_01/car1-a.csv", drive(60, 0, "", 1)},
-                                   {"train_01/car1-b.csv", drive(60, 1, "", 1)},
-                                   {"test_01/spoofing.csv", drive(40, 7, "spoofing")},
-                                   {"test_01/fuzzing.csv", drive(40, 8, "fuzzing")},
-                                   {"test_02/dos.csv", drive(60, 8, "dos", 2)}});
-  return one;
-}
-
-const DetectorModel& watching_model() {
-  static const DetectorModel one = [] {
-    DetectorOptions options;
-    options.trees = 40;
-    options.take_supported = true;
-    const auto nothing = [](const std::string&, double) {};
-    return train_detector(watched_logs().training(), options, 42, 1,
-                          {nothing, [](const std::string&) {}})
-        .model;
-  }();
-  return one;
-}
 
 struct Watched {
   std::vector<JudgedWindow> windows;
@@ -254,74 +231,6 @@ TEST_CASE("a vehicle is found by its ids and by frames that it does not have", "
   CHECK(strange(150) == "train_01/car1-a.csv");
   CHECK(strange(50).empty());
   CHECK(found({}).empty());
-}
-
-TEST_CASE("the id that made a window odd is named first", "[watch]") {
-  const DetectorModel& model = watching_model();
-  const graph::VehicleProfile& profile = model.vehicles.front().profile;
-  const Frames log = drive(40, 7);
-  const auto begin = log.begin() + 6000, end = log.begin() + 7000;
-  // The most frequent id, which is regular.
-  const auto fast = std::max_element(
-      profile.ids.begin(), profile.ids.end(),
-      [](const graph::IdProfile& a, const graph::IdProfile& b) { return a.frames < b.frames; });
-  REQUIRE(fast->regular());
-  const auto named = [&](const Frames& frames) {
-    std::vector<uint32_t> out;
-    float highest = 0;
-    Watch* self = nullptr;
-    Watch watch(model, "a.log", kOwnWindows, [&](const JudgedWindow& window) {
-      if (window.score <= highest) return;
-      highest = window.score;
-      out = self->ids_behind(3);
-    });
-    self = &watch;
-    watch.take(model.vehicles.front());
-    for (const graph::CanFrame& frame : frames) watch.add(frame, false);
-    watch.finish();
-    return out;
-  };
-  CHECK(named({log.begin(), begin}).empty());
-  SECTION("frames between its own") {
-    Frames forged;
-    for (auto row = begin; row != end; ++row) {
-      if (row->key() != fast->key()) continue;
-      graph::CanFrame again = *row;
-      again.time += fast->period / 3;
-      std::fill(again.payload.begin(), again.payload.begin() + again.length, uint8_t{0xFF});
-      forged.push_back(again);
-    }
-    const std::vector<uint32_t> ids = named(test::merged(log, forged));
-    REQUIRE_FALSE(ids.empty());
-    CHECK(ids.front() == fast->key());
-  }
-  SECTION("its silence") {
-    Frames silent = log;
-    silent.erase(
-        std::remove_if(silent.begin() + 6000, silent.end(),
-                       [&](const graph::CanFrame& one) { return one.key() == fast->key(); }),
-        silent.end());
-    const std::vector<uint32_t> ids = named(silent);
-    REQUIRE_FALSE(ids.empty());
-    CHECK(ids.front() == fast->key());
-  }
-  SECTION("a flood of an id that nobody sends") {
-    Frames flood;
-    for (double time = begin->time; time < end->time; time += 0.001) {
-      flood.push_back(test::frame_at(time, 0x001));
-    }
-    const std::vector<uint32_t> ids = named(test::merged(log, flood));
-    REQUIRE_FALSE(ids.empty());
-    CHECK(ids.front() == 0x001);
-  }
-  SECTION("any of many that nobody sends") {
-    Frames fuzzed = log;
-    for (std::size_t i = 6000; i < 7000; i += 5)
-      fuzzed[i].id = 0x600 + static_cast<uint32_t>(i % 97);
-    const std::vector<uint32_t> ids = named(fuzzed);
-    REQUIRE(ids.size() == 3);
-    for (const uint32_t id : ids) CHECK(profile.find(id) == nullptr);
-  }
 }
 
 TEST_CASE("alarms open with the first flagged window and close when it is quiet", "[watch]") {
