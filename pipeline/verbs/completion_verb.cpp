@@ -54,8 +54,8 @@ CompletionWords collect(const PluginCatalog& catalog) {
     stages.insert(name);
     add(plugin.options, "");
   }
-  std::set<std::string> score_flags = {"--run",    "--model",   "--output", "--root",
-                                       "--device", "--threads", "--json",   "--help"};
+  std::set<std::string> score_flags = {"--run",     "--model", "--output",  "--root", "--device",
+                                       "--threads", "--json",  "--fail-on", "--help"};
   std::set<std::string> adapt_flags = {"--model", "--output", "--force",
                                        "--root",  "--json",   "--help"};
   const auto add_options = [&](const char* of_kind, std::set<std::string>& to) {
