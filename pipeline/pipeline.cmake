@@ -4,7 +4,7 @@ add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  child frozen_run ranks run_options run_session runner stage_process step_run)
+  acceptance child frozen_run ranks run_options run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin plugin_catalog plugin_host schema stage_call)
@@ -16,7 +16,7 @@ kdgat_add_room(kdgat_core pipeline/records
 kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_model report_page report_run report_sweep report_training)
 kdgat_add_room(kdgat_core pipeline/run
-  artifacts find_model journal plan run_figures run_lock run_record step_metrics)
+  artifacts find_model journal plan requirements run_figures run_lock run_record step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
   chart_svg markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm

@@ -103,9 +103,11 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/execute/ranks_test.cpp
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/journal_test.cpp
+    tests/unit/pipeline/run/requirements_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp
     tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/dry_run_test.cpp
+    tests/unit/pipeline/verbs/require_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp

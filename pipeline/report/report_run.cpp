@@ -8,6 +8,7 @@
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/requirements.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
 #include "pipeline/show/table.h"
@@ -190,6 +191,9 @@ std::string failures_section(const ReportRun& run, const std::string&) {
   for (const ReportStep& step : run.steps) {
     const std::string& status = step.record.status;
     if (status == "failed" || status == "interrupted") {
+  for (const std::string& text : requirements_text(r.requirements)) {
+    out += fact("required", escaped(text));
+  }
       std::string inner = element("h3", escaped(step.record.step) + " " + badge(status));
       if (!step.record.error.empty()) inner += element("pre", escaped(step.record.error));
       if (status == "interrupted") {

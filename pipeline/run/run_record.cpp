@@ -139,6 +139,7 @@ RunRecord read_run_file(const fs::path& folder) {
     run.bytes = bytes.get<uint64_t>();
   }
   run.data = document.value("data", json());
+  run.requirements = document.value("requirements", json());
   if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
     run.exit_code = code.get<int>();
   }

@@ -41,6 +41,7 @@ struct RunRecord {
   std::string state;  ///< "done", "failed", "interrupted" or "running"
   nlohmann::json
       data;  ///< {"path","folder","options","summary"} as the run began; null if not recorded
+  nlohmann::json requirements;  ///< as judged (see requirements.h); null if there were none
   std::vector<StepRecord> steps;
   std::string headline;  ///< its figures in a line, as it ended; "" if it did not record them
   std::optional<uint64_t> bytes;  ///< of its files, as it ended, if it recorded them

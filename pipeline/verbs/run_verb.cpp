@@ -7,6 +7,7 @@
 
 #include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/ranks.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
@@ -141,8 +142,9 @@ class RunCommand {
       status_->message("warning", problem + "; later: kdgat sync " + run->folder().string());
     }
     run->set_records(targets.public_json(), recorder.cpu_seconds());
-    report(plan, run->document(), run->folder(), code);
-    return code;
+    const std::vector<JudgedRequirement> judged = judge(plan, run->folder(), code);
+    if (!judged.empty()) run->record_requirements(judged);
+    return report(plan, run->document(), run->folder(), code, judged);
   }
 
   bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
@@ -215,8 +217,15 @@ class RunCommand {
                        {"run", step.kept->run},
                        {"folder", step.kept->folder.string()}});
     }
-    report(plan, {{"id", nullptr}, {"steps", steps}}, "", 0);
-    return 0;
+    return report(plan, {{"id", nullptr}, {"steps", steps}}, "", 0, judge(plan, "", 0));
+  }
+
+  /// What was required of a run that went well.
+  std::vector<JudgedRequirement> judge(const Plan& plan, const fs::path& run_folder,
+                                       int code) const {
+    if (code != 0) return {};
+    return judge_plan(session_.requirements, plan,
+                      [&](const PlannedStep& step) { return result_folder(step, run_folder); });
   }
 
   fs::path result_folder(const PlannedStep& step, const fs::path& run_folder) const {
@@ -260,12 +269,17 @@ class RunCommand {
     return out;
   }
 
-  /// Results on standard output, where to find them on the other.
-  void report(const Plan& plan, const json& document, const fs::path& run_folder, int code) {
+  /// Results on standard output; where to find them, and what is not as required, on the other.
+  /// Returns the exit code.
+  int report(const Plan& plan, const json& document, const fs::path& run_folder, int code,
+             const std::vector<JudgedRequirement>& judged) {
     const std::string next = "   next: " + next_words(plan, document, run_folder, code);
     if (context_.json) {
       json out = document;
-      out["exit_code"] = code;
+      const bool is_met = std::all_of(judged.begin(), judged.end(),
+                                      [](const JudgedRequirement& one) { return one.is_met(); });
+      out["exit_code"] = is_met ? code : static_cast<int>(ExitCode::kUnmet);
+      if (!judged.empty()) out["requirements"] = judged;
       if (!run_folder.empty()) out["folder"] = run_folder.string();
       for (std::size_t i = 0; i < plan.steps.size(); ++i) {
         out["steps"][i]["result"] = read_result(result_folder(plan.steps[i], run_folder));
@@ -279,6 +293,8 @@ class RunCommand {
                                                  : "run " + short_run(document.value("id", "")) +
                                                        " in " + run_folder.string();
     status_->message("info", where + next);
+    const int unmet = tell_unmet(judged, *status_);
+    return unmet != 0 ? unmet : code;
   }
 
   /// With -v: what each stage says of its outputs, in the order in which they would be made.
@@ -332,6 +348,7 @@ constexpr const char* kRunHelp = R"(Run the stages of a profile, a preset or one
   kdgat run profiles/hcrl_sa.yaml --data data/hcrl_sa
   kdgat run autoencoder --preset vgae,student --data logs/ max_epochs=20
   kdgat run my.yaml classifier.lr=0.001 --batch-size 512 data.window=50
+  kdgat run my.yaml --require "classifier.test_01.f1>=0.9"    11 if the figure is lower
   kdgat run my.yaml --dry-run                       what would run, and why
   kdgat run autoencoder --help                      the options of one stage
 
@@ -351,6 +368,7 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --seed N             seed of every stage
   --from STEP          run this step and what depends on it again
   --until STEP         stop after this step
+  --require EXPR       end with 11 unless a figure is as required; may be said again
   --force              keep nothing of earlier runs
   --verify             read all data and their hashes, not only once a day for each file
   -n, --dry-run        say what would run; change nothing
@@ -361,6 +379,12 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
 Options of stages: stage.key=1, step.key=1 or key=1 (every step that has it); a list is [1,2]. Each
 is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
 KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
+
+--require takes STEP.FIGURE or STEP.PART.FIGURE as kdgat runs show --json lists them, then >=, >,
+<=, < or == and a number: "classifier.val_loss<0.1", "detector.test_01.false_windows==0". The
+beginning of a name will do where it begins one alone. Steps that are kept count. A name that the
+run cannot have ends with 2 before anything is trained, a failed step with its own code. In a
+profile: require: ["classifier.test_01.f1>=0.9"].
 )";
 
 std::string stage_help(const PluginDescription& plugin) {

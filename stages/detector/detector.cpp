@@ -50,8 +50,11 @@ StageInfo Detector::info() {
 }
 
 json Detector::plan(const Options& options, const Request& request) {
-  if (request.input("graphs").facts.empty()) return json::object();
-  return {{"model", "detector"}, {"size", std::to_string(options.trees) + " trees"}};
+  json out = {{"figures", kFigures}};
+  if (request.input("graphs").facts.empty()) return out;
+  out["model"] = "detector";
+  out["size"] = std::to_string(options.trees) + " trees";
+  return out;
 }
 
 StageResult Detector::run(const Options& options, const Request& request, Host& host) {
