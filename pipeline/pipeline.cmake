@@ -14,11 +14,12 @@ kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)
 kdgat_add_room(kdgat_core pipeline/report
-  report_compare report_detection report_model report_page report_run report_sweep report_training)
+  report_compare report_detection report_model report_page report_run report_sweep report_training
+  report_windows)
 kdgat_add_room(kdgat_core pipeline/run
   artifacts find_model journal plan requirements run_figures run_lock run_record step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  chart_svg markup parallel_svg status_jsonl status_terminal table text)
+  bars_svg chart_scale chart_svg markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system

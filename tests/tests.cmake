@@ -214,6 +214,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector_cases_test.cpp
       tests/unit/stages/detector_figures_test.cpp
       tests/unit/stages/detector_input_test.cpp
+      tests/unit/stages/detector_pictures_test.cpp
       tests/unit/stages/detector_test.cpp
       tests/unit/stages/detector_training_test.cpp
       tests/unit/stages/detector_watch_test.cpp

@@ -68,8 +68,8 @@ uint64_t size_on_disk(const std::filesystem::path& folder);
 
 /// What a step left beside its journal.
 struct StepFiles {
-  nlohmann::json config, metrics, curves;  ///< null where there is none
-  nlohmann::json result;                   ///< of a finished step: summary, tables, facts
+  nlohmann::json config, metrics, curves, pictures;  ///< null where there is none
+  nlohmann::json result;                             ///< of a finished step: summary, tables, facts
   std::string log_tail, oom_report;
 };
 

@@ -33,8 +33,9 @@ usage: kdgat report RUN [RUN...] [-o FILE] [--root DIR] [--json]
   --json               name of the file, its size and the runs, as JSON
 
 What ran and why, failures with the end of their logs, warnings, results, curves of training, ROC
-and precision against recall, decisions at the thresholds, memory planned and measured, options and
-who set them, the data. The file needs no network and no script, reads well on a phone and prints.
+and precision against recall, decisions at the thresholds, models beside baselines, scores over time
+with attacks and alarms, memory planned and measured, options and who set them, the data. The file
+needs no network and no script, reads well on a phone and prints.
 Runs that are still running, failed or were interrupted are shown as far as they came. Prints the
 file's name.
 )";
