@@ -4,7 +4,7 @@ add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  child frozen_run ranks run_options run_session runner stage_process step_run)
+  acceptance child frozen_run ranks run_options run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin plugin_catalog plugin_host schema stage_call)
@@ -14,11 +14,12 @@ kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)
 kdgat_add_room(kdgat_core pipeline/report
-  report_compare report_detection report_model report_page report_run report_sweep report_training)
+  report_compare report_detection report_file report_model report_page report_run report_sweep
+  report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
-  artifacts find_model journal plan run_figures run_lock run_record step_metrics)
+  artifacts find_model journal plan requirements run_figures run_lock run_record step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  chart_svg markup parallel_svg status_jsonl status_terminal table text)
+  bars_svg chart_scale chart_svg markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
@@ -26,9 +27,9 @@ kdgat_add_room(kdgat_core pipeline/system
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
-  adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb job_verb jobs_verb log_stage
-  memory_verb plan_verb plugins_verb report_verb run_verb runs_verb score_verb stage_verb
-  submit_flags submit_verb sync_verb tune_verb verbs version_verb why_verb)
+  adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb fit_verb job_verb
+  jobs_verb log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
+  score_verb stage_verb submit_flags submit_verb sync_verb tune_verb verbs version_verb why_verb)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")

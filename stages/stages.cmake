@@ -42,8 +42,8 @@ kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
 # What the stages adapt, detector, evaluate and score share.
 kdgat_add_room(kdgat_engine stages/detector
-  alarms baselines blame comparison detector_model find_vehicle judged_log judging plain_windows
-  reasons rule summary tails traffic watch)
+  alarms baselines blame comparison detector_model find_vehicle judged_log judging pictures
+  plain_windows reasons rule summary tails traffic watch)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)

@@ -103,9 +103,11 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/execute/ranks_test.cpp
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/journal_test.cpp
+    tests/unit/pipeline/run/requirements_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp
     tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/dry_run_test.cpp
+    tests/unit/pipeline/verbs/require_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
@@ -212,6 +214,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector_cases_test.cpp
       tests/unit/stages/detector_figures_test.cpp
       tests/unit/stages/detector_input_test.cpp
+      tests/unit/stages/detector_pictures_test.cpp
       tests/unit/stages/detector_reasons_test.cpp
       tests/unit/stages/detector_test.cpp
       tests/unit/stages/detector_training_test.cpp

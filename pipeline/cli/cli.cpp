@@ -104,6 +104,8 @@ std::string exit_codes_text() {
     3  input data
     4  plugin or ABI
     5  the plan does not fit the device: not even one graph, even alone
+   10  all done, and a window was flagged (kdgat score --fail-on attack)
+   11  all done, and a figure is not as required (kdgat run --require)
    81  out of GPU memory, after smaller batches were tried; see oom-report.md of the step
    82  out of host memory, likewise
    85  checkpointed, please requeue

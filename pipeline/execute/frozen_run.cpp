@@ -81,6 +81,7 @@ FrozenRun read_run(const json& in) {
   run.nproc = in.at("nproc");
   run.memory_limit = in.at("memory_limit");
   run.allocator = in.at("allocator");
+  if (in.contains("require")) run.require = in.at("require").get<std::vector<std::string>>();
   if (!in.at("data").is_null()) run.data = read_data(in.at("data"));
   run.plan.fingerprint = in.at("plan");
   for (const json& item : in.at("steps")) {
@@ -124,17 +125,12 @@ json FrozenRun::to_json() const {
     item["packs"] = found == packs.end() ? json() : json(found->second);
     steps.push_back(std::move(item));
   }
-  return {{"version", kVersion},
-          {"kdgat", KDGAT_VERSION},
-          {"profile", profile},
-          {"seed", seed},
-          {"threads", threads},
-          {"nproc", nproc},
-          {"memory_limit", memory_limit},
-          {"allocator", allocator},
-          {"data", data ? data_json(*data) : json()},
-          {"plan", plan.fingerprint},
-          {"steps", std::move(steps)}};
+  return {{"version", kVersion},          {"kdgat", KDGAT_VERSION},
+          {"profile", profile},           {"seed", seed},
+          {"threads", threads},           {"nproc", nproc},
+          {"memory_limit", memory_limit}, {"allocator", allocator},
+          {"require", require},           {"data", data ? data_json(*data) : json()},
+          {"plan", plan.fingerprint},     {"steps", std::move(steps)}};
 }
 
 FrozenRun FrozenRun::from_json(const json& json, const std::string& where) {

@@ -22,6 +22,7 @@ struct FrozenRun {
   int nproc = 1;              ///< processes that train a stage together
   uint64_t memory_limit = 0;  ///< the profile's, in bytes; 0 = none
   std::string allocator;
+  std::vector<std::string> require;  ///< what figures must come to (run/requirements.h)
   std::optional<PreparedData> data;
   Plan plan;                                  ///< kept steps with the folder they stand in
   std::map<std::string, std::string> device;  ///< "cpu" or "cuda", by step

@@ -120,6 +120,9 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
     profile.data = path;
   };
   line.value("--data", read_data);
+  line.value("--require", [&](const std::string& text) {
+    options.require.push_back({"require", text, line.place()});
+  });
   line.value("--from", options.plan.from);
   line.value("--until", options.plan.until);
   line.flag("--force", options.plan.force);

@@ -26,6 +26,8 @@ struct RunOptions {
   bool dry_run = false;
   bool explain = false;
   bool in_process = false;
+  /// What --require adds to the profile's; key "require".
+  std::vector<ProfileRequest::Override> require;
   bool verify = false;  ///< data hashes are read, whenever that was last done
 };
 

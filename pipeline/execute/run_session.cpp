@@ -6,6 +6,7 @@
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/profile/path_options.h"
 #include "pipeline/records/record_targets.h"
+#include "pipeline/run/step_metrics.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -69,6 +70,54 @@ RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
   device = choose_device(profile.device, plugins, machine, runs_elsewhere);
   threads = profile.threads > 0 ? profile.threads : std::max(1, machine.threads() / profile.nproc);
   for (const PlannedStep& step : sketch.steps) names_.push_back(step.spec.name);
+  read_requirements();
+}
+
+void RunSession::read_requirements() {
+  std::vector<Diagnostic> problems;
+  const auto add = [&](const std::string& text, const std::string& where) {
+    if (auto one = read_requirement(text, where, problems)) requirements.push_back(*one);
+  };
+  for (const std::string& text : profile.require) add(text, profile.origin["require"]);
+  for (const ProfileRequest::Override& one : options.require) add(one.value, one.origin);
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  if (requirements.empty()) return;
+  const UsualFigures usual = usual_figures();
+  known_ = {names_, std::nullopt, usual.of_steps, usual.of_parts};
+  if (check_names(requirements, known_).empty()) return;
+  // To ask takes a process for each stage, so it is done only where there are other names.
+  for (const std::string& name : announced_figures()) {
+    for (std::vector<std::string>* list : {&known_.of_steps, &known_.of_parts}) {
+      if (std::find(list->begin(), list->end(), name) == list->end()) list->push_back(name);
+    }
+  }
+  problems = check_names(requirements, known_);
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+}
+
+std::vector<std::string> RunSession::announced_figures() const {
+  const Plan sketch = make_plan(profile, context.catalog, kUnknownData, {}, options.plan);
+  std::vector<std::string> out;
+  ask_stages(input(sketch, std::nullopt), process(),
+             [&](const PlannedStep&, const StageAnswer& answer) {
+               const json figures = answer.result.value("figures", json::array());
+               for (const json& name : figures) {
+                 if (name.is_string()) out.push_back(name);
+               }
+             });
+  return out;
+}
+
+void RunSession::check_parts(const PreparedData& data) const {
+  const auto parts = data.facts.find("parts");
+  if (requirements.empty() || parts == data.facts.end() || !parts->is_object()) return;
+  KnownNames known = known_;
+  known.parts.emplace();
+  for (const auto& [name, graphs] : parts->items()) {
+    known.parts->push_back(name.substr(name.rfind('/') + 1));  // "test/test_01"; npos + 1 = 0
+  }
+  std::vector<Diagnostic> problems = check_names(requirements, known);
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
 }
 
 void RunSession::tell_notes(Status& status) const {
@@ -91,7 +140,10 @@ std::optional<PreparedData> RunSession::find_data() const {
   if (!needs_data) return std::nullopt;
   std::optional<PreparedData> found =
       find_prepared(data_folder(profile.data, dataset_root), options.verify);
-  if (found) return found;
+  if (found) {
+    check_parts(*found);
+    return found;
+  }
   check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
                 context.catalog, data_domain(profile.data));
   check_data(profile.data);
@@ -121,6 +173,7 @@ std::optional<PreparedData> RunSession::import(Status& status) const {
   }
   status.end({"data", "done", data.summary, clock() - started, 0});
   for (const Diagnostic& d : data.warnings) status.message("warning", d.text());
+  check_parts(data);
   return data;
 }
 

@@ -12,12 +12,13 @@
 #include "pipeline/cli/cli.h"
 #include "pipeline/execute/run_options.h"
 #include "pipeline/execute/runner.h"
+#include "pipeline/run/requirements.h"
 #include "pipeline/show/status.h"
 
 namespace kdgat {
 
 struct RunSession {
-  /// Finds every mistake in the profile before any work begins: throws Error(kUsage) or
+  /// Finds every mistake in the profile and in what it requires before any work begins: throws Error(kUsage) or
   /// Error(kPlugin) with all of them. `extras`: see parse_run_options().
   RunSession(Context& context, const std::vector<std::string>& words, const RunFlags& extras = {});
   /// The same from words that were read already.
@@ -32,7 +33,7 @@ struct RunSession {
   /// What is imported already. Throws what import() would throw without reading the content.
   std::optional<PreparedData> find_data() const;
   /// Imports what the steps read; nullopt if none reads data. Throws as prepare_data(), after a
-  /// signal with its code.
+  /// signal with its code; Error(kUsage) if a required figure is of a part that the data has not.
   std::optional<PreparedData> import(Status& status) const;
   /// Opens the library of every step that will run. Throws Error(kPlugin) with every problem.
   void check_libraries(const Plan& plan) const;
@@ -49,13 +50,20 @@ struct RunSession {
   RunOptions options;
   Profile profile;
   std::filesystem::path dataset_root;
+  std::vector<Requirement> requirements;  ///< of the profile, and those that --require added
   bool needs_data = false;
   std::string device;  ///< "cpu" or "cuda[:N]"
   int threads = 1;
   Machine machine;
 
  private:
+  void read_requirements();
+  /// Figures that stages have beside the usual ones, as their plan() says: "figures" of its facts.
+  std::vector<std::string> announced_figures() const;
+  void check_parts(const PreparedData& data) const;
+
   std::vector<std::string> names_;
+  KnownNames known_;
 };
 
 /// Asks each stage's plan(), in the order in which the steps would run; the facts of one are input

@@ -68,6 +68,7 @@ struct Profile {
   std::string allocator = "expandable_segments:True";
   nlohmann::json records = nlohmann::json::object();  ///< options of SectionSchemas::records
   int64_t seed = 42;
+  std::vector<std::string> require;  ///< what figures must come to (run/requirements.h)
   std::filesystem::path root = "runs";
   std::map<std::string, std::string> origin;  ///< who set the host's keys and data.path
   std::string only;                           ///< the step that `run STAGE` names; "" = all

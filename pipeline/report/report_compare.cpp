@@ -116,6 +116,7 @@ std::string figures_markup(const std::vector<ReportRun>& runs) {
 Chart overlay(const std::vector<ReportRun>& runs, const std::string& step,
               const std::string& name) {
   Chart chart;
+  chart.has_markers = true;
   chart.title = step + ": " + label_of(name);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const ReportStep& one : runs[i].steps) {

@@ -130,23 +130,27 @@ std::string confusions(const ReportStep& step) {
 
 }  // namespace
 
+Chart chart_of_shares(const std::string& title, const std::string& x, const std::string& y) {
+  Chart chart;
+  chart.title = title;
+  chart.x = {.title = x, .from = 0, .to = 1};
+  chart.y = {.title = y, .from = 0, .to = 1};
+  chart.height = 330;
+  chart.has_markers = true;
+  return chart;
+}
+
 std::string detection_figures(const std::string& part, const std::vector<Detection>& shown,
                               const std::vector<std::string>& names) {
-  Chart roc, precision;
-  roc.title = "ROC, " + part;
-  roc.x = {.title = "false alarms among benign windows", .from = 0, .to = 1};
-  roc.y = {.title = "attacks found", .from = 0, .to = 1};
-  precision.title = "Precision and recall, " + part;
-  precision.x = {.title = "recall: attacks found", .from = 0, .to = 1};
-  precision.y = {.title = "precision", .from = 0, .to = 1};
-  roc.height = precision.height = 330;
+  Chart roc = chart_of_shares("ROC, " + part, "false alarms among benign windows", "attacks found");
+  Chart precision =
+      chart_of_shares("Precision and recall, " + part, "recall: attacks found", "precision");
   double base = 0;  // precision of always attack
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Detection& d = shown[i];
     if (d.attacks() <= 0 || d.benign() <= 0) continue;
     const int colour = static_cast<int>(i);
-    const bool is_dashed = colour >= kColours;
-    ChartLine up{names.at(i), {}, colour, is_dashed}, along{names.at(i), {}, colour, is_dashed};
+    ChartLine up{names.at(i), {}, colour}, along{names.at(i), {}, colour};
     for (std::size_t k = 0; k < d.tp.size(); ++k) {
       up.points.emplace_back(d.fp[k] / d.benign(), d.tp[k] / d.attacks());
       if (k > 0) along.points.emplace_back(d.tp[k] / d.attacks(), d.tp[k] / (d.tp[k] + d.fp[k]));
@@ -167,7 +171,7 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
   if (roc.lines.empty()) return "";
   roc.lines.push_back({"", {{0, 0}, {1, 1}}, kGrey, true});
   precision.lines.push_back({"", {{0, base}, {1, base}}, kGrey, true});
-  return figure(roc, "the dots are the thresholds in use") +
+  return figure(roc, "the rings are the thresholds in use") +
          figure(precision, "dashed: always attack");
 }
 

@@ -47,6 +47,7 @@ td .state{vertical-align:0}
 .tile span{color:var(--muted);font-size:.85rem;overflow-wrap:anywhere}
 .fault{margin:10px 0;padding:10px 14px;border-left:4px solid var(--bad);background:var(--soft)}
 .fault h3{margin:0 0 4px}
+.notice{margin:10px 0;padding:8px 14px;border-left:4px solid var(--warn);background:var(--soft)}
 .scroll{overflow-x:auto;margin:8px 0}
 table{border-collapse:collapse;font-size:.9rem}
 caption{text-align:left;color:var(--muted);padding-bottom:4px}
@@ -113,6 +114,7 @@ constexpr Part kParts[] = {{"failures", "Failures", failures_section},
                            {"warnings", "Warnings", warnings_section},
                            {"sweep", "Sweep", sweep_section},
                            {"results", "Results", results_section},
+                           {"windows", "Models and baselines", windows_section},
                            {"steps", "Steps", steps_section},
                            {"training", "Training", training_section},
                            {"detection", "Detection", detection_section},

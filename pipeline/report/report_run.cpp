@@ -8,6 +8,7 @@
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/requirements.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
 #include "pipeline/show/table.h"
@@ -79,7 +80,13 @@ std::string table_of(const json& table) {
   };
   out.columns = cells(below(table, "columns"));
   const json rows = below(table, "rows");
-  for (const json& row : rows) out.rows.push_back(cells(row));
+  json before;  // what the first cell of the row above says is not said again
+  for (const json& row : rows) {
+    out.rows.push_back(cells(row));
+    const json first = row.is_array() && !row.empty() ? row.front() : json();
+    if (first.is_string() && first == before) out.rows.back().front().clear();
+    before = first;
+  }
   return out.html();
 }
 
@@ -150,11 +157,14 @@ std::string badge(const std::string& state) {
 }
 
 std::string figure(const Chart& chart, const std::string& caption) {
-  const std::string svg = chart_svg(chart);
+  return figure(chart.title, chart_svg(chart), caption);
+}
+
+std::string figure(const std::string& title, const std::string& svg, const std::string& caption) {
   if (svg.empty()) return "";
   return "<figure>" +
-         element("figcaption", element("b", escaped(chart.title)) +
-                                   (caption.empty() ? "" : " " + escaped(caption))) +
+         element("figcaption",
+                 element("b", escaped(title)) + (caption.empty() ? "" : " " + escaped(caption))) +
          svg + "</figure>\n";
 }
 
@@ -181,6 +191,9 @@ std::string run_facts(const ReportRun& run) {
                           (path.empty() ? "" : " " + element("code", escaped(path))));
   out += fact("machine", machine + (machine.empty() ? "" : ", ") + "kdgat " + escaped(r.version));
   out += fact("command", r.command.empty() ? "" : element("code", escaped(r.command)));
+  for (const std::string& text : requirements_text(r.requirements)) {
+    out += fact("required", escaped(text));
+  }
   out += fact("folder", element("code", escaped(r.folder.string())));
   return tiles(run) + element("dl", out) + "\n";
 }

@@ -17,6 +17,10 @@ std::string breakable(const std::string& text);
 std::string section(const std::string& id, const std::string& title, const std::string& inner);
 /// <figure> of a chart below its title; "" if there is nothing to draw.
 std::string figure(const Chart& chart, const std::string& caption = "");
+/// The same of a picture that is there already.
+std::string figure(const std::string& title, const std::string& svg, const std::string& caption);
+/// A chart of two shares, each from 0 to 1, with a line for each of several models.
+Chart chart_of_shares(const std::string& title, const std::string& x, const std::string& y);
 /// Figures beside one another where there is room.
 std::string grid(const std::string& figures);
 /// What is shown on request; "" if there is no `inner`.
@@ -47,6 +51,9 @@ std::string detection_section(const ReportRun& run, const std::string& id);
 /// `names` stand in the legend.
 std::string detection_figures(const std::string& part, const std::vector<Detection>& shown,
                               const std::vector<std::string>& names);
+
+/// report_windows.cpp: models and baselines on the same windows of each part, and scores over time.
+std::string windows_section(const ReportRun& run, const std::string& id);
 
 /// report_compare.cpp: what several runs are, differ in and come to.
 std::string compare_sections(const std::vector<ReportRun>& runs);

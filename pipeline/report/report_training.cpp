@@ -14,6 +14,7 @@ namespace {
 
 Chart chart_of(const std::string& title, const StepJournal& journal, double best) {
   Chart chart;
+  chart.has_markers = true;
   chart.title = title;
   chart.x = {.title = journal.unit, .ticks = Axis::Ticks::kWhole};
   if (best > 0) chart.rules.push_back({best, "best: " + std::to_string(std::lround(best))});

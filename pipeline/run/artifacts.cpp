@@ -387,6 +387,25 @@ void Run::describe(const json& more) {
   change([&](json& document) { document.update(more); });
 }
 
+void Run::record_requirements(const json& list) {
+  change([&](json& document) {
+    json& all = document["requirements"];
+    for (const json& judged : list) {
+      const auto is_same = [&](const json& other) {
+        return other.at("name") == judged.at("name") &&
+               other.at("relation") == judged.at("relation") &&
+               other.at("wanted") == judged.at("wanted");
+      };
+      const auto found = std::find_if(all.begin(), all.end(), is_same);
+      if (found == all.end()) {
+        all.push_back(judged);
+      } else {
+        *found = judged;
+      }
+    }
+  });
+}
+
 void Run::mark_submitted() {
   change([](json& document) { document["submitted"] = true; });
 }

@@ -83,6 +83,8 @@ class Run {
   /// Of a submitted run: 0 once every step is done, that of a failed step, none while steps wait.
   /// `headline`: the figures of the run in a line, so that a list of runs need not look for them.
   void finish(int exit_code, const std::string& headline = "");
+  /// Adds judged requirements (requirements.h), each in the place of what was said of the same one.
+  void record_requirements(const nlohmann::json& list);
   /// From now on jobs work on it, each by join().
   void mark_submitted();
   /// Adds to the document what was not known when it was made: command, device, data.

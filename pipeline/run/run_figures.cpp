@@ -79,10 +79,16 @@ void add_run_differences(const std::vector<RunRecord>& runs, std::vector<Differe
 std::vector<Figure> figures(const RunRecord& run) {
   std::vector<Figure> out;
   for (const StepRecord& step : run.steps) {
-    for (Figure& figure : listed_figures(read_metrics(step.folder))) {
-      if (figure.model.empty()) figure.model = step.step;
-      out.push_back(std::move(figure));
-    }
+    const std::vector<Figure> of_step = figures_of_step(step.step, step.folder);
+    out.insert(out.end(), of_step.begin(), of_step.end());
+  }
+  return out;
+}
+
+std::vector<Figure> figures_of_step(const std::string& step, const std::filesystem::path& folder) {
+  std::vector<Figure> out = listed_figures(read_metrics(folder));
+  for (Figure& figure : out) {
+    if (figure.model.empty()) figure.model = step;
   }
   return out;
 }

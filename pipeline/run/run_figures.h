@@ -3,6 +3,7 @@
 // (kdgat/result.h), and which stage speaks for a run, its description says.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@ namespace kdgat {
 /// What is worth a line, of finished steps. `model` of each is a step: the one that was evaluated, or
 /// the one that trained.
 std::vector<Figure> figures(const RunRecord& run);
+
+/// The same of one step, from its folder.
+std::vector<Figure> figures_of_step(const std::string& step, const std::filesystem::path& folder);
 
 /// "0.941", "38,200"
 std::string figure_text(const Figure& like, double value);

@@ -139,6 +139,7 @@ RunRecord read_run_file(const fs::path& folder) {
     run.bytes = bytes.get<uint64_t>();
   }
   run.data = document.value("data", json());
+  run.requirements = document.value("requirements", json());
   if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
     run.exit_code = code.get<int>();
   }
@@ -224,6 +225,7 @@ StepFiles read_step_files(const fs::path& step_folder) {
   files.config = read_json(step_folder / "config.json");
   files.metrics = read_metrics(step_folder);
   files.curves = read_json(step_folder / "curves.json");
+  files.pictures = read_json(step_folder / "pictures.json");
   files.result = read_result(step_folder);
   files.log_tail = last_lines(step_folder / "log.txt", kLogLines);
   files.oom_report = read_text(step_folder / "oom-report.md");

@@ -41,6 +41,7 @@ struct RunRecord {
   std::string state;  ///< "done", "failed", "interrupted" or "running"
   nlohmann::json
       data;  ///< {"path","folder","options","summary"} as the run began; null if not recorded
+  nlohmann::json requirements;  ///< as judged (see requirements.h); null if there were none
   std::vector<StepRecord> steps;
   std::string headline;  ///< its figures in a line, as it ended; "" if it did not record them
   std::optional<uint64_t> bytes;  ///< of its files, as it ended, if it recorded them
@@ -67,8 +68,8 @@ uint64_t size_on_disk(const std::filesystem::path& folder);
 
 /// What a step left beside its journal.
 struct StepFiles {
-  nlohmann::json config, metrics, curves;  ///< null where there is none
-  nlohmann::json result;                   ///< of a finished step: summary, tables, facts
+  nlohmann::json config, metrics, curves, pictures;  ///< null where there is none
+  nlohmann::json result;                             ///< of a finished step: summary, tables, facts
   std::string log_tail, oom_report;
 };
 

@@ -74,6 +74,26 @@ std::vector<Figure> listed_figures(const json& metrics) {
   return out;
 }
 
+UsualFigures usual_figures() {
+  json whole = {{"best_epoch", 1}, {"epochs", 1}, {"graphs_per_second", 1}}, part;
+  for (const Measure& measure : kMeasures) {
+    whole[std::string(kOfValidation) + std::string(measure.name)] = 1;
+    part[std::string(measure.name)] = 1;
+  }
+  std::vector<Figure> of_parts = part_figures({{kVal, part}});
+  for (const Judged& one : kJudged) of_parts.emplace_back(one.name, 1).place = 1;
+  UsualFigures out;
+  for (const Figure& figure : training_figures(whole)) {
+    if (figure.place > 0) out.of_steps.push_back(figure.name);
+  }
+  for (const Figure& figure : of_parts) {
+    const bool is_new =
+        std::find(out.of_parts.begin(), out.of_parts.end(), figure.name) == out.of_parts.end();
+    if (is_new) out.of_parts.push_back(figure.name);
+  }
+  return out;
+}
+
 double best_epoch_of(const json& metrics) {
   for (const char* name : {"best_epoch", "best_episode"}) {
     if (const double best = number(metrics, name, 0); best > 0) return best;

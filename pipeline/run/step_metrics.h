@@ -24,6 +24,12 @@ std::vector<Figure> read_figures(const nlohmann::json& metrics);
 /// Those that lists have, in the order in which they have them.
 std::vector<Figure> listed_figures(const nlohmann::json& metrics);
 
+/// Names of figures of the usual forms (kdgat/figures.h): of a step as a whole, and of a part.
+struct UsualFigures {
+  std::vector<std::string> of_steps, of_parts;
+};
+UsualFigures usual_figures();
+
 /// The epoch or episode whose weights were kept; 0 if it does not say.
 double best_epoch_of(const nlohmann::json& metrics);
 /// Epochs that were trained; 0 if it does not say.

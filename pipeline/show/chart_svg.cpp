@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kdgat/text.h"
+#include "pipeline/show/chart_scale.h"
 #include "pipeline/show/markup.h"
 #include "pipeline/show/text.h"
 
@@ -16,7 +17,8 @@ namespace {
 constexpr double kLetter = 6.2;  // mean width of one, in pixels
 constexpr double kLineHeight = 16;
 constexpr double kForXTick = 55, kForYTick = 45;  // between two ticks, about
-constexpr double kMiB = 1 << 20, kGiB = 1 << 30;
+constexpr double kSpanHeight = 5;
+constexpr int kDashes = 4, kShapes = 5;
 
 // Blue, vermilion, green, purple, brown, teal, crimson, slate: lightness differs, too.
 constexpr std::array<const char*, kColours> kOnLight = {"#0b66b0", "#c85200", "#00805a", "#8e44ad",
@@ -24,129 +26,11 @@ constexpr std::array<const char*, kColours> kOnLight = {"#0b66b0", "#c85200", "#
 constexpr std::array<const char*, kColours> kOnDark = {"#6cb6ff", "#ff9b57", "#4ad6a0", "#d3a4ee",
                                                        "#d9b84a", "#5fd4e6", "#ff86ae", "#a9b8c6"};
 
-double width_of(const std::string& text) { return kLetter * static_cast<double>(text_width(text)); }
+double width_of(const std::string& text) { return chart_text_width(text); }
 
 std::string class_of(const char* kind, int colour) {
   return kind + (colour < 0 ? std::string("x") : std::to_string(colour % kColours));
 }
-
-/// The distance between ticks, of 1, 2 or 5 times a power of ten, for about `wanted` of them.
-double tick_step(double range, int wanted) {
-  const double rough = range / wanted;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double step : {1.0, 2.0, 5.0}) {
-    if (rough <= step * power * (1 + 1e-9)) return step * power;
-  }
-  return 10 * power;
-}
-
-/// Where values stand on an axis, and its ticks.
-class Scale {
- public:
-  struct Tick {
-    double at = 0;  ///< 0 .. 1
-    std::string text;
-  };
-
-  /// About `wanted` ticks. `is_rounded`: the ends go to round numbers. `values` are finite and not
-  /// none.
-  Scale(const Axis& axis, const std::vector<double>& values, int wanted, bool is_rounded)
-      : axis_(axis) {
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    low_ = axis.from.value_or(*least);
-    high_ = axis.to.value_or(*most);
-    is_log_ = low_ > 0 && (axis.scale == Axis::Scale::kLog ||
-                           (axis.scale == Axis::Scale::kByValues && high_ / kWideSpan > low_));
-    title = axis.title;
-    if (is_log_) {
-      by_powers();
-    } else {
-      evenly(wanted, is_rounded);
-    }
-  }
-
-  /// 0 at the low end, 1 at the high one.
-  double at(double value) const {
-    const double share =
-        is_log_ ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
-                : (value - low_) / (high_ - low_);
-    return std::clamp(share, -0.01, 1.01);
-  }
-  bool has(double value) const { return std::isfinite(value) && (!is_log_ || value > 0); }
-
-  /// A value in words.
-  std::string words(double value) const {
-    if (axis_.ticks == Axis::Ticks::kBytes) {
-      return format_bytes(static_cast<uint64_t>(std::max(0.0, value)));
-    }
-    return short_number(value);
-  }
-
-  std::vector<Tick> ticks;
-  std::string title;
-
- private:
-  void evenly(int wanted, bool is_rounded) {
-    const bool is_bytes = axis_.ticks == Axis::Ticks::kBytes;
-    const bool is_whole = axis_.ticks == Axis::Ticks::kWhole;
-    if (!axis_.from && is_rounded && low_ > 0 && low_ < 0.6 * high_) low_ = 0;
-    if (is_bytes) low_ = 0;
-    if (!(high_ > low_)) {
-      const double some = is_whole ? 0.5 : std::max(std::abs(low_) * 0.1, is_bytes ? kMiB : 1e-3);
-      if (!is_bytes && !axis_.from) low_ -= some;
-      if (!axis_.to || !(high_ > low_)) high_ += some;
-    }
-    const double unit = !is_bytes ? 1 : high_ >= 2 * kGiB ? kGiB : kMiB;
-    if (is_bytes) title += (title.empty() ? "" : ", ") + std::string(unit == kGiB ? "GiB" : "MiB");
-    double step = tick_step((high_ - low_) / unit, wanted) * unit;
-    if (is_whole) step = std::max(1.0, std::round(step));
-    if (is_rounded) {
-      if (!axis_.from) low_ = std::floor(low_ / step + 1e-9) * step;
-      if (!axis_.to) high_ = std::ceil(high_ / step - 1e-9) * step;
-    }
-    const auto first = static_cast<int64_t>(std::ceil(low_ / step - 1e-9));
-    const auto last = static_cast<int64_t>(std::floor(high_ / step + 1e-9));
-    for (int64_t k = first; k <= last; ++k) {
-      const double value = static_cast<double>(k) * step;
-      ticks.push_back({at(value), short_number(value / unit)});
-    }
-  }
-
-  void by_powers() {
-    constexpr double kMostDecades = 6, kFewDecades = 2;
-    const auto power = [](double value) { return std::pow(10, std::floor(std::log10(value))); };
-    const double least = low_, most = high_;
-    low_ = power(least);
-    for (const double step : {2.0, 5.0}) {
-      if (!axis_.from && step * power(least) <= least) low_ = step * power(least);
-    }
-    high_ = 10 * power(most);
-    for (const double step : {5.0, 2.0, 1.0}) {
-      if (!axis_.to && step * power(most) >= most) high_ = step * power(most);
-    }
-    if (axis_.from) low_ = least;
-    if (axis_.to) high_ = most;
-    const double decades = std::log10(high_) - std::log10(low_);
-    const int every = std::max(1, static_cast<int>(std::ceil(decades / kMostDecades)));
-    const auto exponent = [](double value) {
-      return static_cast<int>(std::floor(std::log10(value)));
-    };
-    const int first = exponent(low_), last = exponent(high_ * (1 + 1e-9));
-    for (int k = first; k <= last; ++k) {
-      for (const double step : {1.0, 2.0, 5.0}) {
-        const double value = step * std::pow(10, k);
-        const bool is_wanted = step == 1 ? (k - first) % every == 0 : decades <= kFewDecades;
-        if (!is_wanted || value < low_ * (1 - 1e-9) || value > high_ * (1 + 1e-9)) continue;
-        ticks.push_back({at(value), short_number(value)});
-      }
-    }
-    title += (title.empty() ? "" : ", ") + std::string("logarithmic");
-  }
-
-  const Axis& axis_;
-  double low_ = 0, high_ = 1;
-  bool is_log_ = false;
-};
 
 class Picture {
  public:
@@ -157,24 +41,35 @@ class Picture {
         y_scale_(chart.y, ys, static_cast<int>(chart.height / kForYTick), true) {
     constexpr double kEdge = 10;
     double labels = 0;
-    for (const Scale::Tick& tick : y_scale_.ticks) labels = std::max(labels, width_of(tick.text));
+    for (const ChartScale::Tick& tick : y_scale_.ticks)
+      labels = std::max(labels, width_of(tick.text));
     left_ = labels + 10 + (y_scale_.title.empty() ? 4 : 18);
-    width_ = chart.width - left_ - kEdge - 2;
+    double beyond = kEdge + 2;  // room for the label of a tick at the right end
+    for (const ChartScale::Tick& tick : x_scale_.ticks) {
+      beyond = std::max(beyond, width_of(tick.text) / 2 * (tick.at > 0.95 ? 1 : 0));
+    }
+    width_ = chart.width - left_ - beyond;
     top_ = kEdge + (chart.stands_alone ? 26 : 0);
     legend();
     const bool is_named = std::any_of(chart.bands.begin(), chart.bands.end(),
                                       [](const ChartBand& band) { return !band.name.empty(); }) ||
                           std::any_of(chart.rules.begin(), chart.rules.end(),
                                       [](const ChartRule& rule) { return !rule.is_short; });
-    top_ += 4 + (is_named ? 14 : 0);
+    top_ += (chart.has_markers ? 10 : 4) + (is_named ? 14 : 0);  // a ring reaches beyond the plot
     height_ = chart.height - top_ - 22 - (x_scale_.title.empty() ? 0 : 16);
   }
 
   std::string draw() {
     const std::string legend = std::exchange(out_, "");
     for (std::size_t i = 0; i < chart_.bands.size(); ++i) draw_band(chart_.bands[i], i % 2 == 0);
+    for (const ChartSpan& span : chart_.spans) {
+      if (span.is_tint) draw_span(span);
+    }
     axes();
     for (const ChartLine& line : chart_.lines) draw_line(line);
+    for (const ChartSpan& span : chart_.spans) {
+      if (!span.is_tint) draw_span(span);
+    }
     for (const ChartRule& rule : chart_.rules) draw_rule(rule);
     for (const ChartMark& mark : chart_.marks) draw_mark(mark);
     return opening() + legend + out_ + "</svg>\n";
@@ -225,16 +120,26 @@ class Picture {
         top_ += kLineHeight;
         is_first = false;
       }
-      line(at, top_ - 8, at + kSample, top_ - 8, classes);
+      if (classes.starts_with("tint ") || classes.starts_with("strip ")) {
+        rect(at, top_ - 12, kSample, classes.starts_with("strip ") ? kSpanHeight : 9, classes);
+      } else {
+        line(at, top_ - 8, at + kSample, top_ - 8, classes);
+      }
       text(at + kSample + 5, top_ - 4, name);
       at += needed + kGap;
     };
     for (const ChartLine& one : chart_.lines) {
       if (one.is_in_legend && !one.name.empty() && !one.points.empty()) {
         entry(one.name, line_class(one));
+        if (has_marker(one)) {
+          marker(at - kGap - width_of(one.name) - 5 - kSample / 2, top_ - 8, one.colour);
+        }
       }
     }
     std::set<std::string> said;
+    for (const ChartSpan& span : chart_.spans) {
+      if (said.insert(span.name).second) entry(span.name, span_class(span));
+    }
     for (const ChartRule& rule : chart_.rules) {
       if (rule.is_short && said.insert(rule.name).second) {
         entry(rule.name, class_of("l", rule.colour));
@@ -242,8 +147,75 @@ class Picture {
     }
   }
 
-  static std::string line_class(const ChartLine& line) {
-    return class_of("l", line.colour) + (line.is_dashed ? " dashed" : "");
+  std::string line_class(const ChartLine& line) const {
+    const std::string dashes =
+        line.is_dashed     ? " dashed"
+        : has_marker(line) ? " p" + std::to_string((line.colour + line.colour / kColours) % kDashes)
+                           : "";
+    return class_of("l", line.colour) + dashes;
+  }
+  bool has_marker(const ChartLine& line) const {
+    return chart_.has_markers && !line.is_dashed && line.colour >= 0;
+  }
+  static std::string span_class(const ChartSpan& span) {
+    return (span.is_tint ? "tint " : "strip ") + class_of("f", span.colour);
+  }
+
+  void rect(double at_x, double at_y, double wide, double high, const std::string& classes,
+            const std::string& words = "") {
+    out_ += "<rect class=\"" + classes + "\" x=\"" + pixels(at_x) + "\" y=\"" + pixels(at_y) +
+            "\" width=\"" + pixels(wide) + "\" height=\"" + pixels(high) + "\"" +
+            (words.empty() ? "/>\n" : ">" + element("title", escaped(words)) + "</rect>\n");
+  }
+
+  /// A disc, a square, a triangle, a diamond or a triangle upside down.
+  void marker(double at_x, double at_y, int colour) {
+    constexpr double kSize = 3.4;
+    using Corners = std::vector<std::pair<double, double>>;
+    static const std::array<Corners, kShapes> shapes = {{{},
+                                                         {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}},
+                                                         {{0, -1.3}, {1.2, 0.9}, {-1.2, 0.9}},
+                                                         {{0, -1.4}, {1.4, 0}, {0, 1.4}, {-1.4, 0}},
+                                                         {{0, 1.3}, {1.2, -0.9}, {-1.2, -0.9}}}};
+    const std::string classes = "sign " + class_of("f", colour);
+    const Corners& corners = shapes[static_cast<std::size_t>(colour) % kShapes];
+    if (corners.empty()) return dot(at_x, at_y, kSize, classes);
+    std::string points;
+    for (const auto& [dx, dy] : corners) {
+      points +=
+          (points.empty() ? "" : " ") + pixels(at_x + kSize * dx) + "," + pixels(at_y + kSize * dy);
+    }
+    out_ += "<polygon class=\"" + classes + "\" points=\"" + points + "\"/>\n";
+  }
+
+  /// Some markers along a line that is drawn through these places, evenly by its length. Lines of
+  /// other colours have theirs elsewhere, so that two which run together are seen to be two.
+  void markers(const std::vector<std::pair<double, double>>& places, int colour) {
+    constexpr int kSigns = 4;
+    double length = 0;
+    const auto distance = [&](std::size_t i) {
+      return std::hypot(places[i].first - places[i - 1].first,
+                        places[i].second - places[i - 1].second);
+    };
+    for (std::size_t i = 1; i < places.size(); ++i) length += distance(i);
+    const double step = length / kSigns;
+    double next = step * (colour % kColours + 0.5) / kColours, passed = 0;
+    for (std::size_t i = 1; i < places.size() && step > 0; ++i) {
+      const double here = distance(i);
+      for (; here > 0 && next <= passed + here; next += step) {
+        const double share = (next - passed) / here;
+        marker(places[i - 1].first + share * (places[i].first - places[i - 1].first),
+               places[i - 1].second + share * (places[i].second - places[i - 1].second), colour);
+      }
+      passed += here;
+    }
+  }
+
+  void draw_span(const ChartSpan& span) {
+    constexpr double kLeast = 1.5;  // a shorter one is still to be seen
+    const double from = x(span.from);
+    const double wide = std::max(kLeast, x(span.to) - from);
+    rect(from, top_, wide, span.is_tint ? height_ : kSpanHeight, span_class(span), span.words);
   }
 
   void draw_band(const ChartBand& band, bool is_tinted) {
@@ -260,13 +232,13 @@ class Picture {
 
   void axes() {
     const double base = top_ + height_;
-    for (const Scale::Tick& tick : y_scale_.ticks) {
+    for (const ChartScale::Tick& tick : y_scale_.ticks) {
       const double at = top_ + height_ * (1 - tick.at);
       line(left_, at, left_ + width_, at, "grid");
       text(left_ - 6, at + 4, tick.text, "text-anchor=\"end\"");
     }
     double taken = -1e9;  // where the label before ends
-    for (const Scale::Tick& tick : x_scale_.ticks) {
+    for (const ChartScale::Tick& tick : x_scale_.ticks) {
       const double at = left_ + width_ * tick.at, half = width_of(tick.text) / 2;
       line(at, base, at, base + 4, "axis");
       if (at - half < taken + 4) continue;
@@ -311,22 +283,28 @@ class Picture {
   }
 
   void draw_line(const ChartLine& line) {
-    constexpr std::size_t kAnswering = 60;
+    // Of few lines each answers at many points, of many at few: the words of one take 150 bytes.
+    constexpr std::size_t kAnswering = 60, kInAll = 120, kLeast = 8;
+    const std::size_t answering =
+        std::clamp(kInAll / std::max<std::size_t>(1, chart_.lines.size()), kLeast, kAnswering);
     std::vector<std::pair<double, double>> points;
     for (const auto& point : line.points) {
       if (x_scale_.has(point.first) && y_scale_.has(point.second)) points.push_back(point);
     }
     if (points.empty()) return;
     std::string path;
+    Points places;
     for (const auto& [at, value] : thinned(points)) {
+      places.emplace_back(x(at), y(value));
       path += (path.empty() ? "M" : "L") + pixels(x(at)) + " " + pixels(y(value));
     }
     out_ += "<path class=\"line " + line_class(line) + "\" d=\"" + path + "\"/>\n";
+    if (has_marker(line)) markers(places, line.colour);
     if (points.size() == 1) {
       dot(x(points[0].first), y(points[0].second), 3, class_of("f", line.colour));
     }
-    if (line.name.empty()) return;
-    const std::size_t every = (points.size() + kAnswering - 1) / kAnswering;
+    if (line.name.empty() || !line.has_words) return;
+    const std::size_t every = (points.size() + answering - 1) / answering;
     for (std::size_t i = 0; i < points.size(); i += every) {
       const auto& [at, value] = points[i];
       dot(x(at), y(value), 5, "hit " + class_of("f", line.colour),
@@ -347,11 +325,15 @@ class Picture {
 
   void draw_mark(const ChartMark& mark) {
     if (!x_scale_.has(mark.x) || !y_scale_.has(mark.y)) return;
-    dot(x(mark.x), y(mark.y), 4, "mark " + class_of("f", mark.colour), mark.words);
+    if (chart_.has_markers) {  // a disc would be one more marker
+      dot(x(mark.x), y(mark.y), 6, "ring " + class_of("l", mark.colour), mark.words);
+    } else {
+      dot(x(mark.x), y(mark.y), 4, "mark " + class_of("f", mark.colour), mark.words);
+    }
   }
 
   const Chart& chart_;
-  Scale x_scale_, y_scale_;
+  ChartScale x_scale_, y_scale_;
   double left_ = 0, top_ = 0, width_ = 0, height_ = 0;
   std::string out_;
 };
@@ -373,6 +355,10 @@ std::string chart_svg(const Chart& chart) {
   return Picture(chart, xs, ys).draw();
 }
 
+double chart_text_width(const std::string& text) {
+  return kLetter * static_cast<double>(text_width(text));
+}
+
 std::string fill_class(int colour) { return class_of("f", colour); }
 
 std::string chart_style(bool is_dark) {
@@ -387,7 +373,13 @@ std::string chart_style(bool is_dark) {
                     "}.chart .axis{stroke-width:1;stroke:" + muted +
                     "}.chart .paper{fill:" + (is_dark ? "#15191f" : "#fff") +
                     "}.chart .band{fill:" + (is_dark ? "#1d232b" : "#f1f4f8") +
-                    "}.chart .dashed{stroke-dasharray:6 4}.chart .fine{stroke-width:1}"
+                    "}.chart .dashed{stroke-dasharray:6 4}.chart .p1{stroke-dasharray:9 3}"
+                    ".chart .p2{stroke-dasharray:2 3}.chart .p3{stroke-dasharray:9 3 2 3}"
+                    ".chart .tint{fill-opacity:.2}.chart .pale{fill-opacity:.35}"
+                    ".chart .ring{fill-opacity:0;stroke-width:2.2}"
+                    ".chart .whisker{stroke-width:1.5;stroke:" +
+                    ink +
+                    "}.chart .fine{stroke-width:1}"
                     ".chart .mark{stroke:" +
                     (is_dark ? "#15191f" : "#fff") +
                     ";stroke-width:1.5}.chart .hit{fill-opacity:0}.chart .hit:hover{fill-opacity:1}"

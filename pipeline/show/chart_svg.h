@@ -31,9 +31,10 @@ struct ChartLine {
   int colour = 0;
   bool is_dashed = false;
   bool is_in_legend = true;
+  bool has_words = true;  ///< where the pointer rests on it
 };
 
-/// A dot with words.
+/// A dot with words; a ring where lines have markers.
 struct ChartMark {
   double x = 0, y = 0;
   int colour = 0;
@@ -49,6 +50,15 @@ struct ChartRule {
   bool is_short = false;
 };
 
+/// A stretch of the x axis: a tint over the whole height, or a bar along the upper edge. Each kind
+/// stands in the legend once.
+struct ChartSpan {
+  double from = 0, to = 0;
+  std::string name, words;
+  int colour = kGrey;
+  bool is_tint = false;
+};
+
 /// A part of the x axis on another ground, named above where there is room.
 struct ChartBand {
   double from = 0, to = 0;
@@ -62,6 +72,9 @@ struct Chart {
   std::vector<ChartMark> marks{};
   std::vector<ChartRule> rules{};
   std::vector<ChartBand> bands{};
+  std::vector<ChartSpan> spans{};
+  /// Lines have dashes and markers by their colour, for who cannot tell colours apart or prints.
+  bool has_markers = false;
   double width = 420, height = 270;
   bool stands_alone = false;  ///< a file of its own, with colours and title
 };
@@ -69,6 +82,9 @@ struct Chart {
 /// "" where there is nothing finite to draw. Of a line with more points than can be told apart those
 /// stand that shape it, and only some answer the pointer.
 std::string chart_svg(const Chart& chart);
+
+/// About how wide a text of a chart is, in pixels.
+double chart_text_width(const std::string& text);
 
 /// The CSS of the classes that charts use, for light or dark ground.
 std::string chart_style(bool is_dark = false);

@@ -16,15 +16,6 @@ namespace {
 constexpr double kTop = 34, kHeight = 220, kBottom = 14, kSide = 46, kBetween = 110,
                  kLabelHeight = 13;
 
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 /// Where values stand on one axis.
 class AxisScale {
  public:
@@ -33,7 +24,7 @@ class AxisScale {
     for (const ParallelItem& item : items) {
       const std::string& value = item.values[column];
       if (value.empty()) continue;
-      const auto number = number_in(value);
+      const auto number = finite_number(value);
       is_numeric_ = is_numeric_ && number.has_value();
       if (number) numbers_.push_back(*number);
       if (std::find(words_.begin(), words_.end(), value) == words_.end()) words_.push_back(value);
@@ -54,7 +45,7 @@ class AxisScale {
     double share = 0.5;
     if (is_numeric_) {
       const double low = scaled(from_), high = scaled(to_);
-      if (high > low) share = (scaled(*number_in(value)) - low) / (high - low);
+      if (high > low) share = (scaled(*finite_number(value)) - low) / (high - low);
     } else if (words_.size() > 1) {
       const auto at = std::find(words_.begin(), words_.end(), value) - words_.begin();
       share = static_cast<double>(at) / static_cast<double>(words_.size() - 1);
@@ -67,7 +58,7 @@ class AxisScale {
     std::vector<std::string> out = words_;
     if (!is_numeric_) return out;
     std::sort(out.begin(), out.end(), [](const auto& one, const auto& other) {
-      return *number_in(one) < *number_in(other);
+      return *finite_number(one) < *finite_number(other);
     });
     if (out.size() > 2) std::rotate(out.begin() + 1, out.end() - 1, out.end());
     return out;
@@ -75,7 +66,7 @@ class AxisScale {
 
   std::string label(const std::string& value) const {
     if (!is_numeric_) return value;
-    const double number = *number_in(value);
+    const double number = *finite_number(value);
     if (axis_.is_bytes) return format_bytes(static_cast<uint64_t>(std::max(0.0, number)));
     return short_number(number);
   }

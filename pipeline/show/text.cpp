@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -81,6 +82,15 @@ std::string short_number(double value) {
   constexpr double kExact = 9e15;  // every whole number below is a double of its own
   const bool is_whole = std::abs(value) < kExact && value == std::floor(value);
   return is_whole ? grouped(static_cast<int64_t>(value)) : format_number("%.4g", value);
+}
+
+std::optional<double> finite_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
 }
 
 std::string value_text(const nlohmann::json& value) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ std::string format_seconds(double seconds);
 std::string format_count(double value);
 /// A number whatever it is: a whole one whole, "271,027", any other with four significant digits.
 std::string short_number(double value);
+
+/// The finite number that a text is, and nothing else.
+std::optional<double> finite_number(const std::string& text);
 
 /// As written, for messages: 0, "fast", [1, 2].
 std::string value_text(const nlohmann::json& value);

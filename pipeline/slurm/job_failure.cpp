@@ -60,6 +60,10 @@ class Judge {
     const std::string& state = report_.state;
     if (is_waiting(state)) return held();
     if (is_running(state)) return {JobPhase::kRunning, FailureClass::kNone, ""};
+    if (trace_.is_done && report_.exit_code == static_cast<int>(ExitCode::kUnmet)) {
+      const std::string error = error_line(trace_.output_tail);
+      return ended(FailureClass::kUnmet, error.empty() ? "a figure is not as required" : error);
+    }
     if (trace_.is_done) return {JobPhase::kDone, FailureClass::kNone, ""};
     if (is_in(state, {"OUT_OF_MEMORY"})) {
       return ended(FailureClass::kHostMemory, "SLURM says " + state + exit_text(report_));
@@ -188,6 +192,7 @@ Remedy Verdict::remedy() const {
     case FailureClass::kNodeFailure:
       return Remedy::kExcludeNode;
     case FailureClass::kBug:
+    case FailureClass::kUnmet:
       return Remedy::kStop;
     case FailureClass::kTimeLimit:
     case FailureClass::kPreemption:
@@ -233,6 +238,8 @@ std::string name_of(FailureClass failure) {
       return "failed";
     case FailureClass::kCancelled:
       return "cancelled";
+    case FailureClass::kUnmet:
+      return "not as required";
     case FailureClass::kNeed:
       return "needs a failed step";
     case FailureClass::kUnknown:

@@ -33,6 +33,7 @@ enum class FailureClass {
   kNodeFailure,
   kBug,
   kCancelled,
+  kUnmet,    ///< the step is done, and a figure is not as required
   kNeed,     ///< never started: a step it needs failed
   kUnknown,  ///< SLURM no longer knows the job, and the journal does not say
 };

@@ -55,8 +55,8 @@ CompletionWords collect(const PluginCatalog& catalog) {
     stages.insert(name);
     add(plugin.options, "");
   }
-  std::set<std::string> score_flags = {"--run",    "--model",   "--output", "--root",
-                                       "--device", "--threads", "--json",   "--help"};
+  std::set<std::string> score_flags = {"--run",     "--model", "--output",  "--root", "--device",
+                                       "--threads", "--json",  "--fail-on", "--help"};
   std::set<std::string> why_flags = {"--run",   "--model", "--window", "--time",
                                      "--event", "--root",  "--json",   "--help"};
   std::set<std::string> adapt_flags = {"--model", "--output", "--force",
@@ -122,6 +122,7 @@ _kdgat() {
       *)
         case $verb in
           run) words="@stages@ @flags@ @keys@" ;;
+          fit) words="--output --budget @flags@ @keys@" ;;
           plan) words="--gpu --static @stages@ @flags@ @keys@" ;;
           submit) words="@submit@ @stages@ @flags@ @keys@" ;;
           jobs|cancel) words="@jobs@" ;;
@@ -166,6 +167,7 @@ _kdgat() {
       *)
         case ${words[2]} in
           run) found=(@stages@ @flags@ @keys@) ;;
+          fit) found=(--output --budget @flags@ @keys@) ;;
           plan) found=(--gpu --static @stages@ @flags@ @keys@) ;;
           submit) found=(@submit@ @stages@ @flags@ @keys@) ;;
           jobs|cancel) found=(@jobs@) ;;
@@ -220,7 +222,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   out += seen("data") + " -a 'import inspect verify synth inject'\n";
   out += seen("runs") + " -a 'list show compare rm'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
-  out += seen("run plan submit memory config") + " -a '" + words.keys + "'\n";
+  out += seen("run fit plan submit memory config") + " -a '" + words.keys + "'\n";
   const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
     for (size_t begin = 0; begin < flags.size();) {
       const size_t end = std::min(flags.find(' ', begin), flags.size());
@@ -235,7 +237,8 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
       out += "\n";
     }
   };
-  add_flags("run plan submit config", words.run_flags);
+  add_flags("run fit plan submit config", words.run_flags);
+  add_flags("fit", "--output --budget");
   add_flags("plan", "--gpu --static");
   add_flags("submit", words.submit_flags);
   add_flags("jobs cancel", words.jobs_flags);

@@ -51,6 +51,7 @@ std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
           {"mlflow_uri", without_password(targets.mlflow_uri)},
           {"mlflow_experiment", targets.mlflow_experiment},
           {"seed", profile.seed},
+          {"require", profile.require},
           {"root", profile.root.string()}};
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/execute/ranks.h"
 #include "pipeline/execute/runner.h"
@@ -73,6 +74,13 @@ uint64_t limit_of(const FrozenRun& frozen, const std::string& device, const Mach
   return limit;
 }
 
+/// Whether a step that is done is as required: 0, or kUnmet after what is not was told.
+int judge_step(const FrozenRun& frozen, Run& run, const std::string& step, Status& status) {
+  const std::vector<JudgedRequirement> judged = judge_job(frozen, run.folder(), step);
+  if (!judged.empty()) run.record_requirements(judged);
+  return tell_unmet(judged, status);
+}
+
 int job_verb(Context& context, const std::vector<std::string>& arguments) {
   std::string folder, name;
   uint64_t asked = 0;
@@ -104,7 +112,7 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   const auto done = find_past_step(run.id(), run.step_folder(name));
   if (done && done->fingerprint == step.fingerprint && done->missing.empty()) {
     status->end({name, "kept", "it was done already", 0, 0});
-    return 0;
+    return judge_step(frozen, run, name, *status);
   }
   run.record_step(name, "running", {{"slurm", place_of_job()}});
 
@@ -127,11 +135,10 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   for (const std::string& problem : recorder.finish(is_urgent)) {
     status->message("warning", problem + "; later: kdgat sync " + run.folder().string());
   }
-  if (code == 0) {
-    context.err << std::flush;
-    context.out << joined_tables_text({{name, read_result(run.step_folder(name))}});
-  }
-  return code;
+  if (code != 0) return code;
+  context.err << std::flush;
+  context.out << joined_tables_text({{name, read_result(run.step_folder(name))}});
+  return judge_step(frozen, run, name, *status);
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 #include <ostream>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/report/report_file.h"
 #include "pipeline/report/report_html.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
-#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 
@@ -33,8 +33,9 @@ usage: kdgat report RUN [RUN...] [-o FILE] [--root DIR] [--json]
   --json               name of the file, its size and the runs, as JSON
 
 What ran and why, failures with the end of their logs, warnings, results, curves of training, ROC
-and precision against recall, decisions at the thresholds, memory planned and measured, options and
-who set them, the data. The file needs no network and no script, reads well on a phone and prints.
+and precision against recall, decisions at the thresholds, models beside baselines, scores over time
+with attacks and alarms, memory planned and measured, options and who set them, the data. The file
+needs no network and no script, reads well on a phone and prints.
 Runs that are still running, failed or were interrupted are shown as far as they came. Prints the
 file's name.
 )";
@@ -55,28 +56,23 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   runs.reserve(names.size());
   for (const std::string& name : names)
     runs.push_back(read_report(find_run(name, root), context.catalog));
-  const std::string page = report_html(runs, time_text(iso_now()));
   if (output == "-") {
-    context.out << page;
+    context.out << report_html(runs, time_text(iso_now()));
     return 0;
   }
   const fs::path file = output.empty() ? runs.front().record.folder /
                                              (runs.size() == 1 ? "report.html" : "compare.html")
                                        : fs::path(output);
-  // The page itself names addresses that are nobody's (of its form of pictures).
-  std::string commands;
-  for (const ReportRun& run : runs) commands += run.record.command;
-  write_guarded(file, page, holds_address(commands));
+  const std::size_t bytes = write_report(runs, file);
   if (context.json) {
     json ids = json::array();
     for (const ReportRun& run : runs) ids.push_back(run.record.id);
-    context.out << json{{"file", file.string()}, {"bytes", page.size()}, {"runs", ids}}.dump(1)
-                << '\n';
+    context.out << json{{"file", file.string()}, {"bytes", bytes}, {"runs", ids}}.dump(1) << '\n';
   } else {
     context.out << file.string() << '\n';
     if (context.verbosity >= 0) {
       context.err << "report of " << runs.size() << (runs.size() == 1 ? " run" : " runs")
-                  << " written, " << format_bytes(page.size()) << '\n';
+                  << " written, " << format_bytes(bytes) << '\n';
     }
   }
   return 0;

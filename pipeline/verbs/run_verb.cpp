@@ -1,329 +1,17 @@
-// `kdgat run`: profile, data, plan, run folder, stages, and the table at the end.
-#include <unistd.h>
-
+// `kdgat run`: stages of a profile, a preset or one stage.
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
+#include <filesystem>
 
-#include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
-#include "pipeline/execute/ranks.h"
-#include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_layers.h"
-#include "pipeline/records/recorder.h"
-#include "pipeline/run/run_record.h"
-#include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
-#include "pipeline/system/program.h"
-#include "pipeline/system/signals.h"
+#include "pipeline/verbs/run_command.h"
 
 namespace kdgat {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-/// Takes `--progress FORM` out of the words; the environment's form if it is not there.
-std::string take_progress(Context& context, std::vector<std::string>& words) {
-  const char* set = std::getenv("KDGAT_PROGRESS");
-  std::string form = set == nullptr ? "" : set;
-  const auto erase = [&](std::size_t i) {
-    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
-    if (i < context.positions.size()) {
-      context.positions.erase(context.positions.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  };
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].rfind("--progress=", 0) == 0) {
-      form = words[i].substr(words[i].find('=') + 1);
-    } else if (words[i] == "--progress" && i + 1 < words.size()) {
-      form = words[i + 1];
-      erase(i + 1);
-    } else {
-      continue;
-    }
-    erase(i--);
-  }
-  if (!form.empty() && form != "jsonl" && form != "text") {
-    throw Error(ExitCode::kUsage, "progress is written as text or jsonl, not " + form);
-  }
-  return form;
-}
-
-class RunCommand {
- public:
-  RunCommand(Context& context, std::vector<std::string> words)
-      : context_(context),
-        command_(typed_line(context, "kdgat run", words)),
-        progress_(take_progress(context, words)),
-        session_(context, words) {
-    const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
-    status_ = progress_ == "jsonl" ? make_jsonl_status(context.err, steady_clock())
-                                   : make_terminal_status(context.err, terminal, steady_clock());
-    std::vector<std::string> names = session_.step_names();
-    names.insert(names.begin(), "plan");
-    status_->announce(names);
-  }
-
-  /// Refuses what run() would refuse before the first stage is started.
-  int preview() {
-    session_.tell_notes(*status_);
-    refuse_several(place_of([](const char* name) { return std::getenv(name); }));
-    const std::optional<PreparedData> data = session_.find_data();
-    const Plan plan = session_.plan_for(data);
-    session_.check_start(plan);
-    if (context_.verbosity > 0) ask(plan, data);
-    if (context_.json) {
-      context_.out << plan_json(plan, data).dump(1) << '\n';
-      return 0;
-    }
-    Table table;
-    table.add({"data",
-               data                  ? "ready"
-               : session_.needs_data ? "import"
-                                     : "none",
-               data                  ? data->summary
-               : session_.needs_data ? "unknown until imported"
-                                     : "no step reads it"});
-    for (const PlannedStep& step : plan.steps) {
-      table.add({step.spec.name, step.action == Action::kKeep ? "kept" : "run", reason_of(step)});
-    }
-    context_.out << table.text();
-    for (const std::string& warning : plan.warnings) status_->message("warning", warning);
-    return 0;
-  }
-
-  int run() {
-    install_signal_flags();
-    const RecordTargets targets = make_targets(session_.profile.records);  // may refuse
-    const Place place = place_of([](const char* name) { return std::getenv(name); });
-    std::unique_ptr<Gathering> gathering;
-    refuse_several(place);
-    if (place.world > 1) {
-      gathering = std::make_unique<Gathering>(session_.dataset_root, place);
-      if (place.rank > 0) return gathering->follow(session_.process());
-    }
-    session_.tell_notes(*status_);
-    const std::optional<PreparedData> data = session_.import(*status_);
-    if (const int code = pending_signal(); code != 0) return code;
-    Plan plan = session_.plan_for(data);
-    session_.check_libraries(plan);
-    std::string busy;
-    std::optional<Run> run;
-    const auto on_wait = [&](const std::string& whom) { status_->message("info", whom); };
-    if (!session_.options.plan.force) run = Run::resume(session_.dataset_root, plan, busy, on_wait);
-    if (run) {
-      // The process that held it may have finished a step in the meantime.
-      plan = session_.plan_for(data);
-      run->record_plan(plan);
-      status_->message("info", "continuing run " + short_run(run->id()));
-    } else if (plan.needs_no_work()) {
-      return report_kept(plan);
-    } else {
-      if (!busy.empty()) {
-        status_->message(
-            "info", "run " + short_run(busy) + " of the same plan is running; starting another");
-      }
-      run = Run::create(session_.dataset_root, session_.profile.name, plan);
-    }
-    run->describe(description(data));
-    for (const std::string& warning : plan.warnings) status_->message("warning", warning);
-    announce(plan);
-
-    ProcessSettings process = session_.process();
-    process.lock_fd = run->lock_fd();
-    run->set_records(targets.public_json());
-    Recorder recorder(run->folder(), targets);
-    const int code =
-        run_plan(session_.input(plan, data), *run, *status_, executor(process, gathering.get()));
-    for (const std::string& problem : recorder.finish(is_urgent)) {
-      status_->message("warning", problem + "; later: kdgat sync " + run->folder().string());
-    }
-    run->set_records(targets.public_json(), recorder.cpu_seconds());
-    report(plan, run->document(), run->folder(), code);
-    return code;
-  }
-
-  bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
-
- private:
-  void refuse_several(const Place& place) const {
-    const int nproc = session_.profile.nproc;
-    if (nproc > 1 && place.world > 1) {
-      throw Error(
-          ExitCode::kUsage,
-          "this program was started with others (srun, or RANK and WORLD_SIZE), and nproc=" +
-              std::to_string(nproc) + " asks for more processes on this machine",
-          "start as many programs as there are to be processes");
-    }
-    if (session_.options.in_process && (nproc > 1 || place.world > 1)) {
-      throw Error(ExitCode::kUsage, "--in-process is for one process");
-    }
-  }
-
-  Execute executor(const ProcessSettings& process, Gathering* gathering) const {
-    if (session_.options.in_process) return execute_here();
-    if (gathering != nullptr) return gathering->lead(process, context_.catalog);
-    return execute_in_ranks(process, session_.profile.nproc, session_.memory_limit(),
-                            context_.catalog);
-  }
-
-  /// What a record of the run says of how it was started.
-  json description(const std::optional<PreparedData>& data) const {
-    json out = {{"command", command_}, {"device", session_.device}, {"threads", session_.threads}};
-    if (data) {
-      out["data"] = {{"path", session_.profile.data.path},
-                     {"folder", fs::absolute(data->folder).string()},
-                     {"options", session_.profile.data.import.values},
-                     {"summary", data->summary}};
-    }
-    return out;
-  }
-
-  void announce(const Plan& plan) {
-    const int nproc = session_.profile.nproc;
-    std::string text =
-        session_.device + ", " + (nproc == 1 ? "" : std::to_string(nproc) + " processes of ") +
-        std::to_string(session_.threads) + (session_.threads == 1 ? " thread" : " threads") +
-        ", limit " + format_bytes(session_.memory_limit()) + ":";
-    std::string names;
-    for (const PlannedStep& step : plan.steps) {
-      names += (names.empty() ? " " : ", ") + step.spec.name +
-               (step.action == Action::kKeep ? " (kept)" : "");
-    }
-    status_->end({"plan", "done", text + names, 0, 0});
-    const uint64_t free = session_.machine.memory_for_runs();
-    const uint64_t limit = session_.profile.memory_limit;
-    if (session_.device == "cpu" && limit > free && free > 0) {
-      status_->message("warning", "memory_limit " + format_bytes(limit) + " is more than the " +
-                                      format_bytes(free) + " free here");
-    }
-  }
-
-  std::string reason_of(const PlannedStep& step) const {
-    return step.reason + (step.kept ? " (" + format_when(step.kept->finished) + ")" : "");
-  }
-
-  int report_kept(const Plan& plan) {
-    json steps = json::array();
-    for (const PlannedStep& step : plan.steps) {
-      status_->end({step.spec.name, "kept", reason_of(step), 0, 0});
-      steps.push_back({{"step", step.spec.name},
-                       {"stage", step.spec.stage},
-                       {"status", "kept"},
-                       {"run", step.kept->run},
-                       {"folder", step.kept->folder.string()}});
-    }
-    report(plan, {{"id", nullptr}, {"steps", steps}}, "", 0);
-    return 0;
-  }
-
-  fs::path result_folder(const PlannedStep& step, const fs::path& run_folder) const {
-    return step.kept ? step.kept->folder : run_folder / step.spec.name;
-  }
-
-  /// Whether a step made a model of the kind that scores logs.
-  bool has_model(const Plan& plan, const fs::path& run_folder) const {
-    return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& step) {
-      const PluginDescription& stage = *context_.catalog.find(step.spec.stage);
-      return stage.makes(kind::kModel) &&
-             fs::exists(result_folder(step, run_folder) / stage.model_file);
-    });
-  }
-
-  /// What the steps report that no other step needs, at the end of a run.
-  std::string tables(const Plan& plan, const fs::path& run_folder) const {
-    std::vector<NamedResult> results;
-    for (const PlannedStep& step : plan.steps) {
-      const bool is_needed =
-          std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& other) {
-            return std::find(other.needs.begin(), other.needs.end(), step.spec.name) !=
-                   other.needs.end();
-          });
-      if (!is_needed) {
-        results.push_back({step.spec.name, read_result(result_folder(step, run_folder))});
-      }
-    }
-    return joined_tables_text(results);
-  }
-
-  /// What to type now.
-  std::string next_words(const Plan& plan, const json& document, const fs::path& run_folder,
-                         int code) const {
-    if (run_folder.empty()) return command_ + " --explain";
-    // The short id is enough where other verbs look by themselves.
-    const std::string name = session_.profile.root == "runs" ? short_run(document.value("id", ""))
-                                                             : shell_line({run_folder.string()});
-    std::string out = (code == 0 ? "" : command_ + " · ") + "kdgat report " + name;
-    if (code == 0 && has_model(plan, run_folder)) out += " · kdgat score LOG --run " + name;
-    return out;
-  }
-
-  /// Results on standard output, where to find them on the other.
-  void report(const Plan& plan, const json& document, const fs::path& run_folder, int code) {
-    const std::string next = "   next: " + next_words(plan, document, run_folder, code);
-    if (context_.json) {
-      json out = document;
-      out["exit_code"] = code;
-      if (!run_folder.empty()) out["folder"] = run_folder.string();
-      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-        out["steps"][i]["result"] = read_result(result_folder(plan.steps[i], run_folder));
-      }
-      context_.out << out.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
-    } else if (code == 0) {
-      context_.err << std::flush;
-      context_.out << tables(plan, run_folder) << std::flush;
-    }
-    const std::string where = run_folder.empty() ? "everything is up to date"
-                                                 : "run " + short_run(document.value("id", "")) +
-                                                       " in " + run_folder.string();
-    status_->message("info", where + next);
-  }
-
-  /// With -v: what each stage says of its outputs, in the order in which they would be made.
-  void ask(const Plan& plan, const std::optional<PreparedData>& data) {
-    planned_facts_ =
-        ask_stages(session_.input(plan, data), session_.process(),
-                   [&](const PlannedStep& step, const StageAnswer& answer) {
-                     if (answer.code != 0)
-                       throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
-                     if (context_.json) return;
-                     status_->message("info", step.spec.name + ": plans " + answer.result.dump());
-                   });
-  }
-
-  json plan_json(const Plan& plan, const std::optional<PreparedData>& data) const {
-    json steps = json::array();
-    for (const PlannedStep& step : plan.steps) {
-      json item = {{"step", step.spec.name},
-                   {"stage", step.spec.stage},
-                   {"action", step.action == Action::kKeep ? "keep" : "run"},
-                   {"reason", step.reason},
-                   {"needs", step.needs},
-                   {"fingerprint", step.fingerprint}};
-      if (step.kept) item["folder"] = step.kept->folder.string();
-      if (const auto facts = planned_facts_.find(step.spec.name); facts != planned_facts_.end()) {
-        item["facts"] = facts->second;
-      }
-      steps.push_back(std::move(item));
-    }
-    return {{"device", session_.device},
-            {"threads", session_.threads},
-            {"fingerprint", plan.fingerprint},
-            {"data",
-             data ? json{{"folder", data->folder.string()}, {"summary", data->summary}} : json()},
-            {"warnings", plan.warnings},
-            {"steps", std::move(steps)}};
-  }
-
-  Context& context_;
-  std::string command_;  ///< what was typed
-  std::string progress_;
-  RunSession session_;
-  std::unique_ptr<Status> status_;
-  std::map<std::string, json> planned_facts_;
-};
 
 constexpr const char* kRunHelp = R"(Run the stages of a profile, a preset or one stage.
 
@@ -332,6 +20,7 @@ constexpr const char* kRunHelp = R"(Run the stages of a profile, a preset or one
   kdgat run profiles/hcrl_sa.yaml --data data/hcrl_sa
   kdgat run autoencoder --preset vgae,student --data logs/ max_epochs=20
   kdgat run my.yaml classifier.lr=0.001 --batch-size 512 data.window=50
+  kdgat run my.yaml --require "classifier.test_01.f1>=0.9"    11 if the figure is lower
   kdgat run my.yaml --dry-run                       what would run, and why
   kdgat run autoencoder --help                      the options of one stage
 
@@ -351,6 +40,7 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --seed N             seed of every stage
   --from STEP          run this step and what depends on it again
   --until STEP         stop after this step
+  --require EXPR       end with 11 unless a figure is as required; may be said again
   --force              keep nothing of earlier runs
   --verify             read all data and their hashes, not only once a day for each file
   -n, --dry-run        say what would run; change nothing
@@ -361,6 +51,12 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
 Options of stages: stage.key=1, step.key=1 or key=1 (every step that has it); a list is [1,2]. Each
 is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
 KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
+
+--require takes STEP.FIGURE or STEP.PART.FIGURE as kdgat runs show --json lists them, then >=, >,
+<=, < or == and a number: "classifier.val_loss<0.1", "detector.test_01.false_windows==0". The
+beginning of a name will do where it begins one alone. Steps that are kept count. A name that the
+run cannot have ends with 2 before anything is trained, a failed step with its own code. In a
+profile: require: ["classifier.test_01.f1>=0.9"].
 )";
 
 std::string stage_help(const PluginDescription& plugin) {
@@ -399,12 +95,11 @@ std::string words_meant(const std::string& word, const PluginCatalog& catalog) {
     return "run --preset " + word;
   }
   if (!fs::exists(word)) return "";
-  return is_profile_file(word) ? "run " + word : "run --preset smoke --data " + word;
+  return is_profile_file(word) ? "run " + word : "fit " + word;
 }
 
 int run_verb(Context& context, const std::vector<std::string>& arguments) {
-  RunCommand command(context, arguments);
-  return command.is_preview() ? command.preview() : command.run();
+  return run_words(context, arguments, {});
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "pipeline/memory/memory_report.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/find_model.h"
+#include "pipeline/run/requirements.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -69,6 +70,7 @@ json run_json(const RunRecord& run) {
           {"kdgat", run.version},
           {"command", run.command},
           {"data", run.data},
+          {"requirements", run.requirements},
           {"bytes", size_on_disk(run.folder)},
           {"steps", steps_json(run)},
           {"figures", figures_json(figures(run))}};
@@ -207,6 +209,7 @@ int show_run(Context& context, const std::vector<std::string>& words) {
                      ", kdgat " + run.version);
   add("data", run.data.is_object() ? run.data.value("summary", "") : "");
   add("command", run.command);
+  for (const std::string& text : requirements_text(run.requirements)) add("required", text);
   add("folder", run.folder.string() + ", " + format_bytes(size_on_disk(run.folder)));
   context.out << head.text() << '\n';
 

@@ -28,8 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr const char* kAttackDecision = "attack";  // of a flagged window
+
 struct ScoreRequest {
-  std::string log, run, model, output, root = "runs", device = "cpu", threads = "1";
+  std::string log, run, model, output, fail_on, root = "runs", device = "cpu", threads = "1";
   json options = json::object();
 };
 
@@ -49,6 +51,7 @@ ScoreRequest read_request(const Context& context, const json& schema,
   line.value("--run", request.run);
   line.value("--model", request.model);
   line.value("-o,--output", request.output);
+  line.value("--fail-on", request.fail_on);
   line.value("--root", request.root);
   line.value("--device", request.device);
   line.value("--threads", request.threads);
@@ -61,6 +64,10 @@ ScoreRequest read_request(const Context& context, const json& schema,
   const json threads = plain_scalar(request.threads).value;
   if (!threads.is_number_integer() || threads < 1) {
     problems.push_back({"", "--threads: " + request.threads + " is not a number of threads", ""});
+  }
+  if (!request.fail_on.empty() && request.fail_on != kAttackDecision) {
+    problems.push_back({"", "--fail-on: \"" + request.fail_on + "\" is nothing to fail on",
+                        "--fail-on attack ends with 10 if a window was flagged"});
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
   return request;
@@ -219,6 +226,25 @@ class Lines {
   std::optional<AtomicFile> file_;
 };
 
+/// How many windows were scored and flagged; for --fail-on.
+class AttackCount {
+ public:
+  void add(const WindowEvent& window) {
+    ++windows_;
+    if (window.decision == kAttackDecision) ++flagged_;
+  }
+  /// The exit code of work that went well, after a sentence about attacks if it is to fail on them.
+  int finish(const std::string& fail_on, Status& status) const {
+    if (fail_on.empty() || flagged_ == 0) return 0;
+    status.message("error", "attack found: " + grouped(flagged_) + " of " + grouped(windows_) +
+                                " windows flagged");
+    return static_cast<int>(ExitCode::kAttack);
+  }
+
+ private:
+  int64_t windows_ = 0, flagged_ = 0;
+};
+
 constexpr const char* kScoreHelp =
     R"(Score the windows of a log with a trained model: one line a window on standard output.
 
@@ -227,6 +253,7 @@ constexpr const char* kScoreHelp =
   candump -L can0 | kdgat score - --run 01JD --calibrate 100 lines come as windows fill
   kdgat score logs/ --run 01JD --model student --json -o scores.jsonl
   candump -L can0 | kdgat score - --run detector.json --json
+  kdgat score drive.log --run 01JD -o scores.csv --fail-on attack   for a script: 10 = an attack
 
 usage: kdgat score LOG --run RUN [options]
 
@@ -256,6 +283,7 @@ error.
   --run RUN            a run's id or folder, a step's folder, or a model file or detector.json
   --model STEP         which model of a run that has several (else the fusion, else the classifier)
   -o, --output FILE    write there, whole or not at all
+  --fail-on attack     end with exit code 10 if a window was flagged; what is written is the same
   --json               a JSON object a line
   --root DIR           folder that holds all runs (default runs)
   --device D           cpu, cuda or cuda:N (default cpu)
@@ -265,7 +293,9 @@ error.
 
 constexpr const char* kScoreEnd = R"(
 Exit codes: 0 every window was scored; 2 usage, or no threshold; 3 the log or the model cannot be
-read, or fills no window; 130 and 143 stopped by a signal, after the lines written so far.
+read, or fills no window; 10 a window was flagged (--fail-on attack); 130 and 143 stopped by a
+signal, after the lines written so far. Where whoever reads the lines stops early, as head does,
+scoring stops too, and --fail-on judges the windows scored until then.
 )";
 
 int score_verb(Context& context, const std::vector<std::string>& arguments) {
@@ -282,11 +312,15 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   const auto status = make_terminal_status(
       context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
   AlarmTexts alarms(*status, fs::is_directory(request.log), is_live(request.log));
+  AttackCount attacks;
   const StageAnswer answer = call_stage(
       call,
       [&](const json& event) {
         const EventKind kind = kind_of(event);
         if (kind == EventKind::kAlarm && !context.json) alarms.add(event.get<AlarmEvent>());
+        if (kind == EventKind::kWindow && !lines.is_stopped()) {
+          attacks.add(event.get<WindowEvent>());
+        }
         if (kind == EventKind::kWindow || kind == EventKind::kAlarm) return lines.add(event);
         if (kind == EventKind::kMetrics) {
           lines.set_reasons(static_cast<std::size_t>(event.get<MetricsEvent>().index));
@@ -298,15 +332,15 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
       [&] {
         return lines.is_stopped() ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
       });
-  if (lines.is_closed()) return 0;
+  if (lines.is_closed()) return attacks.finish(request.fail_on, *status);
   if (!lines.is_stopped()) require_done(answer);
   lines.finish();
-  if (lines.is_closed()) return 0;
+  if (lines.is_closed()) return attacks.finish(request.fail_on, *status);
   alarms.finish();
   if (!request.output.empty()) {
     status->message("info", answer.result.value("summary", "") + ": " + request.output);
   }
-  return 0;
+  return attacks.finish(request.fail_on, *status);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/journal.h"
@@ -73,6 +74,7 @@ class SubmitCommand {
     for (const int64_t seed : seeds()) plans_.push_back(plan_for(seed));
     const bool needs_no_work = std::all_of(plans_.begin(), plans_.end(),
                                            [](const Plan& plan) { return plan.needs_no_work(); });
+    if (const int code = judge_what_is_kept(needs_no_work); code != 0) return code;
     if (needs_no_work) {
       status_->message("info",
                        "nothing to submit: everything is up to date; --force runs the steps again");
@@ -89,6 +91,19 @@ class SubmitCommand {
  private:
   std::vector<int64_t> seeds() const {
     return flags_.seeds.empty() ? std::vector<int64_t>{session_.profile.seed} : flags_.seeds;
+  }
+
+  /// Nothing is submitted where a step that is kept is not as required.
+  int judge_what_is_kept(bool is_all) {
+    std::vector<JudgedRequirement> judged;
+    for (const Plan& plan : plans_) {
+      const std::vector<JudgedRequirement> of_plan =
+          is_all ? judge_plan(session_.requirements, plan,
+                              [](const PlannedStep& step) { return step.kept->folder; })
+                 : judge_kept(session_.requirements, plan);
+      judged.insert(judged.end(), of_plan.begin(), of_plan.end());
+    }
+    return tell_unmet(judged, *status_);
   }
 
   Plan plan_for(int64_t seed) {
@@ -289,6 +304,7 @@ class SubmitCommand {
     out.nproc = session_.profile.nproc;
     out.memory_limit = session_.profile.memory_limit;
     out.allocator = session_.profile.allocator;
+    for (const Requirement& one : session_.requirements) out.require.push_back(one.text());
     if (data_) {
       out.data = data_;
       out.data->folder = fs::absolute(data_->folder);
@@ -437,13 +453,17 @@ usage: kdgat submit [what kdgat run takes] [options]
   --json               results as JSON
 
 The data are imported here, if they are not yet: batches, memory and time are planned from them and
-frozen, as are options and seeds. A job reads no profile. Keys of a site profile:
+frozen, as are options and seeds. A job reads no profile. With --require, the job whose step has the
+figure ends with 11 where it is not as required, and jobs that need that step do not start.
+
+Keys of a site profile:
 
 )";
 
 constexpr const char* kSubmitEnd = R"(
 Exit codes: 0 submitted, or nothing to do; 2 usage, or sbatch took a job not (those before it are
-cancelled); 5 a stage does not fit. See docs/slurm.md.
+cancelled); 5 a stage does not fit; 11 a step that is kept is not as required (--require): nothing
+is submitted. See docs/slurm.md.
 )";
 
 std::string submit_help(const std::vector<std::string>&, const PluginCatalog&) {

@@ -189,6 +189,9 @@ class TuneCommand {
     for (const StepSpec& step : session_->profile.steps) names.push_back(step.name);
     status_->announce(names);
     session_->tell_notes(*status_);
+    if (!session_->requirements.empty()) {
+      status_->message("note", "require has no effect here: trials are compared, not accepted");
+    }
   }
 
   int preview() {

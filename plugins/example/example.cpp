@@ -22,7 +22,8 @@ struct Example {
     return {"example", 1, "Counts; shows how a stage is made.", {}, {{"count", "data"}}, {}};
   }
   static nlohmann::json plan(const Options& options, const kdgat::Request&) {
-    return {{"count", options.steps}};
+    // Figures of its own names: what `kdgat run --require "example.count>=3"` may ask for.
+    return {{"count", options.steps}, {"figures", {"count"}}};
   }
   static nlohmann::json run(const Options& options, const kdgat::Request& request,
                             kdgat::Host& host) {
@@ -40,8 +41,11 @@ struct Example {
     }
     kdgat::write_file(request.run_dir / "count.json", nlohmann::json{{"count", step}}.dump());
     std::filesystem::remove(checkpoint);
+    kdgat::Figure count("count", static_cast<double>(step));
+    count.place = 1;
     return {{"facts", {{"count", step}}},
             {"metrics", {{"count", step}}},
+            {"figures", nlohmann::json::array({count})},
             {"summary", "counted to " + std::to_string(step)}};
   }
 };

@@ -34,13 +34,17 @@ class Comparison {
   const ResultTable& more() const { return more_; }
   const ResultTable& kinds() const { return kinds_; }
 
+  /// The models, and all methods, models first.
+  const std::vector<std::string>& models() const { return models_; }
+  const std::vector<std::string>& methods() const { return methods_; }
+  bool is_model(const std::string& method) const;
+
   /// A sentence for each model and part where another method is better; on copies and suspects.
   const std::vector<std::string>& shortfalls() const { return shortfalls_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   using Groups = std::map<std::string, JudgedLogs>;
-  bool is_model(const std::string& method) const;
   nlohmann::json figures(const JudgedLogs& logs, bool without_suspects = false) const;
   void add_part(const std::string& part, const JudgedLogs& logs);
   void compare(const std::string& part, const JudgedLogs& logs, const std::string& model);

@@ -7,8 +7,10 @@
 #include "data/graph_domain.h"
 #include "detector/figures.h"
 #include "detector/judging.h"
+#include "detector/pictures.h"
 #include "detector/training.h"
 #include "graph/graph_store.h"
+#include "kdgat/atomic_file.h"
 
 namespace kdgat::detector {
 namespace {
@@ -50,8 +52,11 @@ StageInfo Detector::info() {
 }
 
 json Detector::plan(const Options& options, const Request& request) {
-  if (request.input("graphs").facts.empty()) return json::object();
-  return {{"model", "detector"}, {"size", std::to_string(options.trees) + " trees"}};
+  json out = {{"figures", kFigures}};
+  if (request.input("graphs").facts.empty()) return out;
+  out["model"] = "detector";
+  out["size"] = std::to_string(options.trees) + " trees";
+  return out;
 }
 
 StageResult Detector::run(const Options& options, const Request& request, Host& host) {
@@ -92,6 +97,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   }
   write_windows(judged, request.run_dir / "windows.csv");
   const Comparison comparison(judged, {kDetector}, same_content(logs));
+  write_file(request.run_dir / kPicturesFile, pictures_of(judged, comparison).dump() + "\n");
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
   for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
   return result_of(request.step, trained, comparison);

@@ -12,8 +12,8 @@ struct Detector {
   using Options = DetectorOptions;
   static StageInfo info();
   static nlohmann::json plan(const Options& options, const Request& request);
-  /// Writes detector.json and windows.csv (every test window: log, first row, label, score, flagged)
-  /// into request.run_dir. Metrics: "detector" and the rules, by part and by log.
+  /// Writes detector.json, windows.csv (every test window: log, first row, label, score, flagged)
+  /// and pictures.json (see pictures.h) into request.run_dir. Metrics: "detector" and the rules, by part and by log.
   static StageResult run(const Options& options, const Request& request, Host& host);
 };
 

@@ -50,11 +50,14 @@ StageResult result_of(const std::string& step, const TrainedDetector& trained,
     const json& own = methods.at(kDetector);
     least = std::min(least, own.at("f1").get<double>());
     int place = 0;
-    for (const char* name : {"f1", "auc", "pr_auc", "false_windows", "missed_windows"}) {
+    for (const std::string name : kFigures) {
       Figure figure(name, own.at(name));
+      const bool counts_errors = name.starts_with("false") || name.starts_with("missed");
+      figure.better = counts_errors ? Better::kLess : Better::kMore;
       figure.model = step;
       figure.part = part;
       figure.place = ++place;
+      figure.is_tile = place == 1;
       out.figures.push_back(std::move(figure));
     }
   }

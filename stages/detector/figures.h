@@ -1,6 +1,7 @@
 // What the detector stage makes of judged logs: its result, and a table of all windows.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,6 +12,15 @@
 #include "kdgat/result.h"
 
 namespace kdgat::detector {
+
+/// Numbers of a part that a run lists, by their names in the metrics (see summarise()).
+inline constexpr std::array<const char*, 7> kFigures = {"f1",
+                                                        "auc",
+                                                        "pr_auc",
+                                                        "recall_at_10_per_hour",
+                                                        "false_windows",
+                                                        "missed_windows",
+                                                        "false_per_hour"};
 
 /// Every window that counts: log, part, first row, begin, label, the detector's score, threshold and
 /// decision, and the rule's score. CSV.

@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "detector/judging.h"
+#include "detector/pictures.h"
+#include "kdgat/atomic_file.h"
 
 namespace kdgat::evaluate {
 namespace {
@@ -18,7 +20,7 @@ double threshold_of(const Predictions& p, int32_t source) {
 }  // namespace
 
 Beside::Beside(const train::Data& data, const Request& request, const Host& host)
-    : data_(data), host_(host) {
+    : data_(data), host_(host), folder_(request.run_dir) {
   options_.seed = request.seed;
   options_.threads = request.threads;
   if (data.store.frames() == nullptr || data.store.graphs() == 0) return;
@@ -181,6 +183,8 @@ void Beside::finish(StageResult& result) {
     for (const std::string& sentence : *list) host_.log("warning", sentence);
   }
   result.metrics["baselines"] = comparison.metrics();
+  write_file(folder_ / detector::kPicturesFile,
+             detector::pictures_of(judged_, comparison).dump() + "\n");
   for (const ResultTable* table : {&comparison.main(), &comparison.more(), &comparison.kinds()}) {
     result.tables.push_back(*table);
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -37,7 +38,7 @@ class Beside {
            const std::function<bool(const std::string& part)>& is_wanted);
 
   /// Adds the comparison to a result: "baselines" of its metrics (see Comparison::metrics), and
-  /// tables. Logs what it found, and why there is none of a part; where the store has no frames the
+  /// tables; leaves pictures.json (detector/pictures.h) in the step's folder. Logs what it found, and why there is none of a part; where the store has no frames the
   /// result's summary says how to get some.
   void finish(StageResult& result);
 
@@ -59,6 +60,7 @@ class Beside {
 
   const train::Data& data_;
   const Host& host_;
+  std::filesystem::path folder_;  ///< of the step
   detector::BaselineOptions options_;
   std::vector<detector::Log> logs_;
   std::vector<detector::JudgedLog> judged_;

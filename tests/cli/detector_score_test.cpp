@@ -111,6 +111,40 @@ TEST_CASE("a detector's scores of a log are those that its run gave", "[score][d
   }
 }
 
+TEST_CASE("--fail-on attack changes the exit code alone", "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const CommandResult plain = t.score(kKnown + t.named());
+  const CommandResult judged =
+      t.kdgat("score --calibrate 40 --fail-on attack " + (kKnown + t.named()));
+  CHECK(judged.exit_code == 10);
+  CHECK(judged.out == plain.out);
+  CHECK_THAT(judged.err, Catch::Matches("(.|\n)*error: attack found: [0-9]+ of [0-9]+ windows "
+                                        "flagged\n"));
+  // With -o the file is whole, with --json every line is there.
+  const CommandResult to_file =
+      t.kdgat("score --calibrate 40 -q --fail-on attack -o failed.csv " + (kKnown + t.named()));
+  CHECK(to_file.exit_code == 10);
+  CHECK(read_text(t.scratch / "failed.csv") == plain.out);
+  const CommandResult lines =
+      t.kdgat("score --calibrate 40 --json --fail-on attack " + (kKnown + t.named()));
+  CHECK(lines.exit_code == 10);
+  CHECK(lines.out == t.score(kKnown + t.named() + "--json").out);
+  // The benign beginning of the log raises nothing.
+  must_kdgat("data synth -o quiet --seconds 20 --vehicles 1 --attacks dos", t.scratch.path());
+  CHECK(t.kdgat("score quiet/train_01_attack_free --fail-on attack --calibrate 40" + t.named() +
+                "--threshold 1e9")
+            .exit_code == 0);
+  // A reader that stops early: what was scored until then counts.
+  const CommandResult head =
+      run_shell("set -o pipefail; " + kdgat_word() + " score --calibrate 40 --fail-on attack " +
+                    (kKnown + t.named()) + " | head -1 > /dev/null",
+                t.scratch.path());
+  CHECK((head.exit_code == 0 || head.exit_code == 10));
+  const CommandResult wrong = t.kdgat("score --fail-on benign " + (kKnown + t.named()));
+  CHECK(wrong.exit_code == 2);
+  CHECK_THAT(wrong.err, Catch::Contains("--fail-on: \"benign\" is nothing to fail on"));
+}
+
 TEST_CASE("alarms are lines of JSON, or a sentence at the end", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
   const CommandResult plain = t.score(kKnown + t.named());

@@ -205,6 +205,107 @@ TEST_CASE("several runs stand side by side with what they differ in", "[report]"
   CHECK_THAT(page, Contains("gat: val loss") && Contains("ROC, test_01"));
 }
 
+/// pictures.json as a stage leaves it of one part with `logs` logs of `columns` columns each.
+json pictures(int logs, int columns) {
+  json method = {
+      {"name", "detector"},
+      {"model", true},
+      {"value", 0.981},
+      {"low", 0.9},
+      {"high", 0.99},
+      {"attacks", 100},
+      {"benign", 900},
+      {"hours", 0.5},
+      {"tp", {0, 90, 95, 100}},
+      {"fp", {0, 0, 3, 900}},
+      {"at", {{"tp", 95}, {"fp", 3}}},
+      {"histogram",
+       {{"from", -4}, {"to", 4}, {"benign", {800, 97, 2, 1}}, {"attack", {0, 5, 20, 75}}}}};
+  json baseline = method;
+  baseline.erase("histogram");
+  baseline["name"] = "rule <own>";
+  baseline["model"] = false;
+  json list = json::array();
+  for (int log = 0; log < logs; ++log) {
+    json x, low, high;
+    for (int i = 0; i < columns; ++i) {
+      x.push_back(i);
+      low.push_back(-3 + (i * 7 % 5) * 0.123);
+      high.push_back(-2 + (i * 11 % 7) * 0.345);
+    }
+    list.push_back({{"name", "dos-" + std::to_string(log)},
+                    {"windows", 25'000},
+                    {"axis", "seconds"},
+                    {"attacks", {{10, 20}, {30, 35}}},
+                    {"models",
+                     {{{"name", "detector"},
+                       {"x", x},
+                       {"low", low},
+                       {"high", high},
+                       {"alarms", {{11, 19}}}}}}});
+  }
+  return {{"shortfalls", {"test_01: other methods have a higher F1 than detector: <rule> 1.0"}},
+          {"measure", "F1"},
+          {"parts",
+           {{"test_01", {{"methods", {method, baseline}}, {"logs", list}, {"more_logs", 2}}}}}};
+}
+
+TEST_CASE("models and baselines are drawn on the same windows, and scores over time", "[report]") {
+  const ScratchFolder root;
+  const fs::path run = write_run(root.path(), "set", kId, {step_state("detector", "detector")});
+  write_text(run / "detector" / "pictures.json", pictures(2, 50).dump());
+  const std::string page = page_of({run});
+  CHECK_THAT(page, Contains("<h2>Models and baselines</h2>") && Contains("class=\"notice\"") &&
+                       Contains("higher F1 than detector: &lt;rule&gt; 1.0"));
+  CHECK_THAT(page, Contains("F1, test_01") && Contains("Scores by class, detector, test_01") &&
+                       Contains("ROC, test_01") && Contains("Recall by false alarms an hour"));
+  // Bars, one histogram, ROC, recall, and two logs of which one is folded.
+  CHECK(count(page, "<svg class=\"chart\"") == 4 + 2);
+  CHECK_THAT(page,
+             Contains("Scores over time of 1 more log<") && Contains("2 more logs are not drawn"));
+  CHECK(count(page, "class=\"tint f1\"") == 2 * (2 + 1));  // with the legends
+  CHECK(count(page, "class=\"strip f3\"") == 2 * (1 + 1));
+  CHECK_THAT(page, Contains("detector at its threshold: 0.950 of the attack windows, 3 false of "
+                            "900 benign ones") &&
+                       Contains("One false window would be 2 an hour"));
+  CHECK(count(page, "rule &lt;own&gt;") >= 3);
+}
+
+TEST_CASE("a part of one class, and pictures of other types, are drawn as far as they go",
+          "[report]") {
+  const ScratchFolder root;
+  const fs::path run = write_run(root.path(), "set", kId, {step_state("detector", "detector")});
+  json one = pictures(1, 3);
+  json& part = one["parts"]["test_01"];
+  for (json& method : part["methods"]) {
+    method["attacks"] = 0;
+    method["tp"] = {0, 0};
+    method["fp"] = {0, 900};
+    method["low"] = method["high"] = nullptr;
+  }
+  part["methods"][0]["histogram"]["attack"] = {0, 0, 0, 0};
+  part["logs"][0]["attacks"] = json::array();
+  part["logs"][0]["models"][0]["low"][1] = nullptr;
+  write_text(run / "detector" / "pictures.json", one.dump());
+  const std::string page = page_of({run});
+  CHECK_THAT(page, Contains("Scores by class") && !Contains("ROC, test_01"));
+  CHECK(count(page, "nan") == 0);
+  for (const char* other :
+       {"[]", "7", R"({"parts":[1]})", R"({"parts":{"a":1,"b":{"methods":7,"logs":{"x":1}}}})",
+        R"({"parts":{"a":{"methods":[1,{"tp":"x","fp":[1]}],"logs":[{"models":[{"x":[1]}]}]}}})"}) {
+    INFO(other);
+    write_text(run / "detector" / "pictures.json", other);
+    page_of({run});
+  }
+}
+
+TEST_CASE("a report of a million windows is a few hundred kilobytes", "[report]") {
+  const ScratchFolder root;
+  const fs::path run = write_run(root.path(), "set", kId, {step_state("detector", "detector")});
+  write_text(run / "detector" / "pictures.json", pictures(40, 150).dump());
+  CHECK(page_of({run}).size() < 350'000);
+}
+
 TEST_CASE("classes that were confused stand in a table with their names", "[report]") {
   const ScratchFolder root;
   const fs::path run = write_run(root.path(), "set", kId, {step_state("probe", "finetune")});

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pipeline/show/bars_svg.h"
 #include "pipeline/show/markup.h"
 #include "support/markup_check.h"
 
@@ -145,6 +146,88 @@ TEST_CASE("lines past the palette begin it again, rules and marks are named", "[
   CHECK_THAT(svg, Contains("class=\"line l2\"") && Contains("threshold &lt;0.5&gt;"));
   CHECK(count(words(svg), "[best: 12]") == 1);
   CHECK(count(words(svg), "[split]") == 1);  // in the legend alone
+}
+
+TEST_CASE("lines have dashes and markers of their own where a chart wants them", "[chart]") {
+  Chart chart = chart_of({{0, 0}, {1, 1}});
+  chart.lines[0].name = "first";
+  for (int i = 1; i < 5; ++i) {
+    chart.lines.push_back({"line " + std::to_string(i), {{0, 0}, {1, 0.1 * i}}, i});
+  }
+  chart.lines.push_back({"base", {{0, 0}, {1, 0}}, kGrey, true});
+  CHECK(count(chart_svg(chart), "class=\"sign") == 0);
+  chart.has_markers = true;
+  const std::string svg = chart_svg(chart);
+  CHECK(markup_problem(svg) == "");
+  // Four along each line and one in the legend; none on what is grey and dashed.
+  CHECK(count(svg, "class=\"sign") == 5 * 5);
+  CHECK(count(svg, "<circle class=\"sign f0\"") == 5);
+  for (const char* shape : {"f1", "f2", "f3", "f4"}) {
+    CHECK(count(svg, std::string("<polygon class=\"sign ") + shape) == 5);
+  }
+  for (const char* dashes : {"l0 p0", "l1 p1", "l2 p2", "l3 p3", "l4 p0"}) {
+    CHECK(count(svg, std::string("class=\"line ") + dashes) == 1);
+  }
+  // A line without length has no place for one.
+  chart.lines = {{"point", {{0.5, 0.5}}, 0}, {"still", {{0.5, 0.5}, {0.5, 0.5}}, 1}};
+  CHECK(count(chart_svg(chart), "class=\"sign") == 2);
+  CHECK(markup_problem(chart_svg(chart)) == "");
+}
+
+TEST_CASE("stretches are tinted or stand along the upper edge, and in the legend once", "[chart]") {
+  Chart chart = chart_of({{0, 0}, {100, 1}});
+  chart.spans = {{10, 20, "attack", "attack: 10 to 20", 1, true},
+                 {40, 60, "attack", "attack: 40 to 60", 1, true},
+                 {12, 12, "alarm <1>", "alarm", 3, false}};
+  const std::string svg = chart_svg(chart);
+  CHECK(markup_problem(svg) == "");
+  CHECK(count(svg, "<rect class=\"tint f1\"") == 3);
+  CHECK(count(svg, "<rect class=\"strip f3\"") == 2);
+  CHECK(count(words(svg), "[attack]") == 1);
+  CHECK_THAT(words(svg), Contains("[alarm &lt;1&gt;]"));
+  CHECK_THAT(svg, Contains("<title>attack: 40 to 60</title>"));
+  const auto width_of = [&](const std::string& title) {
+    const std::size_t end = svg.rfind("<rect", svg.find("<title>" + title));
+    const std::size_t at = svg.find(" width=\"", end) + 8;
+    return std::stod(svg.substr(at));
+  };
+  CHECK(width_of("attack: 40 to 60") == Approx(2 * width_of("attack: 10 to 20")).epsilon(0.01));
+  CHECK(width_of("alarm<") == 1.5);  // what has no length is seen all the same
+}
+
+TEST_CASE("bars have names, numbers and intervals", "[chart]") {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto bar = [](const std::string& name, double value, bool is_pale = false) {
+    Bar out;
+    out.name = name;
+    out.value = value;
+    out.is_pale = is_pale;
+    return out;
+  };
+  BarChart chart;
+  chart.title = "F1, test <1>";
+  chart.axis = "F1";
+  CHECK(bars_svg(chart) == "");
+  chart.bars = {bar("none", kNan)};
+  CHECK(bars_svg(chart) == "");
+  chart.bars = {bar("detector", 0.98), bar("rule & more", 0.49, true), bar("half", 0.5, true),
+                bar("none", kNan), bar("zero", 0)};
+  chart.bars[0].low = chart.bars[2].low = 0.4;
+  chart.bars[0].high = 1;
+  chart.bars[2].high = kNan;
+  const std::string svg = bars_svg(chart);
+  CHECK(markup_problem(svg) == "");
+  CHECK(count(svg, "<rect") == 4);
+  CHECK(count(svg, "class=\"pale ") == 2);
+  CHECK(count(svg, "whisker") == 3);  // one interval: a line and its two ends
+  CHECK(count(svg, "nan") == 0);
+  CHECK_THAT(words(svg), Contains("[detector][0.980]") && Contains("[rule &amp; more][0.490]") &&
+                             Contains("[0][0.5][1]") && Contains("[F1]"));
+  const auto width_of = [&](const std::string& title) {
+    const std::size_t at = svg.rfind(" width=\"", svg.find("<title>" + title)) + 8;
+    return std::stod(svg.substr(at));
+  };
+  CHECK(width_of("detector") == Approx(2 * width_of("rule")).epsilon(0.01));
 }
 
 TEST_CASE("no text is markup", "[chart]") {

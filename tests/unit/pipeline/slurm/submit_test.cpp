@@ -163,6 +163,49 @@ TEST_CASE("kdgat submit hands over every step, and the jobs work in one run", "[
   CHECK_THAT(cluster.kdgat("run p.yaml").err, Contains("everything is up to date"));
 }
 
+TEST_CASE("a job whose figure is not as required ends with 11", "[slurm][require]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  REQUIRE(cluster.kdgat("submit p.yaml --require 'first.count>=9' --require 'second.count==2'")
+              .exit_code == 0);
+  const std::string run = cluster.run().string();
+  const CommandResult first = cluster.kdgat("job '" + run + "' first");
+  CHECK(first.exit_code == 11);
+  CHECK_THAT(first.err, Contains("first.count is 3, required >= 9") && !Contains("second.count"));
+  CHECK(cluster.kdgat("job '" + run + "' first").exit_code == 11);  // queued again: the same
+  cluster.set("state-101", "FAILED ExitCode=11:0");
+  cluster.set("state-102", "CANCELLED Reason=DependencyNeverSatisfied");
+  const json jobs = cluster.answer("jobs " + run).at("jobs");
+  CHECK(jobs[0].at("failure") == "not as required");
+  CHECK(jobs[1].at("failure") == "needs a failed step");
+  const json again = cluster.answer("jobs " + run + " --retry", 1).at("submitted");
+  CHECK(again[0].at("job") == "");
+  CHECK(again[1].at("job") == "");
+  CHECK(cluster.kdgat("job '" + run + "' second").exit_code == 0);
+  const json noted = cluster.run_json().at("requirements");
+  REQUIRE(noted.size() == 2);
+  CHECK(noted[0].at("met") == false);
+  CHECK(noted[1].at("met") == true);
+  // Now all is there: nothing to submit, and not as required.
+  const CommandResult kept = cluster.kdgat("submit p.yaml --require 'first.count>=9'");
+  CHECK(kept.exit_code == 11);
+  CHECK_THAT(kept.err, Contains("first.count is 3, required >= 9"));
+  CHECK(cluster.kdgat("submit p.yaml --require 'frist.count>=9'").exit_code == 2);
+  CHECK(cluster.kdgat("submit p.yaml second.steps=4 --require 'first.count>=9'").exit_code == 11);
+}
+
+TEST_CASE("the last job judges what no step answered", "[slurm][require]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  REQUIRE(cluster.kdgat("submit p.yaml --require 'first.epochs>=1'").exit_code == 0);
+  const std::string run = cluster.run().string();
+  CHECK(cluster.kdgat("job '" + run + "' first").exit_code == 0);
+  const CommandResult last = cluster.kdgat("job '" + run + "' second");
+  CHECK(last.exit_code == 11);
+  CHECK_THAT(last.err,
+             Contains("first.epochs is not among the figures of this run (first: count)"));
+}
+
 TEST_CASE("jobs run what was frozen, whatever has changed since", "[slurm]") {
   const Cluster cluster;
   cluster.set("hold");
