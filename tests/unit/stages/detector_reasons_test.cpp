@@ -4,6 +4,7 @@
 // Catch first: see catch_torch.h.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
