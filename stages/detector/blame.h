@@ -12,6 +12,7 @@
 // as make a difference.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -108,6 +108,18 @@ TEST_CASE("scores of a log are those evaluate gives its windows", "[score][cli]"
   CHECK(compared > 100);
 }
 
+TEST_CASE("reasons of a model that is no detector are refused", "[score][why][cli]") {
+  const TrainedToScore& t = trained();
+  const CommandResult refused =
+      run_kdgat("why logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv --model '" +
+                    (t.run / "classifier").string() + "'",
+                t.scratch.path());
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.out.empty());
+  CHECK_THAT(refused.err, Catch::Contains("reasons are told by a detector alone") &&
+                              Catch::Contains("kdgat run --preset detector"));
+}
+
 TEST_CASE("a log may be piped, packed or a folder, and lines may be JSON or a file",
           "[score][cli]") {
   const TrainedToScore& t = trained();

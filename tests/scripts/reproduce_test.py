@@ -9,7 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from reproduces import common, detector, figures, lab, logs, parts
+from reproduces import common, detector, figures, lab, logs, parts, reasons
 
 # In the place of the program: notes that it was called, and answers as it does.
 PROGRAM = """#!/usr/bin/env python3
@@ -183,6 +183,28 @@ class Front(unittest.TestCase):
         text = common.RESULTS.read_text()
         for name in ("hcrl_sa", "swc", "detector"):
             self.assertLess(text.index(f"<!-- reproduce {name} -->"), text.index(f"<!-- end {name} -->"))
+
+
+class Reasons(unittest.TestCase):
+    @staticmethod
+    def rows(ids, attacks=()):
+        return [[f"{number}.0", id, "00", "1" if number in attacks else "0"] for number, id in ids]
+
+    def test_ids_are_read_from_reasons_in_words(self):
+        self.assertEqual(reasons.named("316: 41 frames where 10 are usual; gap of 0.5 ms where 10 ms is usual"), [0x316])
+        self.assertEqual(reasons.named("316 and 2C0: each is odd enough alone"), [0x316, 0x2C0])
+        self.assertEqual(reasons.named("316 2C0 01A and 9 more: not in the profile"), [0x316, 0x2C0, 0x01A])
+
+    def test_attacked_ids_are_those_of_attack_rows_of_a_window(self):
+        rows = self.rows([(i, "1A0" if i % 2 else "1B0") for i in range(200)], attacks={3, 150, 151})
+        self.assertEqual({window: ids for window, ids in reasons.attacked(rows).items() if ids}, {0: {0x1A0}, 1: {0x1A0, 0x1B0}})
+
+    def test_a_missing_id_is_missing_until_it_comes_again(self):
+        recorded = self.rows([(i, "1A0" if i % 10 == 0 else "1B0") for i in range(500)])
+        kept = [row for row in recorded if not (row[1] == "1A0" and 150 <= float(row[0]) < 340)]
+        missing = {window for window, ids in reasons.missing(kept, recorded).items() if ids == {0x1A0}}
+        # 19 rows are gone: it comes again in row 340 - 19.
+        self.assertEqual(missing, {1, 2, 3})
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 // Catch first: see catch_torch.h.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -306,6 +307,40 @@ TEST_CASE("of a flood of unknown ids all are one reason, but for one that is mos
   CHECK(highest(flooded).reasons.reasons.front().names() == "001");
   const Frames twice = test::merged(flooded, test::flood(log, 0x7A5, 20, 21, 10));
   for (const Told& one : told_of(twice)) CHECK(one.reasons.keys.front() == 0x001);
+}
+
+TEST_CASE("unknown ids are one reason where each of them counts a little, too", "[reasons]") {
+  // Of a profile of few frames some unknown ones are expected: 3 in a window.
+  graph::VehicleProfile profile = profile_of_car();
+  profile.frames = 1000;
+  for (uint32_t i = 0; i < 30; ++i) {
+    profile.ids.push_back({});
+    profile.ids.back().id = 0x7B0 + i;
+    profile.ids.back().frames = 1;
+  }
+  const Frames log = drive(40, 7);
+  Frames fuzzed;
+  for (std::size_t i = 6000; i < 7000; i += 5) {
+    fuzzed.push_back(test::frame_at(log[i].time, 0x600 + static_cast<uint32_t>(i % 97)));
+  }
+  graph::RelativeWindows windows(profile, 100);
+  int64_t seen = 0;
+  for (const graph::CanFrame& frame : test::merged(log, fuzzed)) {
+    if (!windows.add(frame)) continue;
+    const Blame blame = blame_of(watching_model(), decision_of_car(), windows, 5);
+    std::set<uint32_t> unknown;
+    for (const graph::ComparedFrame& one : windows.frames()) {
+      if (one.kind == graph::ComparedFrame::Kind::kUnknown) unknown.insert(one.key);
+    }
+    if (unknown.size() < 12 || blame.parts.empty()) continue;
+    ++seen;
+    const auto has_them =
+        std::find_if(blame.parts.begin(), blame.parts.end(),
+                     [&](const BlamedIds& part) { return unknown.contains(part.keys.front()); });
+    REQUIRE(has_them != blame.parts.end());
+    CHECK(std::set<uint32_t>(has_them->keys.begin(), has_them->keys.end()) == unknown);
+  }
+  CHECK(seen > 5);
 }
 
 TEST_CASE("ids that are odd enough each are taken together", "[reasons]") {
