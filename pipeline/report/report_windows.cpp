@@ -89,12 +89,14 @@ std::string histogram_figure(const std::string& part, const json& method) {
   chart.x = {.title = "score above the threshold"};
   chart.y = {.title = "% of the windows of a class", .from = 0};
   chart.has_markers = true;
-  chart.lines = {{"benign", outline(numbers_of(below(histogram, "benign")), *from, *to), 0},
-                 {"attack", outline(numbers_of(below(histogram, "attack")), *from, *to),
-                  kAttackColour}};
+  chart.lines = {
+      {"benign", outline(numbers_of(below(histogram, "benign")), *from, *to), 0},
+      {"attack", outline(numbers_of(below(histogram, "attack")), *from, *to), kAttackColour}};
+  for (ChartLine& line : chart.lines) line.has_words = false;
   chart.rules = {{0, "threshold"}};
-  return figure(chart, "Right of the threshold a window is flagged. The outer steps hold all "
-                       "scores beyond them.");
+  return figure(chart,
+                "Right of the threshold a window is flagged. The outer steps hold all "
+                "scores beyond them.");
 }
 
 /// ROC and recall over false alarms an hour, a line for each method.
@@ -219,8 +221,7 @@ std::string logs_markup(const json& part) {
                    grid(others));
   }
   if (more > 0) {
-    out += element("p", grouped(more) + " more logs are not drawn.",
-                   "class=\"muted\"");
+    out += element("p", grouped(more) + " more logs are not drawn.", "class=\"muted\"");
   }
   return out;
 }

@@ -117,8 +117,9 @@ std::vector<Figure> narrowed(const std::vector<Figure>& figures, const std::stri
   return out;
 }
 
-JudgedRequirement judge_requirement(const Requirement& requirement, const std::vector<std::string>& steps,
-                 const std::vector<Figure>& figures) {
+JudgedRequirement judge_requirement(const Requirement& requirement,
+                                    const std::vector<std::string>& steps,
+                                    const std::vector<Figure>& figures) {
   const std::vector<std::string> step = meant(requirement.step, steps);
   std::vector<Figure> of_step;
   std::copy_if(
@@ -140,8 +141,8 @@ JudgedRequirement judge_requirement(const Requirement& requirement, const std::v
   if (found.empty()) {
     const std::string there = list_of(of_place.empty() ? of_step : of_place);
     out.problem = requirement.name + " is not among the figures of this run" +
-                  (there.empty() ? "" : " (" + there + ")") + ", required " +
-                  requirement.relation + " " + shortest(requirement.wanted);
+                  (there.empty() ? "" : " (" + there + ")") + ", required " + requirement.relation +
+                  " " + shortest(requirement.wanted);
     return out;
   }
   out.value = found.front().value;
@@ -186,9 +187,8 @@ std::optional<Requirement> read_requirement(const std::string& text, const std::
   if (!wanted) return refuse("\"" + number + "\" is not a number");
   out.wanted = *wanted;
   const std::vector<std::string> names = split_at_dots(out.name);
-  const bool has_empty = std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return trimmed(name).empty();
-  });
+  const bool has_empty = std::any_of(names.begin(), names.end(),
+                                     [](const std::string& name) { return trimmed(name).empty(); });
   if (names.size() < 2 || names.size() > 3 || has_empty) {
     return refuse("\"" + out.name + "\" names no figure of a step");
   }
@@ -214,8 +214,8 @@ std::vector<Diagnostic> check_names(const std::vector<Requirement>& list, const 
 }
 
 std::vector<JudgedRequirement> judge_requirements(const std::vector<Requirement>& list,
-                          const std::vector<std::string>& steps,
-                          const std::vector<Figure>& figures) {
+                                                  const std::vector<std::string>& steps,
+                                                  const std::vector<Figure>& figures) {
   std::vector<JudgedRequirement> out;
   out.reserve(list.size());
   for (const Requirement& requirement : list) {

@@ -51,8 +51,8 @@ struct JudgedRequirement {
 
 /// `figures` as figures_of() gives them: each with its step as the model.
 std::vector<JudgedRequirement> judge_requirements(const std::vector<Requirement>& list,
-                          const std::vector<std::string>& steps,
-                          const std::vector<Figure>& figures);
+                                                  const std::vector<std::string>& steps,
+                                                  const std::vector<Figure>& figures);
 
 /// {"name","relation","wanted","value","met"}; value null where there is none.
 void to_json(nlohmann::json& out, const JudgedRequirement& judged);

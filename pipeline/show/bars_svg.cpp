@@ -42,9 +42,7 @@ std::string bars_svg(const BarChart& chart) {
   const double height = kAboveBars + kBarRow * static_cast<double>(bars.size());
   const Axis axis{.title = chart.axis, .from = chart.from, .to = chart.to};
   const ChartScale scale(axis, {chart.from, chart.to}, 4, false);
-  const auto x = [&](double value) {
-    return left + width * std::clamp(scale.at(value), 0.0, 1.0);
-  };
+  const auto x = [&](double value) { return left + width * std::clamp(scale.at(value), 0.0, 1.0); };
 
   std::string out = "<svg class=\"chart\" viewBox=\"0 0 " + format_number("%g", chart.width) + " " +
                     format_number("%g", height + kBelowBars) + "\" role=\"img\" aria-label=\"" +
@@ -73,8 +71,8 @@ std::string bars_svg(const BarChart& chart) {
     out += text_at(chart.width, middle + 4, bar_number(bar.value), "text-anchor=\"end\"");
   }
   out += line_between(left, height, left + width, height, "axis");
-  out += text_at(left + width / 2, height + 32, scale.title,
-                 "class=\"muted\" text-anchor=\"middle\"");
+  out +=
+      text_at(left + width / 2, height + 32, scale.title, "class=\"muted\" text-anchor=\"middle\"");
   return out + "</svg>\n";
 }
 

@@ -20,8 +20,8 @@ struct Bar {
 };
 
 struct BarChart {
-  std::string title;       ///< said to those who do not see the picture
-  std::string axis;        ///< what is measured, below the ticks
+  std::string title;  ///< said to those who do not see the picture
+  std::string axis;   ///< what is measured, below the ticks
   double from = 0, to = 1;
   std::vector<Bar> bars{};
   double width = 420;

@@ -24,7 +24,8 @@ double tick_step(double range, int wanted) {
 
 }  // namespace
 
-ChartScale::ChartScale(const Axis& axis, const std::vector<double>& values, int wanted, bool is_rounded)
+ChartScale::ChartScale(const Axis& axis, const std::vector<double>& values, int wanted,
+                       bool is_rounded)
     : axis_(axis) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   low_ = axis.from.value_or(*least);
@@ -40,9 +41,9 @@ ChartScale::ChartScale(const Axis& axis, const std::vector<double>& values, int 
 }
 
 double ChartScale::at(double value) const {
-  const double share =
-      is_log_ ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
-              : (value - low_) / (high_ - low_);
+  const double share = is_log_
+                           ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
+                           : (value - low_) / (high_ - low_);
   return std::clamp(share, -0.01, 1.01);
 }
 

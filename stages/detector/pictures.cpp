@@ -16,13 +16,20 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostLogs = 40;         // of a part
-constexpr std::size_t kMostColumns = 6000;    // of all logs and models together
+constexpr std::size_t kMostLogs = 40;       // of a part
+constexpr std::size_t kMostColumns = 6000;  // of all logs and models together
 constexpr std::size_t kLeastOfALog = 40, kMostOfALog = 300;
 constexpr std::size_t kBins = 40;
 
-/// Three digits behind the point are more than a picture shows.
-double rounded(double value) { return std::round(value * 1000) / 1000; }
+/// Seconds to the millisecond: more than a picture shows.
+double rounded(double seconds) { return std::round(seconds * 1000) / 1000; }
+
+/// A score, on whatever scale, with five digits.
+double shortened(double score) {
+  if (score == 0 || !std::isfinite(score)) return score;
+  const double scale = std::pow(10, 4 - std::floor(std::log10(std::abs(score))));
+  return std::round(score * scale) / scale;
+}
 
 double above_threshold(const Verdicts& said, std::size_t i) {
   return static_cast<double>(said.scores[i]) - said.threshold;
@@ -69,8 +76,8 @@ void add_curve(Judgement& of, json& out) {
     // The last point before more benign windows are flagged is the best one of its count.
     if (before_fp >= wanted && points.back() != std::pair{before_tp, before_fp}) {
       points.emplace_back(before_tp, before_fp);
-      wanted = std::max(before_fp + 1,
-                        static_cast<int64_t>(static_cast<double>(before_fp) * kGrowth));
+      wanted =
+          std::max(before_fp + 1, static_cast<int64_t>(static_cast<double>(before_fp) * kGrowth));
     }
   }
   if (points.back() != std::pair{tp, fp}) points.emplace_back(tp, fp);
@@ -97,8 +104,8 @@ json histogram_of(const Judgement& of) {
     const double place = std::clamp((score - from) / width, 0.0, static_cast<double>(kBins - 1));
     ++(is_attack ? attack : benign)[static_cast<std::size_t>(place)];
   }
-  return {{"from", rounded(from)},
-          {"to", rounded(from + width * static_cast<double>(kBins))},
+  return {{"from", shortened(from)},
+          {"to", shortened(from + width * static_cast<double>(kBins))},
           {"benign", benign},
           {"attack", attack}};
 }
@@ -179,8 +186,8 @@ json line_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis,
       most = std::max(most, above_threshold(said, i));
     }
     x.push_back(axis.from(begin + first));
-    low.push_back(rounded(least));
-    high.push_back(rounded(most));
+    low.push_back(shortened(least));
+    high.push_back(shortened(most));
   }
   return {{"name", said.method},
           {"x", std::move(x)},
@@ -228,7 +235,8 @@ json pictures_of(const std::vector<JudgedLog>& logs, const Comparison& compariso
   const std::size_t lines = std::max<std::size_t>(1, drawn * comparison.models().size());
   const std::size_t columns = std::clamp(kMostColumns / lines, kLeastOfALog, kMostOfALog);
 
-  json out = {{"shortfalls", comparison.shortfalls()}, {"measure", "F1"}, {"parts", json::object()}};
+  json out = {
+      {"shortfalls", comparison.shortfalls()}, {"measure", "F1"}, {"parts", json::object()}};
   for (const auto& [part, of] : parts) {
     json& to = out["parts"][part];
     to = {{"methods", json::array()}, {"logs", json::array()}};

@@ -15,7 +15,7 @@ inline constexpr double kSecondsOfWindow = 360;  // ten benign windows are an ho
 
 /// Windows one after another; an attack frame comes 10 s into its window.
 inline detector::JudgedLog judged_log(const std::string& name, const std::vector<int64_t>& labels,
-                     const std::vector<float>& scores, double threshold = 0.5) {
+                                      const std::vector<float>& scores, double threshold = 0.5) {
   detector::JudgedLog out;
   out.name = out.part = name;
   out.part.erase(std::min(out.part.find('/'), out.part.size()));

@@ -106,7 +106,8 @@ TEST_CASE("many windows are few numbers, and no peak is lost", "[detector]") {
   CHECK(part.at("methods")[0].at("tp").size() < 400);
   for (const json& log : part.at("logs")) {
     double most = 0;
-    for (const json& high : log.at("models")[0].at("high")) most = std::max(most, high.get<double>());
+    for (const json& high : log.at("models")[0].at("high"))
+      most = std::max(most, high.get<double>());
     CHECK(most == Approx(8.5));
   }
 }

@@ -57,8 +57,7 @@ JudgedRequirement judged(const std::string& text) {
 
 KnownNames known() {
   const UsualFigures usual = usual_figures();
-  return {kSteps,
-          std::vector<std::string>{"train", "val", "test_01_known", "test_02_new"},
+  return {kSteps, std::vector<std::string>{"train", "val", "test_01_known", "test_02_new"},
           usual.of_steps, usual.of_parts};
 }
 
@@ -124,8 +123,8 @@ TEST_CASE("names are found by their beginning, and typing mistakes before a run"
   CHECK_THAT(message("classifier.test.f1>=0.9"), Contains("more than one part begins with"));
   CHECK_THAT(message("classifier.test_01.fl>=0.9"),
              Contains("there is no figure of a part \"fl\"") && Contains("accuracy, "));
-  CHECK_THAT(message("classifier.f1>=0.9"), Contains("there is no figure of a whole step \"f1\"") &&
-                                                Contains("val_loss"));
+  CHECK_THAT(message("classifier.f1>=0.9"),
+             Contains("there is no figure of a whole step \"f1\"") && Contains("val_loss"));
   CHECK(unknown("x.y.z>1").size() == 3);
   KnownNames early = known();  // before the data are imported
   early.parts.reset();

@@ -51,8 +51,7 @@ TEST_CASE("names that a run cannot have are refused before it begins", "[require
     return result.err;
   };
   CHECK_THAT(refused("exmple.count>=1"), Contains("there is no step \"exmple\"") &&
-                                             Contains("there are example") &&
-                                             Contains("argument"));
+                                             Contains("there are example") && Contains("argument"));
   CHECK_THAT(refused("example.cuont>=1"),
              Contains("there is no figure of a whole step \"cuont\"") && Contains("count"));
   CHECK_THAT(refused("example.count"), Contains("says no relation"));
@@ -65,25 +64,26 @@ TEST_CASE("a profile may require figures, and a failed step keeps its code", "[r
   write_file(scratch / "p.yaml",
              "require: [\"first.count>=3\"]\n"
              "stages:\n  first: {stage: example, steps: 2}\n");
-  const CommandResult unmet =
-      run_kdgat("run p.yaml --require 'first.count<9'", scratch.path());
+  const CommandResult unmet = run_kdgat("run p.yaml --require 'first.count<9'", scratch.path());
   CHECK(unmet.exit_code == 11);
   CHECK_THAT(unmet.err, Contains("first.count is 2, required >= 3"));
   CHECK(run_kdgat("run p.yaml 'require=[]'", scratch.path()).exit_code == 0);
   CHECK(run_kdgat("run p.yaml first.steps=3", scratch.path()).exit_code == 0);
   const CommandResult shown = run_kdgat("config show p.yaml", scratch.path());
   CHECK_THAT(shown.out, Contains("first.count>=3"));
-  write_file(scratch / "bad.yaml", "require: [\"second.count>=3\"]\n"
-                                   "stages:\n  first: {stage: example}\n");
+  write_file(scratch / "bad.yaml",
+             "require: [\"second.count>=3\"]\n"
+             "stages:\n  first: {stage: example}\n");
   const CommandResult refused = run_kdgat("run bad.yaml", scratch.path());
   CHECK(refused.exit_code == 2);
   CHECK_THAT(refused.err, Contains("bad.yaml:1") && Contains("there is no step \"second\""));
   // A step that fails is what the run ends with, not what it would have come to.
   make_plugin(scratch / "plugins");
-  write_file(scratch / "fails.yaml",
-             "stages:\n  first: {stage: example, steps: 2}\n  second: {stage: probe, mode: fail}\n");
-  const CommandResult failed = run_kdgat(
-      "run fails.yaml --plugin-dir plugins --require 'first.count>=9'", scratch.path());
+  write_file(
+      scratch / "fails.yaml",
+      "stages:\n  first: {stage: example, steps: 2}\n  second: {stage: probe, mode: fail}\n");
+  const CommandResult failed =
+      run_kdgat("run fails.yaml --plugin-dir plugins --require 'first.count>=9'", scratch.path());
   CHECK(failed.exit_code == 3);
   CHECK_THAT(failed.err, !Contains("required"));
 }
