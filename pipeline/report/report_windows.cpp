@@ -92,6 +92,7 @@ std::string histogram_figure(const std::string& part, const json& method) {
   chart.lines = {
       {"benign", outline(numbers_of(below(histogram, "benign")), *from, *to), 0},
       {"attack", outline(numbers_of(below(histogram, "attack")), *from, *to), kAttackColour}};
+  for (ChartLine& line : chart.lines) line.has_words = false;
   chart.rules = {{0, "threshold"}};
   return figure(chart,
                 "Right of the threshold a window is flagged. The outer steps hold all "

@@ -77,7 +77,8 @@ struct FitFlags {
       line.value("-o,--output", output);
       line.value("--budget", [&](const std::string& text) {
         if (const std::optional<double> budget = per_hour(text)) {
-          options.profile.overrides.push_back({kBudget, nlohmann::json(*budget).dump(), line.place()});
+          options.profile.overrides.push_back(
+              {kBudget, nlohmann::json(*budget).dump(), line.place()});
         } else {
           line.problem("--budget: " + text + " is no budget of false alarms",
                        "e.g. 100/h, 2/min or 48/day");
@@ -97,11 +98,12 @@ std::string hand_over(const RunOutcome& outcome, const std::string& output, Cont
     fs::create_directories(place);
     model = place / made.filename();
     std::ifstream bytes(made, std::ios::binary);
-    write_file(model,
-               std::string(std::istreambuf_iterator<char>(bytes), std::istreambuf_iterator<char>()));
+    write_file(model, std::string(std::istreambuf_iterator<char>(bytes),
+                                  std::istreambuf_iterator<char>()));
   }
   write_report({read_report(run, context.catalog)}, place / "report.html");
-  context.err << "model " << model.string() << ", report " << (place / "report.html").string() << '\n';
+  context.err << "model " << model.string() << ", report " << (place / "report.html").string()
+              << '\n';
   const std::string name = shell_line({output.empty() ? model.string() : output});
   return "kdgat score LOG --run " + name + " · kdgat why LOG --model " + name + " · kdgat adapt " +
          name + " LOG -o mine.json";

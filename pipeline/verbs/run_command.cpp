@@ -268,7 +268,8 @@ class RunCommand {
     const std::string name = session_.profile.root == "runs" ? short_run(document.value("id", ""))
                                                              : shell_line({run_folder.string()});
     std::string out = (code == 0 ? "" : command_ + " · ") + "kdgat report " + name;
-    if (code == 0 && !models_of(plan, run_folder).empty()) out += " · kdgat score LOG --run " + name;
+    if (code == 0 && !models_of(plan, run_folder).empty())
+      out += " · kdgat score LOG --run " + name;
     return out;
   }
 

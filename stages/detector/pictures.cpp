@@ -21,8 +21,15 @@ constexpr std::size_t kMostColumns = 6000;  // of all logs and models together
 constexpr std::size_t kLeastOfALog = 40, kMostOfALog = 300;
 constexpr std::size_t kBins = 40;
 
-/// Three digits behind the point are more than a picture shows.
-double to_decimals(double value) { return std::round(value * 1000) / 1000; }
+/// Seconds to the millisecond: more than a picture shows.
+double milliseconds(double seconds) { return std::round(seconds * 1000) / 1000; }
+
+/// A score, on whatever scale, with five digits.
+double shortened(double score) {
+  if (score == 0 || !std::isfinite(score)) return score;
+  const double scale = std::pow(10, 4 - std::floor(std::log10(std::abs(score))));
+  return std::round(score * scale) / scale;
+}
 
 double above_threshold(const Verdicts& said, std::size_t i) {
   return static_cast<double>(said.scores[i]) - said.threshold;
@@ -97,8 +104,8 @@ json histogram_of(const Judgement& of) {
     const double place = std::clamp((score - from) / width, 0.0, static_cast<double>(kBins - 1));
     ++(is_attack ? attack : benign)[static_cast<std::size_t>(place)];
   }
-  return {{"from", to_decimals(from)},
-          {"to", to_decimals(from + width * static_cast<double>(kBins))},
+  return {{"from", shortened(from)},
+          {"to", shortened(from + width * static_cast<double>(kBins))},
           {"benign", benign},
           {"attack", attack}};
 }
@@ -113,11 +120,12 @@ struct TimeAxis {
   }
   const char* name() const { return has_times_ ? "seconds" : "windows"; }
   double from(std::size_t window) const {
-    return has_times_ ? to_decimals(log_.begin[window] - log_.begin[0]) : static_cast<double>(window);
+    return has_times_ ? milliseconds(log_.begin[window] - log_.begin[0])
+                      : static_cast<double>(window);
   }
   double to(std::size_t window) const {
     if (!has_times_) return static_cast<double>(window + 1);
-    return to_decimals(std::max(log_.end[window], log_.begin[window]) - log_.begin[0]);
+    return milliseconds(std::max(log_.end[window], log_.begin[window]) - log_.begin[0]);
   }
 
  private:
@@ -179,8 +187,8 @@ json line_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis,
       most = std::max(most, above_threshold(said, i));
     }
     x.push_back(axis.from(begin + first));
-    low.push_back(to_decimals(least));
-    high.push_back(to_decimals(most));
+    low.push_back(shortened(least));
+    high.push_back(shortened(most));
   }
   return {{"name", said.method},
           {"x", std::move(x)},
