@@ -138,7 +138,8 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/docs_test.cpp tests/cli/hostile_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp
+       tests/cli/docs_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp

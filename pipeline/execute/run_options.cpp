@@ -148,6 +148,10 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
     }
   });
   profile.problems = line.read(arguments);
+  if (extras.takes_data && profile.data.empty()) {
+    throw Error(ExitCode::kUsage, extras.called + " needs logs",
+                "a log, a folder of logs, or -; see " + extras.called + " --help");
+  }
   options.plan.only = profile.stage;
   return options;
 }
