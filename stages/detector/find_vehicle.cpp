@@ -9,25 +9,27 @@ namespace kdgat::detector {
 
 void VehicleFinder::add(const graph::CanFrame& frame) {
   if (frame.label == 1 || graph::is_diagnostic(frame.id)) return;
-  ++rows_;
   const uint32_t id = graph::without_priority(frame.key());
   if (frames_.size() < graph::ProfileBuilder::kMostIds || frames_.contains(id)) {
-    ++frames_[id];
+    Seen& seen = frames_.try_emplace(id, Seen{0, rows_}).first->second;
+    ++seen.frames;
   } else {
     ++others_;
   }
+  ++rows_;
 }
 
 std::vector<uint32_t> VehicleFinder::ids() const {
   std::vector<uint32_t> out;
   out.reserve(frames_.size());
-  for (const auto& [id, frames] : frames_) out.push_back(id);
+  for (const auto& [id, seen] : frames_) out.push_back(id);
   std::sort(out.begin(), out.end());
   return out;
 }
 
 const Vehicle* VehicleFinder::find(std::span<const Vehicle> vehicles) const {
   constexpr double kMostUnknown = 0.01;
+  constexpr int64_t kLater = 20;  // this share of the rows behind the first
   const std::vector<uint32_t> ids = this->ids();
   const Vehicle* out = nullptr;
   double best = kSameVehicle;
@@ -35,11 +37,15 @@ const Vehicle* VehicleFinder::find(std::span<const Vehicle> vehicles) const {
     const std::vector<uint32_t> its = one.ids();
     const double share = overlap(ids, its);
     if (share <= best) continue;
-    int64_t unknown = others_;
-    for (const auto& [id, frames] : frames_) {
-      unknown += std::binary_search(its.begin(), its.end(), id) ? 0 : frames;
+    int64_t unknown = others_, flood = 0;
+    for (const auto& [id, seen] : frames_) {
+      if (std::binary_search(its.begin(), its.end(), id)) continue;
+      unknown += seen.frames;
+      if (seen.first > rows_ / kLater) flood = std::max(flood, seen.frames);
     }
     // Cars of one maker share most ids, but each sends some all the time that others do not have.
+    // One that begins later may be an attacker's, who must not pass for another car by it.
+    unknown -= flood;
     if (static_cast<double>(unknown) >= kMostUnknown * static_cast<double>(rows_)) continue;
     out = &one;
     best = share;

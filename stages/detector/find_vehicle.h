@@ -17,15 +17,18 @@ class VehicleFinder {
   /// Rows labelled as attacks say nothing, nor do diagnostics, which any tester brings.
   void add(const graph::CanFrame& frame);
   /// The vehicle with the most ids in common (overlap() above kSameVehicle), of those that have the
-  /// id of 99 of 100 frames; nullptr where there is none.
+  /// id of 99 of 100 frames, but for one id that is not there from the beginning on; nullptr where there is none.
   const Vehicle* find(std::span<const Vehicle> vehicles) const;
   /// Ascending, without_priority(); no more than a profile holds.
   std::vector<uint32_t> ids() const;
 
  private:
   int64_t rows_ = 0;
-  int64_t others_ = 0;                            // rows of ids beyond those
-  std::unordered_map<uint32_t, int64_t> frames_;  // of each id, without_priority()
+  int64_t others_ = 0;  // rows of ids beyond those
+  struct Seen {
+    int64_t frames, first;  // row
+  };
+  std::unordered_map<uint32_t, Seen> frames_;  // of each id, without_priority()
 };
 
 }  // namespace kdgat::detector

@@ -10,7 +10,7 @@ using Catch::Contains;
 
 const std::string kQuick = " --threads 1 trees=40 baselines=false ";
 
-CommandResult run_kdgat(const std::string& words, const ScratchFolder& scratch) {
+CommandResult typed(const std::string& words, const ScratchFolder& scratch) {
   return run_shell(kdgat_word() + " " + words, scratch.path());
 }
 
@@ -27,11 +27,12 @@ std::string word_behind(const std::string& text, const std::string& before) {
 TEST_CASE("fit makes a detector, its report, and says what to type next", "[cli][fit]") {
   const ScratchFolder scratch;
   must_kdgat("data synth -o logs --seconds 40 --vehicles 2 --attacks dos,fuzzing", scratch.path());
-  const CommandResult made = run_kdgat("fit logs -o mine" + kQuick, scratch);
+  const CommandResult made = typed("fit logs -o mine" + kQuick, scratch);
   INFO(made.err);
   REQUIRE(made.exit_code == 0);
-  CHECK_THAT(made.err, Contains("vehicle of train_01_attack_free/attack-free-vehicle1.csv: 2 logs"));
-  CHECK_THAT(made.err, Contains("rows labelled as attacks, in 1 log"));
+  CHECK_THAT(made.err,
+             Contains("vehicle of train_01_attack_free/attack-free-vehicle1.csv: 3 logs"));
+  CHECK_THAT(made.err, Contains("rows labelled as attacks, in 2 logs"));
   CHECK_THAT(made.err, Contains("labelled and ") && Contains(" injected ones (dos, fuzzing,"));
   CHECK_THAT(made.err, Contains("the smallest that the benign traffic supports"));
   CHECK_THAT(made.err, Contains("model mine/detector.json, report mine/report.html"));
@@ -43,12 +44,12 @@ TEST_CASE("fit makes a detector, its report, and says what to type next", "[cli]
   const std::string log = "logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv";
   std::string next = word_behind(made.err, "next: kdgat ");
   next.replace(next.find("LOG"), 3, log);
-  CHECK_THAT(run_kdgat(next + " --fail-on attack", scratch).out, Contains(",attack,"));
-  CHECK(run_kdgat(next + " --fail-on attack", scratch).exit_code == 10);
+  CHECK_THAT(typed(next + " --fail-on attack", scratch).out, Contains(",attack,"));
+  CHECK(typed(next + " --fail-on attack", scratch).exit_code == 10);
 
-  const CommandResult again = run_kdgat("fit logs -o mine" + kQuick, scratch);
+  const CommandResult again = typed("fit logs -o mine" + kQuick, scratch);
   CHECK_THAT(again.err, Contains("everything is up to date") && Contains("kdgat why LOG"));
-  const CommandResult other = run_kdgat("fit logs --budget 1000/min" + kQuick, scratch);
+  const CommandResult other = typed("fit logs --budget 1000/min" + kQuick, scratch);
   CHECK(other.exit_code == 0);
   CHECK_THAT(other.err, Contains("60000/h from"));
 }
@@ -57,7 +58,7 @@ TEST_CASE("fit refuses what it cannot do", "[cli][fit]") {
   const ScratchFolder scratch;
   must_kdgat("data synth -o logs --seconds 20 --vehicles 1 --attacks dos", scratch.path());
   const auto hears = [&](const std::string& words, int code, const std::string& text) {
-    const CommandResult said = run_kdgat(words, scratch);
+    const CommandResult said = typed(words, scratch);
     INFO(words << "\n" << said.err);
     CHECK(said.exit_code == code);
     CHECK_THAT(said.err, Contains(text));
@@ -80,23 +81,24 @@ TEST_CASE("logs without labels become models with a threshold", "[cli][fit]") {
   fs::copy(scratch / "all/train_01_attack_free", scratch / "drives");
   const std::string log = "all/test_01_known_vehicle_known_attack/dos-vehicle1.log";
 
-  const CommandResult made = run_kdgat("fit drives" + kQuick, scratch);
+  const CommandResult made = typed("fit drives" + kQuick, scratch);
   INFO(made.err);
   REQUIRE(made.exit_code == 0);
   CHECK_THAT(made.err, Contains("no labels, all of it taken as benign"));
   CHECK_THAT(made.err, Contains("; no attack is labelled"));
   std::string next = word_behind(made.err, "next: kdgat ");
   next.replace(next.find("LOG"), 3, log);
-  CHECK_THAT(must_kdgat(next, scratch.path()), Contains(",attack,"));
+  CHECK_THAT(must_kdgat(next, scratch.path()).out, Contains(",attack,"));
 
   // A graph model, too: what its errors on benign windows allow.
-  const CommandResult trained = run_kdgat(
+  const CommandResult trained = typed(
       "run --preset vgae,student --data drives --root trained max_epochs=5 --threads 1", scratch);
   INFO(trained.err);
   REQUIRE(trained.exit_code == 0);
   CHECK_THAT(trained.err, Contains("no labels: all traffic is taken as benign"));
   const std::string run = newest_run(scratch / "trained/drives").string();
-  CHECK_THAT(must_kdgat("score " + log + " --run " + run, scratch.path()), Contains(",benign\n"));
+  CHECK_THAT(must_kdgat("score " + log + " --run " + run, scratch.path()).out,
+             Contains(",benign\n"));
 }
 
 TEST_CASE("a fit that was killed goes on, and two at once do not harm each other", "[cli][fit]") {
@@ -104,14 +106,14 @@ TEST_CASE("a fit that was killed goes on, and two at once do not harm each other
   must_kdgat("data synth -o logs --seconds 40 --vehicles 2 --attacks dos", scratch.path());
   const std::string fit = kdgat_word() + " fit logs" + kQuick;
   const CommandResult killed = run_shell(
-      fit + "& pid=$!; until [ -e runs/logs/0*/detector/journal.jsonl ]; do sleep 0.02; done; "
-            "kill -KILL $pid; wait $pid",
+      fit +
+          "& pid=$!; until [ -e runs/logs/0*/detector/journal.jsonl ]; do sleep 0.02; done; "
+          "kill -KILL $pid; wait $pid",
       scratch.path());
   CHECK(killed.exit_code != 0);
-  const CommandResult both = run_shell(
-      fit + "-o one >one.out 2>one.err & a=$!; " + fit +
-          "-o two >two.out 2>two.err & b=$!; wait $a && wait $b",
-      scratch.path());
+  const CommandResult both = run_shell(fit + "-o one >one.out 2>one.err & a=$!; " + fit +
+                                           "-o two >two.out 2>two.err & b=$!; wait $a && wait $b",
+                                       scratch.path());
   INFO(read_text(scratch / "one.err") << read_text(scratch / "two.err"));
   REQUIRE(both.exit_code == 0);
   CHECK(read_text(scratch / "one/detector.json") == read_text(scratch / "two/detector.json"));

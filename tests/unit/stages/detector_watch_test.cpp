@@ -230,6 +230,15 @@ TEST_CASE("a vehicle is found by its ids and by frames that it does not have", "
   };
   CHECK(strange(150) == "train_01/car1-a.csv");
   CHECK(strange(50).empty());
+  // A flood that begins later does not make it another car; two such ids do.
+  Frames flooded = log;
+  const auto flood = [&](std::size_t from, uint32_t id) {
+    for (std::size_t i = flooded.size() / 4 + from; i < flooded.size(); i += 4) flooded[i].id = id;
+  };
+  flood(0, 0);
+  CHECK(found(flooded) == "train_01/car1-a.csv");
+  flood(1, 0x7A5);
+  CHECK(found(flooded).empty());
   CHECK(found({}).empty());
 }
 
