@@ -8,8 +8,7 @@ namespace {
 
 /// Every figure of a run as a requirement that holds.
 std::string all_figures(const fs::path& run, const fs::path& folder) {
-  const json shown =
-      json::parse(must_kdgat("runs show '" + run.string() + "' --json", folder).out);
+  const json shown = json::parse(must_kdgat("runs show '" + run.string() + "' --json", folder).out);
   std::string out;
   for (const json& figure : shown.at("figures")) {
     const std::string part = figure.at("part");
