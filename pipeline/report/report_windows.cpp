@@ -115,7 +115,7 @@ std::string curves_figures(const std::string& part, const json& methods) {
     if (tp.size() != fp.size() || attacks <= 0 || benign <= 0) continue;
     const std::string name = word(method, "name");
     const int colour = static_cast<int>(i);
-    ChartLine up{name, {}, colour}, by_hour = up;
+    ChartLine up{name, {}, colour}, by_hour{name, {}, colour};
     if (hours > 0) least_rate = 1 / hours;
     for (std::size_t k = 0; k < tp.size(); ++k) {
       up.points.emplace_back(fp[k] / benign, tp[k] / attacks);

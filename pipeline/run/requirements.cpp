@@ -75,7 +75,7 @@ std::string shown_number(const Requirement& requirement, double value) {
   constexpr double kPlain = 1e15;  // whole numbers below it are written out
   if (value == std::floor(value) && std::abs(value) < kPlain) return format_number("%.0f", value);
   for (const char* form : {"%.3f", "%.6f", "%.9g"}) {
-    const std::string text = format_number(form, value);
+    std::string text = format_number(form, value);
     const auto shown = finite_number(text);
     if (shown && requirement.holds(*shown) == requirement.holds(value)) return text;
   }
@@ -99,7 +99,9 @@ std::string list_of(const std::vector<Figure>& figures) {
     }
   }
   std::string out;
-  for (const auto& [place, names] : lists) out += (out.empty() ? "" : "; ") + place + ": " + names;
+  for (const auto& [place, names] : lists) {
+    out.append(out.empty() ? "" : "; ").append(place).append(": ").append(names);
+  }
   return out;
 }
 
@@ -108,6 +110,7 @@ template <class NameOf>
 std::vector<Figure> narrowed(const std::vector<Figure>& figures, const std::string& word,
                              const NameOf& name_of) {
   std::vector<std::string> names;
+  names.reserve(figures.size());
   for (const Figure& figure : figures) names.push_back(name_of(figure));
   const std::vector<std::string> found = meant(word, names);
   std::vector<Figure> out;

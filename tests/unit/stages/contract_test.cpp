@@ -153,7 +153,9 @@ void check_plan(const Row& row) {
   CHECK(row.plan(request).is_object());
   CHECK(fs::is_empty(request.run_dir));
   request.inputs.at("graphs").front() = {"data", "graphs", "", json::object()};
-  CHECK(row.plan(request).empty());
+  json of_nothing = row.plan(request);
+  of_nothing.erase("figures");  // names of its own figures depend on no data
+  CHECK(of_nothing.empty());
 }
 
 /// A stage that is told to leave does so with the code it was told, and goes on to what an
