@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStep = "detector";  // of profiles/fit.yaml
-constexpr const char* kBudget = "detector.false_alarms";
+constexpr const char* kPreset = "fit";  // profiles/fit.yaml, which makes one model
+constexpr const char* kBudget = "false_alarms";
 
 constexpr const char* kFitHelp =
     R"(Make a detector of a vehicle's logs: one command from log files to a model with a threshold.
@@ -35,12 +35,12 @@ usage: kdgat fit LOGS [-o DIR] [--budget N/h] [what kdgat run takes]
 
 LOGS is a log of any form, a folder of logs, or - for standard input; logs below test* folders are
 not learned from but judged. It says what is in the logs, what it learns from and why, and what the
-thresholds stand for; then it prints figures beside those of simple methods: of the test logs, and of
-training windows left out in turn. Without labels, or with benign logs only, attacks are injected to
-learn from, and all traffic is taken as benign. It is kdgat run --preset detector --data LOGS, so it is
+thresholds stand for; then it prints figures beside those of simple methods: of the test logs, and
+of training windows left out in turn. Without labels, or with benign logs only, attacks are injected
+to learn from, and all traffic is taken as benign. It is kdgat run --preset fit --data LOGS, so it is
 resumed, planned (kdgat plan) and submitted (kdgat submit) as such.
 
-  -o, --output DIR     put detector.json and report.html there (default: they stay in the run's folder)
+  -o, --output DIR     put detector.json and report.html there (else they stay in the run's folder)
   --budget N/h         false alarms an hour, or /min, /day; without it the smallest that the benign
                        traffic supports. A smaller one ends with 2
 
@@ -73,7 +73,7 @@ struct FitFlags {
     out.called = "kdgat fit";
     out.takes_data = true;
     out.declare = [this](CommandLine& line, RunOptions& options) {
-      options.profile.presets.push_back("fit");
+      options.profile.presets.push_back(kPreset);
       line.value("-o,--output", output);
       line.value("--budget", [&](const std::string& text) {
         if (const std::optional<double> budget = per_hour(text)) {
@@ -91,7 +91,8 @@ struct FitFlags {
 
 /// Puts the model and its report where the user wants them. Returns what to type next.
 std::string hand_over(const RunOutcome& outcome, const std::string& output, Context& context) {
-  const fs::path made = outcome.models.at(kStep), run = made.parent_path().parent_path();
+  if (outcome.models.empty()) return "kdgat fit --help";  // the user's profile has it otherwise
+  const fs::path made = outcome.models.begin()->second, run = made.parent_path().parent_path();
   const fs::path place = output.empty() ? run : fs::path(output);
   fs::path model = made;
   if (!output.empty()) {

@@ -203,7 +203,7 @@ TEST_CASE("what was meant is said where it can be told", "[cli][config]") {
   hears("smoke", 2, {"unknown command smoke", "did you mean kdgat run --preset smoke?"});
   hears("autoencoder", 2, {"did you mean kdgat run autoencoder?"});
   hears("two.yaml", 2, {"did you mean kdgat run two.yaml?"});
-  hears("logs", 2, {"did you mean kdgat run --preset smoke --data logs?"});
+  hears("logs", 2, {"did you mean kdgat fit logs?"});
   hears("run evaluate -n", 2,
         {"is made by no step before it", "must be one of autoencoder, classifier",
          "e.g. kdgat run --preset smoke"});

@@ -111,7 +111,7 @@ TEST_CASE("a detector's scores of a log are those that its run gave", "[score][d
   }
 }
 
-TEST_CASE("--fail-on attack changes the exit code alone", "[score][detector][cli]") {
+TEST_CASE("score --fail-on attack changes the exit code alone", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
   const CommandResult plain = t.score(kKnown + t.named());
   const CommandResult judged =

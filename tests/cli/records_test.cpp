@@ -126,7 +126,7 @@ TEST_CASE("a real MLflow server shows a run, its parameters and its metrics", "[
   const fs::path run = newest_run(scratch / "runs/smoke");
   const json shown = python(*with_mlflow, scratch.path(), kAsk, server.uri());
   const std::string id = run.filename().string();
-  REQUIRE(shown.size() == 4);  // the run, and each of its steps
+  REQUIRE(shown.size() == 5);  // the run, and each of its steps
   CHECK(shown.at(id).at("status") == "FINISHED");
   CHECK(shown.at(id).at("params").at("profile") == "smoke");
 

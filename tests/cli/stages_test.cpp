@@ -93,7 +93,7 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
   const CommandResult result =
       must_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
   const json summary = json::parse(result.out);
-  CHECK(summary.at("steps").size() == 3);
+  CHECK(summary.at("steps").size() == 4);
 
   const fs::path run = newest_run(scratch / "runs" / "smoke");
   const std::optional<std::string> python = python_with_safetensors();
@@ -117,7 +117,7 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
     CHECK(opened.exit_code == 0);
   }
   CHECK(tensors >= 5);  // graphs, split, two models, predictions
-  for (const char* step : {"autoencoder", "classifier", "evaluate"}) {
+  for (const char* step : {"autoencoder", "classifier", "detector", "evaluate"}) {
     INFO(step);
     for (const char* file :
          {"config.json", "journal.jsonl", "metrics.json", "memory.json", "log.txt", "step.json"}) {

@@ -124,7 +124,7 @@ TEST_CASE("SLURM runs the steps of a submission in order, in one run", "[slurm]"
   CHECK(time_of(run / "evaluate", "start") >= time_of(run / "autoencoder", "end"));
   CHECK(time_of(run / "evaluate", "start") >= time_of(run / "classifier", "end"));
   const json jobs = folder.jobs(run);
-  REQUIRE(jobs.size() == 3);
+  REQUIRE(jobs.size() == 4);
   for (const json& job : jobs) {
     CHECK(job.at("state") == "done");
     CHECK(job.at("from") == "scontrol");  // there is no accounting here
