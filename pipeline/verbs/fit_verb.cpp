@@ -37,8 +37,8 @@ LOGS is a log of any form, a folder of logs, or - for standard input; logs below
 not learned from but judged. It says what is in the logs, what it learns from and why, and what the
 thresholds stand for; then it prints figures beside those of simple methods: of the test logs, and
 of training windows left out in turn. Without labels, or with benign logs only, attacks are injected
-to learn from, and all traffic is taken as benign. It is kdgat run --preset fit --data LOGS, so it is
-resumed, planned (kdgat plan) and submitted (kdgat submit) as such.
+to learn from, and all traffic is taken as benign. It is kdgat run --preset fit --data LOGS, so it
+is resumed, planned (kdgat plan) and submitted (kdgat submit) as such.
 
   -o, --output DIR     put detector.json and report.html there (else they stay in the run's folder)
   --budget N/h         false alarms an hour, or /min, /day; without it the smallest that the benign
