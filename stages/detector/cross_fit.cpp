@@ -69,6 +69,7 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
   const LearningSet& rows = learning.rows;
   CrossFit out;
   out.rows.assign(rows.labels.size(), std::numeric_limits<float>::lowest());
+  out.tails.assign(rows.labels.size(), 0);
   for (const int32_t fold : std::set<int32_t>(rows.folds.begin(), rows.folds.end())) {
     told();
     if (!has_both(rows, fold, left_out)) continue;
@@ -76,6 +77,7 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
     for (std::size_t i = 0; i < rows.labels.size(); ++i) {
       if (rows.folds[i] != fold) continue;
       out.rows[i] = static_cast<float>(parts.classifier.score(row_of(rows.values, i)));
+      out.tails[i] = static_cast<float>(parts.tails.score(row_of(rows.values, i)));
     }
     for (const Held& held : learning.held) {
       if (held.fold == fold) listen(held, parts, out.by_own[held.own]);

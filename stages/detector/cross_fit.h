@@ -26,6 +26,7 @@ struct Listened {
 
 struct CrossFit {
   std::vector<float> rows;             ///< classifier's log-odds of each row of the learning set
+  std::vector<float> tails;            ///< Tails::score() of the same
   std::map<int32_t, Listened> by_own;  ///< by Held::own
 };
 
@@ -34,7 +35,7 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
                 const trees::BoostedTreesOptions& how);
 
 /// A fold whose rest holds no attack, or nothing benign, is judged by nobody: its rows have the
-/// lowest log-odds, and it is in no stretch. `told` is called before each fit; it may throw.
+/// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit; it may throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const trees::BoostedTreesOptions& how, const std::function<void()>& told);
 

@@ -25,7 +25,7 @@ struct DetectorOptions {
   int64_t leaves = 15;
   double learning_rate = 0.05;
   double benign_weight = 2;
-  double forgotten = 0.1;
+  double forgotten = 0.5;
   bool baselines = true;
   bool monotonic = false;
 
@@ -62,9 +62,9 @@ struct DetectorOptions {
         field("benign_weight", &O::benign_weight, "Weight of a benign window; an attack has 1.")
             .range(0.01, 1000),
         field("forgotten", &O::forgotten,
-              "Share of ids of which a profile forgets, for a second pass over the training "
+              "Share of ids of which a profile forgets, for further passes over the training "
               "windows, that some of their bytes ever moved: so a signal that happened to rest "
-              "when the profile was learned is no alarm.")
+              "when the profile was learned is no alarm. 0: no such pass.")
             .range(0, 1),
         field("baselines", &O::baselines,
               "Fit simple methods on the training logs and judge them on the same windows as the "

@@ -26,6 +26,8 @@ constexpr std::array<int64_t, 2> kShort = {30, 100};
 constexpr int64_t kHalf = 40;  // windows: the least of one drive alone
 /// Longer ones err less: what is learned of these holds for them. Training logs have few that long.
 constexpr int64_t kLongest = 300;
+/// Profiles that forgot, of each that did not: what they forget is left to chance.
+constexpr int kForgetful = 2;
 constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
 constexpr int64_t kMostInjected = 20'000;  // windows of all logs, of one profile and kind of attack
 
@@ -91,7 +93,7 @@ class Learner {
     }
     for (const Usual& usual : profiles) {
       add_windows(log, usual, true);
-      if (options_.forgotten > 0) {
+      for (int pass = 0; options_.forgotten > 0 && pass < kForgetful; ++pass) {
         add_windows(
             log, {forget_moves(usual.profile, options_.forgotten, random_), usual.first, usual.own},
             false);

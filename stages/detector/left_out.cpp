@@ -58,7 +58,9 @@ LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
                           : rows.labels[i] == 1 ? out.labelled
                                                 : out.benign;
     ++count.windows;
-    count.detector += fit.rows[i] > model.decision(rows.own[i]).classifier ? 1 : 0;
+    const Decision& decision = model.decision(rows.own[i]);
+    const bool is_flagged = fit.rows[i] > decision.classifier || fit.tails[i] > decision.tails;
+    count.detector += is_flagged ? 1 : 0;
     count.rule += rows.rule[i] > RuleWindows::kThreshold ? 1 : 0;
   }
   for (const Held& held : learning.held) out.benign_hours += held.seconds / kHour;

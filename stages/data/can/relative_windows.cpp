@@ -7,7 +7,9 @@
 namespace kdgat::graph {
 namespace {
 
-constexpr float kMost = 20;          // no column is larger
+constexpr float kMost = 20;  // no column is larger
+// Of a period: from drive to drive gaps are shorter by less, and no injected frame comes so late.
+constexpr float kSlack = 0.05F;
 constexpr std::size_t kWindows = 3;  // kept at once
 // An id that was silent for so long is switched off, as happens in any drive: until it sends again
 // its silence says no more.
@@ -200,7 +202,7 @@ void RelativeWindows::add_times(Sender& sender, Row& row, double time) const {
   row.gap = static_cast<float>(time - last.time);
   const auto gap = static_cast<float>((time - last.time) / usual.period);
   if (std::isnan(gap)) return;
-  row.early = part(usual.early - gap);
+  row.early = part(usual.early - kSlack - gap);
   row.late = std::clamp(gap / std::max(usual.late, 1.0F), 0.0F, kMost);
 }
 
