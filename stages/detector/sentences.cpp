@@ -1,6 +1,7 @@
 #include "detector/sentences.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "kdgat/text.h"
@@ -51,7 +52,7 @@ std::string sentence_of(std::span<const Log> logs, const std::vector<std::size_t
   if (profile.seconds > 0) {
     const double rate = static_cast<double>(profile.frames) / profile.seconds;
     out += ", " + span_text(profile.seconds) + " of benign traffic at " +
-           grouped(static_cast<int64_t>(rate + 0.5)) + " frames a second";
+           grouped(std::llround(rate)) + " frames a second";
   } else {
     out += ", " + grouped(profile.frames) + " benign frames without times";
   }

@@ -71,10 +71,11 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
         float distance = 0;
         const float off = times.add(time[row(k)], distance);
         v.off = off >= 1 ? trust : std::clamp(off - 2 * tolerance, 0.0F, 1.0F) * trust;
+        constexpr float kSlack = 0.05F;  // of a period
         const auto early = [&](int at) {
           if (at < 1 || at >= n) return 0.0F;
           const auto gap = static_cast<float>((time[row(at)] - time[row(at - 1)]) / usual->period);
-          return std::clamp(usual->early - gap, 0.0F, 1.0F);
+          return std::clamp(usual->early - kSlack - gap, 0.0F, 1.0F);
         };
         v.early = explained(k, k) ? 0 : early(k);
         v.crowd = v.early;
