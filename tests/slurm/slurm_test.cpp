@@ -149,7 +149,7 @@ TEST_CASE("SLURM runs an array of seeds, a run each", "[slurm]") {
       CHECK(time_of(run / "evaluate", "start") >= time_of(run / step, "end"));
     }
   }
-  CHECK(folder.jobs(runs[0]).size() == 6);
+  CHECK(folder.jobs(runs[0]).size() == 8);
   CHECK(read_text(runs[0] / "classifier/model.safetensors") !=
         read_text(runs[1] / "classifier/model.safetensors"));
 }
