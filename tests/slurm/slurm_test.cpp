@@ -1,4 +1,5 @@
 // The smoke profile, made small, through a real SLURM (tests/slurm/cluster starts it).
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
@@ -45,6 +46,8 @@ bool wait_until(const std::function<bool()>& is_so) {
   return false;
 }
 
+json run_json(const fs::path& run) { return json::parse(read_text(run / "run.json")); }
+
 struct Folder {
   Folder() { write_file(scratch / "site.yaml", "cpus_per_task: 1\ntime: 10min\nrequeues: 50\n"); }
 
@@ -64,6 +67,15 @@ struct Folder {
     return runs;
   }
   json jobs(const fs::path& run) const { return kdgat("jobs " + run.string()).at("jobs"); }
+  /// The run has its last word, and the job that said it has left the cluster: its output is whole.
+  bool is_over(const fs::path& run) const {
+    if (!run_json(run).contains("exit_code")) return false;
+    const json all = jobs(run);
+    return std::none_of(all.begin(), all.end(), [](const json& job) {
+      const std::string state = job.at("state");
+      return state == "RUNNING" || state == "COMPLETING";
+    });
+  }
   json job(const fs::path& run, const std::string& step) const {
     for (const json& job : jobs(run)) {
       if (job.at("step") == step) return job;
@@ -73,8 +85,6 @@ struct Folder {
   }
   ScratchFolder scratch;
 };
-
-json run_json(const fs::path& run) { return json::parse(read_text(run / "run.json")); }
 
 bool has_ended(const fs::path& run) { return run_json(run).contains("exit_code"); }
 
@@ -118,7 +128,7 @@ void check_same_tensors(const fs::path& a, const fs::path& b) {
 TEST_CASE("SLURM runs the steps of a submission in order, in one run", "[slurm]") {
   const Folder folder;
   const fs::path run = folder.submit("max_epochs=2").front();
-  REQUIRE(wait_until([&] { return has_ended(run); }));
+  REQUIRE(wait_until([&] { return folder.is_over(run); }));
   INFO(said_by(run));
   CHECK(run_json(run).at("exit_code") == 0);
   CHECK(time_of(run / "evaluate", "start") >= time_of(run / "autoencoder", "end"));
@@ -141,7 +151,7 @@ TEST_CASE("SLURM runs an array of seeds, a run each", "[slurm]") {
   const Folder folder;
   const std::vector<fs::path> runs = folder.submit("max_epochs=2 --array seeds=1..2");
   REQUIRE(runs.size() == 2);
-  REQUIRE(wait_until([&] { return has_ended(runs[0]) && has_ended(runs[1]); }));
+  REQUIRE(wait_until([&] { return folder.is_over(runs[0]) && folder.is_over(runs[1]); }));
   for (const fs::path& run : runs) {
     INFO(said_by(run));
     CHECK(run_json(run).at("exit_code") == 0);
