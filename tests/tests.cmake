@@ -47,6 +47,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/can/log_windows_test.cpp
     tests/unit/data/can/protocol_ids_test.cpp
     tests/unit/data/can/relative_windows_test.cpp
+    tests/unit/graph/column_test.cpp
     tests/unit/graph/pack_test.cpp
     tests/unit/graph/paths_test.cpp
     tests/unit/data/ratings/ratings_test.cpp

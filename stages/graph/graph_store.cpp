@@ -310,8 +310,16 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
 
 }  // namespace
 
-std::vector<int32_t> target_order_of(const GraphStoreData& data) {
-  std::vector<int32_t> out(data.edge_source.size());
+void GraphStoreData::spill_to(const std::filesystem::path& folder) {
+  for (Column<float>* column : {&x, &edge_attr}) column->spill_to(folder);
+  for (Column<int32_t>* column : {&edge_source, &edge_target}) column->spill_to(folder);
+  if (sections.frames) sections.frames->spill_to(folder);
+}
+
+Column<int32_t> target_order_of(const GraphStoreData& data, const std::filesystem::path& folder) {
+  Column<int32_t> out;
+  if (!folder.empty()) out.spill_to(folder);
+  out.resize(data.edge_source.size());
   std::vector<int64_t> first;
   for (std::size_t g = 0; g < data.y.size(); ++g) {
     order_by_target(edges_of(data, g), first, out.data() + data.edge_ptr[g]);
@@ -328,14 +336,17 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
       throw cannot_write(path, "graph " + std::to_string(g) + " has an edge that " + fault);
     }
   }
-  const std::vector<int32_t> target_order = target_order_of(data);
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const Column<int32_t> target_order = target_order_of(data, folder);
   const GraphArrays arrays = arrays_of(data, target_order);
   if (const std::string fault = section_fault(data.sections, arrays); !fault.empty()) {
     throw cannot_write(path, fault);
   }
   const MadeSections sections(data.sections, arrays);
-  std::vector<int32_t> edge_index(data.edge_source);
-  edge_index.insert(edge_index.end(), data.edge_target.begin(), data.edge_target.end());
+  Column<int32_t> edge_index;
+  edge_index.spill_to(folder);
+  edge_index.append(data.edge_source);
+  edge_index.append(data.edge_target);
 
   SafetensorsWriter writer;
   const auto add = [&writer](const char* name, std::vector<int64_t> shape, const auto& values) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/column.h"
 #include "graph/sections/sections.h"
 #include "graph/store_file.h"
 
@@ -105,8 +106,8 @@ class GraphStore : public StoreFile {
 struct GraphStoreData {
   int64_t node_features = 0;
   int64_t edge_features = 0;
-  std::vector<float> x, edge_attr;
-  std::vector<int32_t> edge_source, edge_target;  ///< target_order is computed by write_graph_store
+  Column<float> x, edge_attr;
+  Column<int32_t> edge_source, edge_target;  ///< target_order is computed by write_graph_store
   std::vector<int32_t> y, source_of;
   std::vector<int64_t> node_ptr{0}, edge_ptr{0};
   std::vector<int64_t> row_begin, row_end;
@@ -114,9 +115,14 @@ struct GraphStoreData {
   std::vector<std::string> node_feature_names, edge_feature_names;
   SectionData sections;
   nlohmann::json options;
+
+  /// What outgrows the memory set aside for it stands in nameless files of `folder`; of the frames,
+  /// too, where they are wanted by then.
+  void spill_to(const std::filesystem::path& folder);
 };
 
-/// Writes atomically, with hashes and facts. Throws Error(kData) if the arrays do not agree.
+/// Writes atomically, with hashes and facts. What it puts together on the way spills into the folder
+/// of `path`. Throws Error(kData) if the arrays do not agree.
 void write_graph_store(const std::filesystem::path& path, const GraphStoreData& data);
 
 /// Graph indices by name: "train", "val", and "test" or "test/<scenario>" for each test scenario.

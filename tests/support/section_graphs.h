@@ -53,15 +53,16 @@ inline graph::GraphStoreData graphs_with(uint64_t wanted, uint64_t seed, std::si
     for (uint64_t n = 0; n < nodes; ++n) {
       for (int d = 0; d < 3; ++d) pos.push_back(static_cast<float>(random.uniform()));
       const auto id = static_cast<float>(random.below(5));
-      data.x.insert(data.x.end(), {id, static_cast<float>(random.uniform())});
+      data.x.push_back(id);
+      data.x.push_back(static_cast<float>(random.uniform()));
     }
     const graph::EdgeList edges = graph::coalesce(source, target);
     const std::vector<int32_t> parent = graph::spanning_forest(pos, edges.source, edges.target);
     const auto append = [](auto& to, const auto& from) {
       to.insert(to.end(), from.begin(), from.end());
     };
-    append(data.edge_source, edges.source);
-    append(data.edge_target, edges.target);
+    data.edge_source.append(edges.source);
+    data.edge_target.append(edges.target);
     append(places.pos, pos);
     append(trees.parent, parent);
     for (std::size_t t = 0; t < targets; ++t) {

@@ -22,6 +22,9 @@ class LogImporter {
     data_.node_feature_names = node_feature_names();
     data_.edge_feature_names = edge_feature_names();
     if (options.features == "v3") data_.sections.frames.emplace();
+    const std::filesystem::path folder = call.to.parent_path();
+    data_.spill_to(folder);
+    node_ids_.spill_to(folder);
   }
 
   GraphStoreData read(const std::vector<LogFile>& files) {
@@ -71,7 +74,7 @@ class LogImporter {
   const CanImportOptions& options_;
   const ImportCall& call_;
   GraphStoreData data_;
-  std::vector<uint32_t> node_ids_;
+  Column<uint32_t> node_ids_;
   IdSet vocabulary_;
 };
 

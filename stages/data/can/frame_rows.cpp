@@ -9,11 +9,14 @@ namespace {
 constexpr int64_t kNarrow = 8, kWide = 64;
 
 void widen(Frames::Data& rows) {
-  std::vector<uint8_t> wide(rows.id.size() * kWide, 0);
-  for (std::size_t row = 0; row < rows.id.size(); ++row) {
-    std::copy_n(rows.payload.data() + row * kNarrow, kNarrow, wide.data() + row * kWide);
+  rows.payload.resize(rows.id.size() * kWide);
+  // From the last row on: no row is overwritten before it was moved.
+  for (std::size_t row = rows.id.size(); row-- > 0;) {
+    uint8_t* wide = rows.payload.data() + row * kWide;
+    std::copy_backward(rows.payload.data() + row * kNarrow,
+                       rows.payload.data() + (row + 1) * kNarrow, wide + kNarrow);
+    std::fill(wide + kNarrow, wide + kWide, uint8_t{0});
   }
-  rows.payload = std::move(wide);
   rows.width = kWide;
 }
 
@@ -28,8 +31,7 @@ void add_row(const CanFrame& frame, bool restarts, Frames::Data& rows) {
       (frame.label == 1 ? Frames::kAttack : 0) | (frame.label < 0 ? Frames::kUnlabelled : 0) |
       (restarts ? Frames::kRestart : 0) | (frame.extended ? Frames::kExtended : 0) |
       (frame.remote ? Frames::kRemote : 0) | frame.channel << Frames::kChannelShift));
-  rows.payload.insert(rows.payload.end(), frame.payload.begin(),
-                      frame.payload.begin() + rows.width);
+  rows.payload.append(frame.payload.begin(), frame.payload.begin() + rows.width);
 }
 
 CanFrame frame_of(const Frames& frames, int64_t row) {

@@ -95,8 +95,8 @@ int64_t LogWindows::read(int64_t most) {
 
 void LogWindows::clear() {
   for (auto* list : {&data_.x, &data_.edge_attr}) list->clear();
-  for (auto* list : {&data_.edge_source, &data_.edge_target, &data_.y, &data_.source_of})
-    list->clear();
+  for (auto* list : {&data_.edge_source, &data_.edge_target}) list->clear();
+  for (auto* list : {&data_.y, &data_.source_of}) list->clear();
   for (auto* list : {&data_.row_begin, &data_.row_end}) list->clear();
   for (auto* list : {&data_.node_ptr, &data_.edge_ptr}) list->assign(1, 0);
   node_ids_.clear();

@@ -76,9 +76,9 @@ class LogWindows {
   CanLog log_;
   Vocabulary vocabulary_;
   GraphStoreData data_;
-  std::vector<uint32_t> node_ids_;
+  Column<uint32_t> node_ids_;
   WindowBuilder windows_;
-  std::vector<int32_t> target_order_;
+  Column<int32_t> target_order_;
   std::vector<double> time_;
   std::deque<double> row_time_;  // of the rows from first_row_ on
   int64_t first_row_ = 0;

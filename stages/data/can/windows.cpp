@@ -66,7 +66,7 @@ std::vector<int64_t> IdSet::sorted() const {
 }
 
 WindowBuilder::WindowBuilder(int64_t window, int64_t stride, int64_t chunk_rows,
-                             GraphStoreData& out, std::vector<uint32_t>& node_ids)
+                             GraphStoreData& out, Column<uint32_t>& node_ids)
     : window_(window), stride_(stride), chunk_rows_(chunk_rows), out_(out), node_ids_(node_ids) {
   rows_.reserve(static_cast<std::size_t>(window));
   node_of_small_.fill(-1);
@@ -165,7 +165,7 @@ int32_t WindowBuilder::sum_rows(std::span<const Row> rows) {
 
 void WindowBuilder::add_nodes(std::size_t window) {
   const std::size_t first = node_ids_.size(), n = ids_.size();
-  node_ids_.insert(node_ids_.end(), ids_.begin(), ids_.end());
+  node_ids_.append(ids_);
   out_.x.resize((first + n) * kWindowNodeFeatures, 0.0F);
   float* row = out_.x.data() + first * kWindowNodeFeatures;
   uint32_t least = ~0U, most = 0;
@@ -227,7 +227,7 @@ void WindowBuilder::add_edge(std::span<const uint64_t> rows, double window) {
   features[column::kReverseEdge] = has_reverse ? 1.0F : 0.0F;
   features[column::kDegreeProduct] = static_cast<float>(source_degree * target_degree);
   features[column::kDegreeRatio] = static_cast<float>(source_degree / target_degree);
-  out_.edge_attr.insert(out_.edge_attr.end(), std::begin(features), std::end(features));
+  out_.edge_attr.append(features);
 }
 
 void WindowBuilder::add_edges(std::size_t window) {

@@ -47,7 +47,7 @@ class WindowBuilder {
   /// files in chunks). Appends to `out` and `node_ids` (one id a node of `out`), which must outlive
   /// the builder.
   WindowBuilder(int64_t window, int64_t stride, int64_t chunk_rows, GraphStoreData& out,
-                std::vector<uint32_t>& node_ids);
+                Column<uint32_t>& node_ids);
 
   /// A new log begins; its graphs get `source` in source_of.
   void start(int32_t source);
@@ -83,7 +83,7 @@ class WindowBuilder {
 
   int64_t window_, stride_, chunk_rows_;
   GraphStoreData& out_;
-  std::vector<uint32_t>& node_ids_;
+  Column<uint32_t>& node_ids_;
 
   int32_t source_ = 0;
   int64_t frames_ = 0;

@@ -20,14 +20,11 @@ void SpatialBuilder::begin_source(Source source) {
 }
 
 void SpatialBuilder::add(const SpatialGraph& graph, const Label* label) {
-  const auto append = [](auto& to, const auto& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  append(data_.x, graph.x);
-  append(pos_, graph.pos);
-  append(parent_, graph.parent);
-  append(data_.edge_source, graph.edges.source);
-  append(data_.edge_target, graph.edges.target);
+  data_.x.append(graph.x);
+  pos_.insert(pos_.end(), graph.pos.begin(), graph.pos.end());
+  parent_.insert(parent_.end(), graph.parent.begin(), graph.parent.end());
+  data_.edge_source.append(graph.edges.source);
+  data_.edge_target.append(graph.edges.target);
   data_.node_ptr.push_back(data_.node_ptr.back() + static_cast<int64_t>(graph.parent.size()));
   data_.edge_ptr.push_back(static_cast<int64_t>(data_.edge_source.size()));
   data_.row_begin.push_back(graph.row_begin);

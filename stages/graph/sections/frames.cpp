@@ -7,6 +7,12 @@
 
 namespace kdgat::graph {
 
+void Frames::Data::spill_to(const std::filesystem::path& folder) {
+  time.spill_to(folder);
+  id.spill_to(folder);
+  for (Column<uint8_t>* column : {&length, &flags, &payload}) column->spill_to(folder);
+}
+
 Frames Frames::of(const Data& data) {
   return {data.source_ptr, data.time, data.id, data.length, data.flags, data.payload, data.width};
 }

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "file/safetensors.h"
+#include "graph/column.h"
 #include "graph/sections/common_arrays.h"
 
 namespace kdgat::graph {
@@ -27,10 +29,12 @@ struct Frames {
 
   struct Data {
     std::vector<int64_t> source_ptr{0};
-    std::vector<double> time;
-    std::vector<int32_t> id;
-    std::vector<uint8_t> length, flags, payload;
+    Column<double> time;
+    Column<int32_t> id;
+    Column<uint8_t> length, flags, payload;
     int64_t width = 8;  ///< W
+
+    void spill_to(const std::filesystem::path& folder);  ///< see Column
   };
   std::span<const int64_t> source_ptr;  ///< [S+1] first row of each source
   std::span<const double> time;         ///< [R] seconds; NaN = none

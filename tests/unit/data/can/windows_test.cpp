@@ -13,7 +13,7 @@ namespace {
 
 struct Built {
   GraphStoreData data;
-  std::vector<uint32_t> node_ids;
+  Column<uint32_t> node_ids;
 };
 
 Built build(const std::vector<CanFrame>& frames, int64_t window = 100, int64_t stride = 100,
@@ -113,17 +113,17 @@ Built reference(const std::vector<CanFrame>& frames, int64_t window, int64_t str
   return built;
 }
 
-bool close(const std::vector<float>& a, const std::vector<float>& b) {
+bool close(std::span<const float> a, std::span<const float> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) {
     return std::abs(x - y) <= 1e-5F + 1e-4F * std::abs(y);
   });
 }
 
 float edge_feature(const Built& built, std::size_t edge, std::size_t feature) {
-  return built.data.edge_attr.at(edge * 11 + feature);
+  return built.data.edge_attr[edge * 11 + feature];
 }
 float node_feature(const Built& built, std::size_t node, std::size_t feature) {
-  return built.data.x.at(node * 11 + feature);
+  return built.data.x[node * 11 + feature];
 }
 
 TEST_CASE("windows of random rows equal a plain reference", "[windows]") {
