@@ -12,10 +12,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PARTS = ("kills", "disks", "flips", "hostile", "names", "secrets", "limits")
+PARTS = ("kills", "disks", "flips", "hostile", "names", "secrets", "limits", "large")
 # What of each part is tried: all, and of a sample.
 SIZES = {"kills": (60, 3), "disks": (64, 3), "flips": (1000, 8), "trainings": (20, 1), "names": (None, 6),
-         "sizes": (None, [100, 400]), "hostile": (None, None)}
+         "sizes": (None, [100, 400]), "hostile": (None, None), "seconds": (34000, 120)}
 
 
 def read(words):

@@ -147,6 +147,27 @@ TEST_CASE("SLURM runs the steps of a submission in order, in one run", "[slurm]"
   CHECK_THAT(again.err, Contains("everything is up to date"));
 }
 
+TEST_CASE("SLURM starts no job that needs a step which is not as required", "[slurm][require]") {
+  const Folder folder;
+  const fs::path run =
+      folder
+          .submit(
+              "max_epochs=2 --require 'classifier.val_loss<0' --require 'autoencoder.val_loss<9'")
+          .front();
+  const auto is_over = [&](const char* step) {
+    const json job = folder.job(run, step);
+    return job.at("state") == "done" || job.at("failure") != "";
+  };
+  REQUIRE(wait_until([&] { return is_over("evaluate") && is_over("detector"); }));
+  INFO(said_by(run));
+  CHECK(folder.job(run, "autoencoder").at("state") == "done");
+  CHECK(folder.job(run, "classifier").at("failure") == "not as required");
+  CHECK(folder.job(run, "evaluate").at("failure") == "needs a failed step");
+  CHECK(folder.job(run, "detector").at("state") == "done");  // needs no classifier
+  CHECK_THAT(said_by(run), Contains("classifier.val_loss") && Contains("required < 0"));
+  CHECK(time_of(run / "evaluate", "start") == 0);
+}
+
 TEST_CASE("SLURM runs an array of seeds, a run each", "[slurm]") {
   const Folder folder;
   const std::vector<fs::path> runs = folder.submit("max_epochs=2 --array seeds=1..2");

@@ -58,7 +58,8 @@ TEST_CASE("a column is a vector, in memory and in a file", "[column]") {
           break;
         }
         case 1: {
-          const std::size_t size = plain.size() + random.below(50) - std::min<std::size_t>(plain.size(), 25);
+          const std::size_t size =
+              plain.size() + random.below(50) - std::min<std::size_t>(plain.size(), 25);
           column.resize(size, value);
           plain.resize(size, value);
           break;
