@@ -2,11 +2,15 @@
 # stages. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
-  dataset_files description domain domains graph_domain import piped_input synth)
+  dataset_files description domain domains folder_files graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
   attack_kinds bus_clock bus_slots can_describe can_domain can_import can_log can_rows can_writer
   channel_names frame_rows inject inject_logs log_windows protocol_ids recording relative_windows
   synth_attacks synth_logs synth_traffic vehicle_profile windows)
+kdgat_add_room(kdgat_graph stages/data/molecules
+  amber elements force_field ligands mmcif molecule_files molecule_graph molecule_import molecule_labels
+  molecule_store molecules_describe molecules_domain neighbours nucleotide_chain pdb rna_templates structure
+  synth_molecules)
 kdgat_add_room(kdgat_graph stages/data/ratings
   ratings ratings_describe ratings_domain ratings_import ratings_reader ratings_store synth_ratings)
 kdgat_add_room(kdgat_graph stages/data/space

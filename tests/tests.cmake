@@ -50,6 +50,11 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/graph/column_test.cpp
     tests/unit/graph/pack_test.cpp
     tests/unit/graph/paths_test.cpp
+    tests/unit/data/molecules/amber_test.cpp
+    tests/unit/data/molecules/fuzz_molecules_test.cpp
+    tests/unit/data/molecules/molecule_graph_test.cpp
+    tests/unit/data/molecules/molecule_import_test.cpp
+    tests/unit/data/molecules/structure_test.cpp
     tests/unit/data/ratings/ratings_test.cpp
     tests/unit/file/safetensors_test.cpp
     tests/unit/graph/shape_test.cpp

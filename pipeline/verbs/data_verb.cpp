@@ -37,6 +37,8 @@ const char* example_of(const std::string& action) {
   kdgat data import neurons.tar.gz -o data/ --labels labels.csv subtrees=1000 --repair radius
   kdgat data import corpus/ -o data/ --format text word_window=15 remove_rare_words=10
   kdgat data import ml-100k/ -o data/ --format ratings
+  kdgat data import pockets.tar.gz -o data/ labels=pockets.csv label_column=ligand
+  kdgat data import entry.cif.gz -o data/ ligand=TPP pocket_cutoff=5
 )";
   }
   if (action == "inspect") {
@@ -58,6 +60,7 @@ const char* example_of(const std::string& action) {
   kdgat data synth -o trees/ --kind tree --graphs 300
   kdgat data synth -o texts/ --kind text --graphs 400 --nodes 60 --classes 4
   kdgat data synth -o ratings/ --kind ratings --graphs 200 --nodes 40
+  kdgat data synth -o pockets/ --kind molecules --graphs 60 --nodes 200 --classes 6
 )";
 }
 

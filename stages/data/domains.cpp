@@ -3,6 +3,7 @@
 #include <array>
 
 #include "data/can/can_domain.h"
+#include "data/molecules/molecules_domain.h"
 #include "data/ratings/ratings_domain.h"
 #include "data/space/space_domain.h"
 #include "data/texts/texts_domain.h"
@@ -10,8 +11,8 @@
 namespace kdgat::graph {
 
 Domains all_domains() {
-  static const std::array<const Domain*, 4> domains = {&can_domain(), &space_domain(),
-                                                       &texts_domain(), &ratings_domain()};
+  static const std::array<const Domain*, 5> domains = {
+      &can_domain(), &space_domain(), &texts_domain(), &ratings_domain(), &molecules_domain()};
   return domains;
 }
 

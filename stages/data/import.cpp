@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "data/folder_files.h"
 #include "data/graph_domain.h"
 #include "data/import_options.h"
 #include "data/piped_input.h"
@@ -203,13 +204,6 @@ void check_mistaken_options(Domains domains, const Domain& domain, const json& v
 }
 
 namespace {
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (!failure) return;
-  throw Error(ExitCode::kData, "cannot create " + folder.string() + ": " + failure.message());
-}
 
 /// import_source() of what is no pipe.
 ImportReport import_files(Domains domains, const fs::path& source, const fs::path& out,

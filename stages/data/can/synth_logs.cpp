@@ -6,6 +6,7 @@
 #include "data/can/can_writer.h"
 #include "data/can/synth_attacks.h"
 #include "data/can/synth_traffic.h"
+#include "data/folder_files.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
@@ -34,11 +35,7 @@ class FolderWriter {
   FolderWriter(const std::filesystem::path& folder, const CanSynthOptions& options,
                const std::function<bool()>& cancelled)
       : folder_(folder), options_(options), cancelled_(cancelled) {
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) {
-      throw Error(ExitCode::kData, "cannot create " + folder.string() + ": " + failure.message());
-    }
+    make_folder(folder);
   }
 
   void write(int64_t vehicle, const std::string& attack, int64_t drive) const {

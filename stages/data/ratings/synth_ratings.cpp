@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "data/folder_files.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
@@ -69,11 +70,7 @@ std::vector<SyntheticRating> synthetic_ratings(const SynthSize& options, int64_t
 
 void write_synthetic_ratings(const std::filesystem::path& folder, const SynthSize& options,
                              int64_t items, const std::function<bool()>& cancelled) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(ExitCode::kData, "cannot create " + folder.string() + ": " + failure.message());
-  }
+  make_folder(folder);
   items = items_of(options, items);
   std::string ratings, of_users, of_items;
   int64_t time = kFirstTime;

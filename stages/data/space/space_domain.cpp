@@ -45,7 +45,8 @@ class SpaceDomain : public WithOptions<GraphDomain, SpatialImportOptions, SynthS
     const auto options = own_options<SpatialImportOptions>(values);
     const auto input = find_spatial_input(source, options.format, options);
     if (!input) return {};
-    return {Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
+    const Sureness sureness = input->is_sure ? Sureness::kSure : Sureness::kPossible;
+    return {sureness, [input, options](std::vector<Diagnostic>&) {
               return std::make_shared<SpaceInput>(*input, options);
             }};
   }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "data/folder_files.h"
 #include "file/csv.h"
 #include "file/line_reader.h"
 #include "file/safetensors.h"
-#include "file/tar.h"
 
 namespace kdgat::graph {
 
@@ -14,30 +14,6 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_neuron(const fs::path& path) { return is_swc_name(path.filename().string()); }
-
-bool is_archive(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return !name.starts_with(".") &&
-         (name.ends_with(".tar") || name.ends_with(".tar.gz") || name.ends_with(".tgz"));
-}
-
-LogFile as_file(const fs::path& path, const std::string& name) { return {path, name, "", "train"}; }
-
-/// Files below `root` that `is_wanted`, by name.
-template <class F>
-std::vector<LogFile> files_below(const fs::path& root, F is_wanted) {
-  std::vector<LogFile> out;
-  std::error_code failure;
-  fs::recursive_directory_iterator entries(root, failure), end;
-  for (; !failure && entries != end; entries.increment(failure)) {
-    if (!entries->is_regular_file() || !is_wanted(entries->path())) continue;
-    out.push_back(as_file(entries->path(), fs::relative(entries->path(), root).generic_string()));
-  }
-  if (failure) throw Error(ExitCode::kData, root.string() + ": " + failure.message());
-  std::sort(out.begin(), out.end(),
-            [](const LogFile& a, const LogFile& b) { return a.name < b.name; });
-  return out;
-}
 
 bool is_table_of_points(const fs::path& path) {
   const fs::path name = path.extension() == ".gz" ? path.stem() : path.filename();
@@ -58,12 +34,12 @@ bool is_file_of_graphs(const fs::path& path) {
 }
 
 std::vector<LogFile> neurons_in(const fs::path& folder) {
-  std::vector<LogFile> files = files_below(folder, is_neuron);
-  return files.empty() ? files_below(folder, is_archive) : files;
+  std::vector<LogFile> files = files_where(folder, is_neuron);
+  return files.empty() ? files_where(folder, is_archive) : files;
 }
 
 std::vector<LogFile> points_in(const fs::path& folder) {
-  return files_below(folder, [&](const fs::path& path) {
+  return files_where(folder, [&](const fs::path& path) {
     return path.parent_path() == folder && path.filename().string().starts_with("centroids.csv") &&
            is_table_of_points(path);
   });
@@ -77,13 +53,13 @@ std::string recognise(const fs::path& source) {
     if (is_file_of_graphs(source)) return "spatial-graphs";
     return is_table_of_points(source) ? "superpixel" : "";
   }
-  if (!files_below(source, is_neuron).empty()) return "swc";
+  if (!files_where(source, is_neuron).empty()) return "swc";
   if (!points_in(source).empty()) return "superpixel";
   const auto is_other_log = [](const fs::path& path) {
     return is_log(path) && path.filename() != "labels.csv";
   };
-  const bool has_archive = !files_below(source, is_archive).empty();
-  return has_archive && files_below(source, is_other_log).empty() ? "swc" : "";
+  const bool has_archive = !files_where(source, is_archive).empty();
+  return has_archive && files_where(source, is_other_log).empty() ? "swc" : "";
 }
 
 }  // namespace
@@ -120,11 +96,13 @@ std::optional<SpatialInput> find_spatial_input(const fs::path& source, const std
   } else if (out.format == "superpixel") {
     out.files = points_in(source);
   } else {
-    out.files = files_below(source, is_file_of_graphs);
+    out.files = files_where(source, is_file_of_graphs);
   }
   if (out.files.empty()) {
     throw Error(ExitCode::kData, source.string() + ": no " + out.format + " file in this folder");
   }
+  const bool are_archives = out.format == "swc" && is_archive(out.files.front().path);
+  out.is_sure = is_named || !are_archives || archive_holds(out.files.front().path, is_swc_name);
   out.labels = options.labels;
   if (!out.labels.empty()) {
     if (!fs::is_regular_file(out.labels, failure)) {

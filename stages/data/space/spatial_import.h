@@ -31,6 +31,7 @@ struct SpatialInput {
   std::string format;
   std::vector<LogFile> files;
   std::filesystem::path labels;  ///< empty = none
+  bool is_sure = true;           ///< false of an archive that seems to hold something else
 };
 
 /// What `source` holds, if that are graphs in space: an .swc file, a tar archive or a folder of

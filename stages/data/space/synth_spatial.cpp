@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "data/folder_files.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
@@ -67,14 +68,6 @@ struct Shape {
         branching(0.08 + 0.14 * share) {}
   double length, turn, torsion, branching;
 };
-
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(ExitCode::kData, "cannot create " + folder.string() + ": " + failure.message());
-  }
-}
 
 void check(const std::function<bool()>& cancelled) {
   if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");

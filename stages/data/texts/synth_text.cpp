@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "data/folder_files.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
@@ -85,11 +86,7 @@ std::string synthetic_text(const SynthSize& options, int64_t document) {
 
 void write_synthetic_texts(const std::filesystem::path& folder, const SynthSize& options,
                            const std::function<bool()>& cancelled) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(ExitCode::kData, "cannot create " + folder.string() + ": " + failure.message());
-  }
+  make_folder(folder);
   std::string train, test;
   for (int64_t document = 0; document < options.graphs; ++document) {
     if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");

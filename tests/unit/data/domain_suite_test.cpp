@@ -1,4 +1,4 @@
-// What every domain must do, those of the program and a fifth that only tests know.
+// What every domain must do, those of the program and one that only tests know.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::vector<const Domain*>& five_domains() {
+const std::vector<const Domain*>& domains_of_tests() {
   static const std::vector<const Domain*> domains = [] {
     const Domains own = all_domains();
     std::vector<const Domain*> out(own.begin(), own.end());
@@ -56,8 +56,8 @@ std::map<std::string, std::string> bytes_below(const fs::path& folder) {
 /// A domain with its data made up and imported.
 struct Imported {
   explicit Imported(const Domain& of) : domain(of) {
-    write_synthetic(five_domains(), folder / "in", small_synth(domain));
-    report = import_source(five_domains(), folder / "in", folder / "out", json::object());
+    write_synthetic(domains_of_tests(), folder / "in", small_synth(domain));
+    report = import_source(domains_of_tests(), folder / "in", folder / "out", json::object());
   }
   fs::path store() const { return folder / "out" / kStoreName; }
 
@@ -68,7 +68,7 @@ struct Imported {
 
 /// What `kdgat data import` gives, as far as it is described.
 json import_result(const Imported& data) {
-  const DataFolder made = open_folder(five_domains(), data.folder / "out", Check::kOnce);
+  const DataFolder made = open_folder(domains_of_tests(), data.folder / "out", Check::kOnce);
   json out = {{"folder", "out"},
               {"reused", data.report.reused},
               {"rows", data.report.rows},
@@ -125,33 +125,33 @@ json changed(const json& schema) {
 }  // namespace
 
 TEST_CASE("a domain makes up the same bytes for the same seed", "[domain]") {
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     INFO(domain->name());
     const test::ScratchFolder folder;
-    write_synthetic(five_domains(), folder / "a", small_synth(*domain));
-    write_synthetic(five_domains(), folder / "b", small_synth(*domain));
-    write_synthetic(five_domains(), folder / "c", small_synth(*domain, 2));
+    write_synthetic(domains_of_tests(), folder / "a", small_synth(*domain));
+    write_synthetic(domains_of_tests(), folder / "b", small_synth(*domain));
+    write_synthetic(domains_of_tests(), folder / "c", small_synth(*domain, 2));
     CHECK_FALSE(bytes_below(folder / "a").empty());
     CHECK(bytes_below(folder / "a") == bytes_below(folder / "b"));
     CHECK(bytes_below(folder / "a") != bytes_below(folder / "c"));
-    CHECK(&domain_of_synth(five_domains(), small_synth(*domain)) == domain);
+    CHECK(&domain_of_synth(domains_of_tests(), small_synth(*domain)) == domain);
     CHECK(thrown_by([&] {
-            write_synthetic(five_domains(), folder / "d", small_synth(*domain), nullptr,
+            write_synthetic(domains_of_tests(), folder / "d", small_synth(*domain), nullptr,
                             [] { return true; });
           }).code() == ExitCode::kInterrupted);
   }
 }
 
 TEST_CASE("a domain knows its source, its store and its facts", "[domain]") {
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     INFO(domain->name());
     const Imported data(*domain);
-    CHECK(&domain_of_source(five_domains(), data.folder / "in", json::object()) == domain);
-    CHECK(&domain_of_store(five_domains(), data.store()) == domain);
-    CHECK(store_of(five_domains(), data.folder / "out") == data.store());
-    const DataFolder made = open_folder(five_domains(), data.folder / "out", Check::kOnce);
+    CHECK(&domain_of_source(domains_of_tests(), data.folder / "in", json::object()) == domain);
+    CHECK(&domain_of_store(domains_of_tests(), data.store()) == domain);
+    CHECK(store_of(domains_of_tests(), data.folder / "out") == data.store());
+    const DataFolder made = open_folder(domains_of_tests(), data.folder / "out", Check::kOnce);
     CHECK(made.domain == domain);
-    CHECK(domain_of_facts(five_domains(), made.store.facts) == domain);
+    CHECK(domain_of_facts(domains_of_tests(), made.store.facts) == domain);
     CHECK(made.store.facts.at("parts").contains("train"));
     CHECK(fs::exists(data.folder / "out" / kSplitName) != domain->has_parts_inside());
     CHECK(data.report.rows > 0);
@@ -162,22 +162,22 @@ TEST_CASE("a domain knows its source, its store and its facts", "[domain]") {
 
 TEST_CASE("an import that stands is not made again, and its hash is that of the store",
           "[domain]") {
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     INFO(domain->name());
     const Imported data(*domain);
     CHECK_FALSE(data.report.reused);
     const ImportReport again =
-        import_source(five_domains(), data.folder / "in", data.folder / "out", json::object());
+        import_source(domains_of_tests(), data.folder / "in", data.folder / "out", json::object());
     CHECK(again.reused);
     CHECK(again.rows == data.report.rows);
     CHECK(again.graphs == data.report.graphs);
-    CHECK(import_fingerprint(five_domains(), data.folder / "out", json::object()) ==
+    CHECK(import_fingerprint(domains_of_tests(), data.folder / "out", json::object()) ==
           domain->open(data.store(), Check::kAlways).content_hash);
   }
 }
 
 TEST_CASE("a domain says what it holds", "[domain]") {
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     INFO(domain->name());
     const Imported data(*domain);
     const json result = import_result(data);
@@ -192,7 +192,7 @@ TEST_CASE("a domain says what it holds", "[domain]") {
 }
 
 TEST_CASE("a damaged store is found, and made again by an import", "[domain]") {
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     INFO(domain->name());
     const Imported data(*domain);
     const std::string whole = bytes_below(data.folder / "out").at(kStoreName);
@@ -202,7 +202,7 @@ TEST_CASE("a damaged store is found, and made again by an import", "[domain]") {
     test::write_text(data.store(), damaged);
     CHECK_FALSE(domain->verify(data.store()).empty());
     CHECK_FALSE(
-        import_source(five_domains(), data.folder / "in", data.folder / "out", json::object())
+        import_source(domains_of_tests(), data.folder / "in", data.folder / "out", json::object())
             .reused);
     CHECK(bytes_below(data.folder / "out").at(kStoreName) == whole);
     test::write_text(data.store(), whole.substr(0, whole.size() - 64));
@@ -211,12 +211,12 @@ TEST_CASE("a damaged store is found, and made again by an import", "[domain]") {
 }
 
 TEST_CASE("a cancelled import leaves no store", "[domain]") {
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     INFO(domain->name());
     const test::ScratchFolder folder;
-    write_synthetic(five_domains(), folder / "in", small_synth(*domain));
+    write_synthetic(domains_of_tests(), folder / "in", small_synth(*domain));
     CHECK(thrown_by([&] {
-            import_source(five_domains(), folder / "in", folder / "out", json::object(), {},
+            import_source(domains_of_tests(), folder / "in", folder / "out", json::object(), {},
                           [] { return true; });
           }).code() == ExitCode::kInterrupted);
     CHECK_FALSE(fs::exists(folder / "out" / kStoreName));
@@ -224,10 +224,10 @@ TEST_CASE("a cancelled import leaves no store", "[domain]") {
 }
 
 TEST_CASE("exactly the options of a domain that can change a result are its identity", "[domain]") {
-  const json properties = import_schema(five_domains()).at("properties");
+  const json properties = import_schema(domains_of_tests()).at("properties");
   json defaults = json::object();
   for (const auto& [name, schema] : properties.items()) defaults[name] = schema.at("default");
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     const json own = domain->import_schema().at("properties");
     const json before = domain->import_identity(defaults);
     for (const auto& [name, schema] : properties.items()) {
@@ -248,12 +248,12 @@ TEST_CASE("exactly the options of a domain that can change a result are its iden
 
 TEST_CASE("options that no domain has, or that two find wrong, are told once", "[domain]") {
   const auto problems = [](const json& values) {
-    return thrown_by([&] { check_import_options(five_domains(), values); }).diagnostics();
+    return thrown_by([&] { check_import_options(domains_of_tests(), values); }).diagnostics();
   };
   CHECK(problems({{"wndow", 5}}).front().message == "unknown option wndow");
   CHECK(problems({{"folds", 1}}).size() == 1);
   CHECK(problems({{"split", 3}}).size() == 1);
-  CHECK_NOTHROW(check_import_options(five_domains(), {{"folds", 3}, {"fold", 2}}));
+  CHECK_NOTHROW(check_import_options(domains_of_tests(), {{"folds", 3}, {"fold", 2}}));
 }
 
 TEST_CASE("what two domains are sure of must be named", "[domain]") {
@@ -261,26 +261,26 @@ TEST_CASE("what two domains are sure of must be named", "[domain]") {
   test::write_text(folder / "a/made.series", "1\n2\n");
   test::write_text(folder / "a/u.data", "1\t2\t3\t4\n");
   const Error error = thrown_by(
-      [&] { import_source(five_domains(), folder / "a", folder / "out", json::object()); });
+      [&] { import_source(domains_of_tests(), folder / "a", folder / "out", json::object()); });
   CHECK(error.code() == ExitCode::kData);
   CHECK_THAT(error.what(), Catch::Contains("could be data of the domain ratings or series"));
   CHECK_FALSE(fs::exists(folder / "out"));
-  CHECK(import_source(five_domains(), folder / "a", folder / "out", {{"format", "series"}}).rows ==
-        2);
+  CHECK(import_source(domains_of_tests(), folder / "a", folder / "out", {{"format", "series"}})
+            .rows == 2);
 }
 
 TEST_CASE("every form and every made-up kind is of one domain", "[domain]") {
   std::set<std::string> forms, kinds, names;
   std::size_t all_forms = 0, all_kinds = 0;
-  for (const Domain* domain : five_domains()) {
+  for (const Domain* domain : domains_of_tests()) {
     names.insert(domain->name());
     for (const std::string& form : domain->formats()) forms.insert(form), ++all_forms;
     for (const SynthKind& kind : domain->synth_kinds()) kinds.insert(kind.name), ++all_kinds;
   }
-  CHECK(names.size() == five_domains().size());
+  CHECK(names.size() == domains_of_tests().size());
   CHECK(forms.size() == all_forms);
   CHECK(kinds.size() == all_kinds);
-  CHECK(import_schema(five_domains()).at("properties").at("format").at("enum").size() ==
+  CHECK(import_schema(domains_of_tests()).at("properties").at("format").at("enum").size() ==
         all_forms + 1);
 }
 

@@ -5,6 +5,7 @@
 
 #include "data/domains.h"
 #include "data/graph_domain.h"
+#include "data/molecules/molecule_store.h"
 #include "data/ratings/ratings_store.h"
 #include "data/texts/text_store.h"
 #include "graph/pack.h"
@@ -80,6 +81,32 @@ void use_ratings(const fs::path& path) {
   store.verify();
 }
 
+void use_molecules(const fs::path& path) {
+  const MoleculeStore store = MoleculeStore::open(path, Check::kRanges);
+  float sum = 0;
+  for (std::size_t g = 0; g + 1 < store.atom_ptr().size(); ++g) {
+    const auto walk = [&](const auto& terms, int64_t ends) {
+      for (int64_t i = ends * terms.ptr[g]; i < ends * terms.ptr[g + 1]; ++i) {
+        const int64_t atom = store.atom_ptr()[g] + terms.index[static_cast<std::size_t>(i)];
+        sum += store.pos()[static_cast<std::size_t>(3 * atom + 2)];
+      }
+    };
+    walk(store.bonds(), 2);
+    walk(store.pairs(), 2);
+    walk(store.angles(), 3);
+    walk(store.dihedrals(), 4);
+    if (store.ligand()[g] >= 0) {
+      const auto ligand = static_cast<std::size_t>(store.ligand()[g]);
+      sum += static_cast<float>(store.ligands().at(ligand).size());
+      const auto width = static_cast<std::size_t>(store.embedding_width());
+      sum += store.embeddings()[ligand * width + width - 1];
+    }
+  }
+  CHECK((sum == sum || sum != sum));
+  for (const char* part : kMoleculeParts) store.in_part(part);
+  store.verify();
+}
+
 /// Whether a byte of a store says nothing: it fills up a tensor's place, or the header.
 class Padding {
  public:
@@ -119,7 +146,8 @@ std::vector<Kind> all_kinds() {
           {"can with frames", logs, use_graphs, "v3"},
           {"space", test::synth_of("tree", 6, 20), use_graphs},
           {"texts", test::synth_of("text", 40, 30), use_texts},
-          {"ratings", test::synth_of("ratings", 12, 6), use_ratings}};
+          {"ratings", test::synth_of("ratings", 12, 6), use_ratings},
+          {"molecules", test::synth_of("molecules", 6, 60), use_molecules}};
 }
 
 }  // namespace
