@@ -49,7 +49,8 @@ inline std::string small_topology() {
          "%FLAG LENNARD_JONES_BCOEF\n%FORMAT(5E16.8)\n"
          "  1.00000000E+03  2.00000000E+03  3.00000000E+03\n"
          "%FLAG BONDS_INC_HYDROGEN\n%FORMAT(10I8)\n       0       9       2\n"
-         "%FLAG BONDS_WITHOUT_HYDROGEN\n%FORMAT(10I8)\n       0       3       1       3       6       1\n"
+         "%FLAG BONDS_WITHOUT_HYDROGEN\n%FORMAT(10I8)\n       0       3       1       3       6    "
+         "   1\n"
          "%FLAG ANGLES_WITHOUT_HYDROGEN\n%FORMAT(10I8)\n       0       3       6       1\n"
          "%FLAG DIHEDRALS_WITHOUT_HYDROGEN\n%FORMAT(10I8)\n"
          "       0       3      -6       9       1       0       3       6      -9       1\n";

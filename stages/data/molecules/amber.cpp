@@ -15,7 +15,8 @@
 namespace kdgat::graph {
 namespace {
 
-constexpr double kChargeUnit = 18.2223;  // sqrt of Coulomb's constant in kcal/mol A, as files have it
+constexpr double kChargeUnit =
+    18.2223;  // sqrt of Coulomb's constant in kcal/mol A, as files have it
 constexpr int64_t kMostAtoms = 10'000'000;
 constexpr double kDegrees = 180 / std::numbers::pi;
 
@@ -120,9 +121,10 @@ class Topology {
 
   void read_format(std::string_view line, Block& block) const {
     const auto open = line.find('('), close = line.find(')');
-    const std::string_view inside = open == std::string_view::npos || close == std::string_view::npos
-                                        ? ""
-                                        : line.substr(open + 1, close - open - 1);
+    const std::string_view inside =
+        open == std::string_view::npos || close == std::string_view::npos
+            ? ""
+            : line.substr(open + 1, close - open - 1);
     const auto letter = inside.find_first_of("aAiIeEfF");
     if (letter != std::string_view::npos) {
       block.kind = inside[letter];
@@ -210,9 +212,9 @@ class AmberReader {
     for (std::size_t r = 0; r < residues; ++r) {
       const int64_t begin = first[r] - 1, end = r + 1 < residues ? first[r + 1] - 1 : atoms_;
       if (begin < 0 || end < begin || end > atoms_) {
-        file_.fail(file_.block("RESIDUE_POINTER").fields[r].second,
-                   "residue " + std::to_string(r + 1) + " begins at atom " +
-                       std::to_string(first[r]));
+        file_.fail(
+            file_.block("RESIDUE_POINTER").fields[r].second,
+            "residue " + std::to_string(r + 1) + " begins at atom " + std::to_string(first[r]));
       }
       for (int64_t i = begin; i < end; ++i) {
         out_.atoms[static_cast<std::size_t>(i)].residue = static_cast<int32_t>(r);
@@ -316,7 +318,8 @@ Molecule read_amber_topology(LineReader lines) { return AmberReader(std::move(li
 void read_amber_coordinates(LineReader lines, Molecule& molecule) {
   constexpr std::size_t kWidth = 12;
   const auto fail = [&lines](const std::string& what) {
-    throw Error(ExitCode::kData, what, "", lines.name() + ":" + std::to_string(lines.line_number()));
+    throw Error(ExitCode::kData, what, "",
+                lines.name() + ":" + std::to_string(lines.line_number()));
   };
   std::string_view line;
   if (!lines.next(line) || !lines.next(line)) fail("no coordinates: the file ends after its title");

@@ -25,21 +25,23 @@ constexpr Element kElements[] = {
 
 const Element* element_named(std::string_view symbol) {
   const auto same = [](char a, char b) {
-    return std::toupper(static_cast<unsigned char>(a)) == std::toupper(static_cast<unsigned char>(b));
+    return std::toupper(static_cast<unsigned char>(a)) ==
+           std::toupper(static_cast<unsigned char>(b));
   };
-  const auto* found = std::find_if(std::begin(kElements), std::end(kElements), [&](const Element& e) {
-    const std::string_view name = e.symbol;
-    return std::equal(name.begin(), name.end(), symbol.begin(), symbol.end(), same);
-  });
+  const auto* found =
+      std::find_if(std::begin(kElements), std::end(kElements), [&](const Element& e) {
+        const std::string_view name = e.symbol;
+        return std::equal(name.begin(), name.end(), symbol.begin(), symbol.end(), same);
+      });
   return found == std::end(kElements) ? nullptr : found;
 }
 
 const Element* element_of_mass(double mass) {
   constexpr double kNear = 0.6;
-  const auto* best = std::min_element(
-      std::begin(kElements), std::end(kElements), [mass](const Element& a, const Element& b) {
-        return std::abs(a.mass - mass) < std::abs(b.mass - mass);
-      });
+  const auto* best = std::min_element(std::begin(kElements), std::end(kElements),
+                                      [mass](const Element& a, const Element& b) {
+                                        return std::abs(a.mass - mass) < std::abs(b.mass - mass);
+                                      });
   return std::abs(best->mass - mass) <= kNear ? best : nullptr;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kLink = 2.5;  // A, from O3' to the P that follows it
+constexpr double kLink = 2.5;   // A, from O3' to the P that follows it
 constexpr double kTouch = 1.3;  // times the sum of covalent radii: a bond
 
 /// What a template says of an atom.
@@ -159,8 +159,8 @@ class Builder {
       auto [other, other_is_p] = of[static_cast<std::size_t>(b)];
       if (one == other || one_is_p == other_is_p) continue;
       if (one_is_p) std::swap(one, other);  // now `other` has the P
-      const double square = squared_distance(ends[static_cast<std::size_t>(a)],
-                                             ends[static_cast<std::size_t>(b)]);
+      const double square =
+          squared_distance(ends[static_cast<std::size_t>(a)], ends[static_cast<std::size_t>(b)]);
       if (square >= nearest[other]) continue;
       nearest[other] = square;
       before_[other] = static_cast<int64_t>(one);
@@ -230,9 +230,9 @@ class Builder {
   LeftOut& left_out_;
   Molecule out_;
   PairTypes types_;
-  std::vector<char> kinds_;       // of each residue; 0 = no RNA
-  std::vector<Places> places_;    // of each residue
-  std::vector<int64_t> before_;   // of each residue; -1 = none
+  std::vector<char> kinds_;      // of each residue; 0 = no RNA
+  std::vector<Places> places_;   // of each residue
+  std::vector<int64_t> before_;  // of each residue; -1 = none
 };
 
 }  // namespace
@@ -243,8 +243,8 @@ char nucleotide_of(const std::string& residue) {
   if (name.size() == 2 && (name[1] == '5' || name[1] == '3' || name[1] == 'N')) {
     name.remove_suffix(1);
   }
-  const bool is_one = name.size() == 1 && std::string_view("ACGU").find(name.front()) !=
-                                              std::string_view::npos;
+  const bool is_one =
+      name.size() == 1 && std::string_view("ACGU").find(name.front()) != std::string_view::npos;
   return is_one ? name.front() : '\0';
 }
 

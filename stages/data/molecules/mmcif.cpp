@@ -34,7 +34,8 @@ class CifWords {
     }
     // A quote ends where a blank follows: 'O5'' is O5'.
     for (std::size_t end = at_ + 1; end < line_.size(); ++end) {
-      const bool is_end = end + 1 == line_.size() || line_[end + 1] == ' ' || line_[end + 1] == '\t';
+      const bool is_end =
+          end + 1 == line_.size() || line_[end + 1] == ' ' || line_[end + 1] == '\t';
       if (line_[end] != quote || !is_end) continue;
       word = line_.substr(at_ + 1, end - at_ - 1);
       at_ = end + 1;
@@ -120,7 +121,8 @@ class CifReader {
         is_loop = words_.is_bare() && word == "loop_";
       }
     }
-    if (rows_ == 0) throw Error(ExitCode::kData, "no atoms: no loop of _atom_site", "", words_.name());
+    if (rows_ == 0)
+      throw Error(ExitCode::kData, "no atoms: no loop of _atom_site", "", words_.name());
     return builder_.finish();
   }
 

@@ -51,10 +51,11 @@ struct Molecule {
   std::vector<std::string> residues;  ///< names
   // Terms without hydrogen.
   std::vector<Bond> bonds;
-  std::vector<std::array<int32_t, 2>> hydrogen_bonds;  ///< with hydrogen: no terms, but no pairs either
+  std::vector<std::array<int32_t, 2>>
+      hydrogen_bonds;  ///< with hydrogen: no terms, but no pairs either
   std::vector<Angle> angles;
   std::vector<Dihedral> dihedrals;
-  int32_t types = 0;                ///< of Lennard-Jones parameters
+  int32_t types = 0;               ///< of Lennard-Jones parameters
   std::vector<double> lj_a, lj_b;  ///< [types,types] energy A/d^12 - B/d^6
 
   std::size_t pair_of(const Atom& a, const Atom& b) const {

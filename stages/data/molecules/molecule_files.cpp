@@ -18,11 +18,14 @@ struct Ending {
   std::string_view text;
   MoleculeFile kind;
 };
-constexpr std::array kEndings = {
-    Ending{".prmtop", MoleculeFile::kTopology},   Ending{".parm7", MoleculeFile::kTopology},
-    Ending{".inpcrd", MoleculeFile::kCoordinates}, Ending{".rst7", MoleculeFile::kCoordinates},
-    Ending{".pdb", MoleculeFile::kPdb},           Ending{".ent", MoleculeFile::kPdb},
-    Ending{".cif", MoleculeFile::kMmcif},         Ending{".mmcif", MoleculeFile::kMmcif}};
+constexpr std::array kEndings = {Ending{".prmtop", MoleculeFile::kTopology},
+                                 Ending{".parm7", MoleculeFile::kTopology},
+                                 Ending{".inpcrd", MoleculeFile::kCoordinates},
+                                 Ending{".rst7", MoleculeFile::kCoordinates},
+                                 Ending{".pdb", MoleculeFile::kPdb},
+                                 Ending{".ent", MoleculeFile::kPdb},
+                                 Ending{".cif", MoleculeFile::kMmcif},
+                                 Ending{".mmcif", MoleculeFile::kMmcif}};
 
 std::string base_of(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
@@ -98,8 +101,9 @@ std::optional<MoleculeInput> find_molecules(const fs::path& source, const std::s
   if (is_folder) {
     out.files = files_where(source, is_molecule);
     if (out.files.empty()) {
-      out.files = files_where(
-          source, [](const fs::path& path) { return is_archive(path) && archive_holds(path, has_molecule); });
+      out.files = files_where(source, [](const fs::path& path) {
+        return is_archive(path) && archive_holds(path, has_molecule);
+      });
     }
   } else if (is_molecule(source) || (is_archive(source) && archive_holds(source, has_molecule))) {
     out.files = {as_file(source, source.filename().string())};
@@ -114,7 +118,8 @@ std::optional<MoleculeInput> find_molecules(const fs::path& source, const std::s
         const bool is_other_half =
             (other == MoleculeFile::kTopology || other == MoleculeFile::kCoordinates) &&
             other != kind;
-        if (is_other_half && stem_of(name) == stem) out.files.push_back(as_file(entry.path(), name));
+        if (is_other_half && stem_of(name) == stem)
+          out.files.push_back(as_file(entry.path(), name));
       }
     }
   }
@@ -149,8 +154,8 @@ MoleculeEntries::MoleculeEntries(const MoleculeInput& input, int64_t largest_mem
   pair(std::move(members));
 }
 
-void MoleculeEntries::read_archive(const LogFile& file, const std::string& prefix,
-                                   int64_t largest, const std::function<bool()>& cancelled,
+void MoleculeEntries::read_archive(const LogFile& file, const std::string& prefix, int64_t largest,
+                                   const std::function<bool()>& cancelled,
                                    std::vector<Member>& out) {
   TarReader archive(file.path, cancelled, largest);
   for (int64_t told = 0; archive.next();) {
@@ -165,9 +170,8 @@ void MoleculeEntries::read_archive(const LogFile& file, const std::string& prefi
     const auto open = [content, where] {
       if (!where.ends_with(".gz")) return LineReader(where, *content);
       const auto bytes = std::make_shared<ByteReader>(where, *content);
-      return LineReader(where, [bytes, content](char* to, std::size_t room) {
-        return bytes->read(to, room);
-      });
+      return LineReader(
+          where, [bytes, content](char* to, std::size_t room) { return bytes->read(to, room); });
     };
     out.push_back({prefix + name, kind, open, archive.bytes_read() - told});
     told = archive.bytes_read();
@@ -193,8 +197,10 @@ void MoleculeEntries::pair(std::vector<Member> members) {
   }
   for (const auto& [key, member] : coordinates) {
     if (topologies.contains(key)) continue;
-    throw Error(ExitCode::kData, "coordinates without a topology: " + base_of(key) +
-                                     ".prmtop or .parm7 is not there", "", member->name);
+    throw Error(
+        ExitCode::kData,
+        "coordinates without a topology: " + base_of(key) + ".prmtop or .parm7 is not there", "",
+        member->name);
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Member& member = members[i];
@@ -206,9 +212,10 @@ void MoleculeEntries::pair(std::vector<Member> members) {
     if (member.kind == MoleculeFile::kTopology) {
       const auto found = coordinates.find(key_of(member.name));
       if (found == coordinates.end()) {
-        throw Error(ExitCode::kData, "a topology without coordinates: " +
-                                         base_of(key_of(member.name)) +
-                                         ".inpcrd or .rst7 is not there", "", member.name);
+        throw Error(ExitCode::kData,
+                    "a topology without coordinates: " + base_of(key_of(member.name)) +
+                        ".inpcrd or .rst7 is not there",
+                    "", member.name);
       }
       entry.open_coordinates = found->second->open;
       entry.bytes += found->second->bytes;

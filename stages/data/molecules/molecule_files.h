@@ -29,7 +29,7 @@ struct MoleculeAside {
 struct MoleculeInput {
   std::vector<LogFile> files;
   MoleculeAside aside;
-  std::string format;            ///< "auto": each by its name
+  std::string format;  ///< "auto": each by its name
 };
 
 /// What `source` holds, if that are molecules: a file, a folder or a tar archive of them; nothing
@@ -37,8 +37,7 @@ struct MoleculeInput {
 /// name is looked for beside the molecules: labels.csv and ligands.safetensors. Throws Error(kData)
 /// if what is named is not there.
 std::optional<MoleculeInput> find_molecules(const std::filesystem::path& source,
-                                            const std::string& format,
-                                            const MoleculeAside& named);
+                                            const std::string& format, const MoleculeAside& named);
 
 /// One molecule's files.
 struct MoleculeEntry {

@@ -84,8 +84,8 @@ MoleculeGraph graph_of(const Molecule& molecule, double cutoff) {
   }
   for (const Dihedral& term : molecule.dihedrals) {
     out.dihedrals.push_back({term.i, term.j, term.k, term.l});
-    append(out.dihedral_attr, term.force / kDihedralForceUnit,
-           term.periodicity / kPeriodicityUnit, term.degrees / kPhaseUnit);
+    append(out.dihedral_attr, term.force / kDihedralForceUnit, term.periodicity / kPeriodicityUnit,
+           term.degrees / kPhaseUnit);
     out.impropers += term.is_improper ? 1 : 0;
   }
   return out;

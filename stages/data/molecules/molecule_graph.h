@@ -21,7 +21,7 @@ struct MoleculeGraph {
   std::vector<float> x;    ///< [n,kAtomFeatures]
   std::vector<float> pos;  ///< [n,3] A, from the centre of all atoms
   std::vector<std::array<int32_t, 2>> bonds;
-  std::vector<float> bond_attr;  ///< [.,kBondFeatures]
+  std::vector<float> bond_attr;               ///< [.,kBondFeatures]
   std::vector<std::array<int32_t, 2>> pairs;  ///< nearer than the cutoff, and no bond
   std::vector<float> pair_attr;
   std::vector<std::array<int32_t, 3>> angles;  ///< the second in the middle

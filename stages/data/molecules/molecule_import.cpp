@@ -109,8 +109,8 @@ class Importer {
   }
 
   void read_structure(const MoleculeEntry& entry, Source& source) {
-    const Structure structure = entry.kind == MoleculeFile::kPdb ? read_pdb(entry.open())
-                                                                 : read_mmcif(entry.open());
+    const Structure structure =
+        entry.kind == MoleculeFile::kPdb ? read_pdb(entry.open()) : read_mmcif(entry.open());
     source.rows = structure.rows;
     const bool bonds_others = options_.other_residues == "bond";
     if (options_.ligand.empty()) {
@@ -118,7 +118,8 @@ class Importer {
       std::iota(all.begin(), all.end(), std::size_t{0});
       const Molecule molecule = with_force_field(structure, all, bonds_others, left_out_);
       if (molecule.atoms.empty()) {
-        throw Error(ExitCode::kData, "no atom of RNA", "other_residues=bond keeps others", entry.name);
+        throw Error(ExitCode::kData, "no atom of RNA", "other_residues=bond keeps others",
+                    entry.name);
       }
       add(molecule, stem_of(entry.name), entry, "");
       return;
@@ -134,8 +135,8 @@ class Importer {
         continue;
       }
       const SolvedResidue& ligand = structure.residues[pocket.ligand];
-      const std::string name = stem_of(entry.name) + "_" + ligand.name + "_" + ligand.chain +
-                               ligand.number;
+      const std::string name =
+          stem_of(entry.name) + "_" + ligand.name + "_" + ligand.chain + ligand.number;
       add(with_force_field(structure, pocket.residues, bonds_others, left_out_), name, entry,
           options_.ligand);
     }
@@ -180,7 +181,9 @@ class Importer {
   }
 
   void warn() {
-    const auto warn = [this](const std::string& what) { report_.warnings.push_back({"", what, ""}); };
+    const auto warn = [this](const std::string& what) {
+      report_.warnings.push_back({"", what, ""});
+    };
     if (!left_out_.residues.empty()) {
       warn("residues that are no RNA left out: " + list_of(left_out_.residues));
     }
@@ -223,7 +226,8 @@ void divide_groups(const std::vector<std::string>& groups, double val_fraction,
   for (const auto& [name, list] : members) order.push_back(&list);
   Random random(static_cast<uint64_t>(seed));
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  const auto tests = static_cast<std::size_t>(std::llround(test_fraction * static_cast<double>(open)));
+  const auto tests =
+      static_cast<std::size_t>(std::llround(test_fraction * static_cast<double>(open)));
   const auto vals = static_cast<std::size_t>(
       std::llround(val_fraction * static_cast<double>(open - std::min(tests, open))));
   std::size_t in_test = 0, in_val = 0;

@@ -39,16 +39,18 @@ struct MoleculeOptions : LabelOptions {
         field("ligand", &O::ligand,
               "Molecules: cut the pocket around each copy of this residue out of every file; it is "
               "also the pocket's label."),
-        field("pocket_cutoff", &O::pocket_cutoff,
-              "Molecules: a pocket is of residues with an atom so near to the ligand, in angstroms.")
+        field(
+            "pocket_cutoff", &O::pocket_cutoff,
+            "Molecules: a pocket is of residues with an atom so near to the ligand, in angstroms.")
             .range(0.1, 100),
         field("distance_cutoff", &O::distance_cutoff,
               "Molecules: pairs of atoms without a bond are joined up to this distance, in "
               "angstroms.")
             .range(0.1, 6),
-        field("other_residues", &O::other_residues,
-              "Molecules: residues that are no RNA are left out, or kept without charges and bonded "
-              "by distance.")
+        field(
+            "other_residues", &O::other_residues,
+            "Molecules: residues that are no RNA are left out, or kept without charges and bonded "
+            "by distance.")
             .choices({"leave_out", "bond"}),
         field("largest_member_mb", &O::largest_member_mb,
               "Archives: a file inside that is larger, in MiB, is refused.")

@@ -136,8 +136,7 @@ MoleculeStore::MoleculeStore(const std::filesystem::path& path, Check check)
   angles_ = read_terms<3>("angle", kAngleFeatures);
   dihedrals_ = read_terms<4>("dihedral", kDihedralFeatures);
   if (file().has("embeddings")) {
-    embeddings_ =
-        file().require<float>("embeddings", {static_cast<int64_t>(ligands_.size()), -1});
+    embeddings_ = file().require<float>("embeddings", {static_cast<int64_t>(ligands_.size()), -1});
     width_ = file().tensor("embeddings").shape[1];
   }
   check_ranges();
@@ -162,9 +161,10 @@ void MoleculeStore::check_ranges() const {
   const auto check = [&](const auto& terms, std::size_t ends, const char* what) {
     for (std::size_t g = 0; g < molecules; ++g) {
       const auto first = at(terms.ptr[g]) * ends, size = at(terms.ptr[g + 1]) * ends - first;
-      if (are_within(terms.index.subspan(first, size), 0, atom_ptr_[g + 1] - atom_ptr_[g])) continue;
-      throw refuse(path(), "molecule " + std::to_string(g) + " has " + what +
-                               " with an atom outside of it");
+      if (are_within(terms.index.subspan(first, size), 0, atom_ptr_[g + 1] - atom_ptr_[g]))
+        continue;
+      throw refuse(
+          path(), "molecule " + std::to_string(g) + " has " + what + " with an atom outside of it");
     }
   };
   check(bonds_, 2, "a bond");
@@ -218,9 +218,12 @@ std::vector<Diagnostic> MoleculeStore::verify() const {
     problems.push_back({path().string(), message, ""});
   };
   const std::pair<const char*, std::span<const float>> values[] = {
-      {"an atom's feature", x_},        {"a position", pos_},
-      {"a bond's feature", bonds_.attr}, {"a pair's feature", pairs_.attr},
-      {"an angle's feature", angles_.attr}, {"a dihedral's feature", dihedrals_.attr},
+      {"an atom's feature", x_},
+      {"a position", pos_},
+      {"a bond's feature", bonds_.attr},
+      {"a pair's feature", pairs_.attr},
+      {"an angle's feature", angles_.attr},
+      {"a dihedral's feature", dihedrals_.attr},
       {"an embedding", embeddings_}};
   for (const auto& [what, of] : values) {
     if (!are_finite(of)) problem(std::string(what) + " is not finite");
@@ -233,8 +236,8 @@ std::vector<Diagnostic> MoleculeStore::verify() const {
         const auto ends = [&](std::size_t k) {
           return std::pair(terms.index[k], terms.index[k + 1]);
         };
-        const bool is_sound = terms.index[i] < terms.index[i + 1] &&
-                              (is_first || ends(i - 2) < ends(i));
+        const bool is_sound =
+            terms.index[i] < terms.index[i + 1] && (is_first || ends(i - 2) < ends(i));
         if (is_sound) continue;
         problem("molecule " + std::to_string(g) + " has " + what + " out of order");
         return;

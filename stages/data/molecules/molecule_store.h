@@ -60,8 +60,8 @@ class MoleculeStore : public StoreFile {
   /// The molecules of "train", "val" or "test". Throws std::logic_error for others.
   std::vector<int64_t> in_part(const std::string& part) const;
 
-  const std::vector<std::string>& names() const { return names_; }      ///< [G]
-  const std::vector<std::string>& groups() const { return groups_; }    ///< [G] that it was split by
+  const std::vector<std::string>& names() const { return names_; }    ///< [G]
+  const std::vector<std::string>& groups() const { return groups_; }  ///< [G] that it was split by
   const std::vector<std::string>& ligands() const { return ligands_; }  ///< [L]
   std::span<const float> embeddings() const { return embeddings_; }     ///< [L,W] as they came
   int64_t embedding_width() const { return width_; }                    ///< W, 0 = none
@@ -89,7 +89,7 @@ class MoleculeStore : public StoreFile {
 /// What a store is made of.
 struct MoleculeStoreData {
   std::vector<MoleculeGraph> graphs;
-  std::vector<std::string> names, groups;          ///< of each
+  std::vector<std::string> names, groups;        ///< of each
   std::vector<int32_t> ligand, part, source_of;  ///< of each
   Ligands ligands;
   double cutoff = 0;  ///< A, of pairs

@@ -25,9 +25,10 @@ Description describe_import(const json& result) {
     DescribedTable table;
     FolderNames folders;
     for (const json& source : sources) {
-      table.add({folders.name(table, source.at("path")), grouped(source.at("rows")) + " atoms",
-                 grouped(source.at("graphs")) + (source.at("graphs") == 1 ? " molecule" : " molecules"),
-                 source.at("format").get<std::string>()});
+      table.add(
+          {folders.name(table, source.at("path")), grouped(source.at("rows")) + " atoms",
+           grouped(source.at("graphs")) + (source.at("graphs") == 1 ? " molecule" : " molecules"),
+           source.at("format").get<std::string>()});
     }
     out.table(std::move(table));
   }

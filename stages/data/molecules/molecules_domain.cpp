@@ -19,9 +19,7 @@ namespace {
 class MoleculesInput : public DomainInput {
  public:
   MoleculesInput(MoleculeInput input, MoleculeImportOptions options)
-      : DomainInput(all_files(input)),
-        input_(std::move(input)),
-        options_(std::move(options)) {}
+      : DomainInput(all_files(input)), input_(std::move(input)), options_(std::move(options)) {}
 
   void import(const ImportCall& call) const override {
     import_molecules({input_, options_, call.cancelled, call.done}, call.made_with, call.to,
@@ -45,28 +43,28 @@ class MoleculesInput : public DomainInput {
   MoleculeImportOptions options_;
 };
 
-  /// {name: {"molecules","labelled","ligands","groups","atoms","pairs"}}
+/// {name: {"molecules","labelled","ligands","groups","atoms","pairs"}}
 json parts_of(const MoleculeStore& store) {
-    json parts = json::object();
-    for (const char* part : kMoleculeParts) {
-      std::set<int32_t> ligands;
-      std::set<std::string> groups;
-      int64_t labelled = 0, atoms = 0, pairs = 0;
-      const std::vector<int64_t> molecules = store.in_part(part);
-      for (const int64_t molecule : molecules) {
-        const std::size_t g = at(molecule);
-        groups.insert(store.groups()[g]);
-        atoms += store.atom_ptr()[g + 1] - store.atom_ptr()[g];
-        pairs += store.pairs().ptr[g + 1] - store.pairs().ptr[g];
-        if (store.ligand()[g] < 0) continue;
-        ++labelled;
-        ligands.insert(store.ligand()[g]);
-      }
-      parts[part] = {{"molecules", molecules.size()}, {"labelled", labelled},
-                     {"ligands", ligands.size()},     {"groups", groups.size()},
-                     {"atoms", atoms},                {"pairs", pairs}};
+  json parts = json::object();
+  for (const char* part : kMoleculeParts) {
+    std::set<int32_t> ligands;
+    std::set<std::string> groups;
+    int64_t labelled = 0, atoms = 0, pairs = 0;
+    const std::vector<int64_t> molecules = store.in_part(part);
+    for (const int64_t molecule : molecules) {
+      const std::size_t g = at(molecule);
+      groups.insert(store.groups()[g]);
+      atoms += store.atom_ptr()[g + 1] - store.atom_ptr()[g];
+      pairs += store.pairs().ptr[g + 1] - store.pairs().ptr[g];
+      if (store.ligand()[g] < 0) continue;
+      ++labelled;
+      ligands.insert(store.ligand()[g]);
     }
-    return parts;
+    parts[part] = {
+        {"molecules", molecules.size()}, {"labelled", labelled}, {"ligands", ligands.size()},
+        {"groups", groups.size()},       {"atoms", atoms},       {"pairs", pairs}};
+  }
+  return parts;
 }
 
 class MoleculesDomain
@@ -80,8 +78,7 @@ class MoleculesDomain
 
   Found find(const fs::path& source, const json& values) const override {
     const auto options = own_options<MoleculeImportOptions>(values);
-    const auto input =
-        find_molecules(source, options.format, {options.labels, options.embeddings});
+    const auto input = find_molecules(source, options.format, {options.labels, options.embeddings});
     if (!input) return {};
     return {Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
               return std::make_shared<MoleculesInput>(*input, options);
@@ -94,12 +91,12 @@ class MoleculesDomain
     return out;
   }
 
-  std::vector<SynthKind> synth_kinds() const override {
-    return {{"molecules", "pockets of RNA that bind ligands (PDB)"}};
-  }
   void synthesize(const fs::path& folder, const json& values, const json&,
                   const std::function<bool()>& cancelled) const override {
     write_synthetic_molecules(folder, own_options<SynthSize>(values), cancelled);
+  }
+  std::vector<SynthKind> synth_kinds() const override {
+    return {{"molecules", "pockets of RNA that bind ligands (PDB)"}};
   }
 
  protected:

@@ -37,14 +37,16 @@ std::vector<std::pair<int32_t, int32_t>> pairs_within(std::span<const Point> poi
   };
   for (auto begin = placed.begin(); begin != placed.end();) {
     const Cell cell = begin->first;
-    const auto end = std::find_if(begin, placed.end(), [&](const auto& p) { return p.first != cell; });
+    const auto end =
+        std::find_if(begin, placed.end(), [&](const auto& p) { return p.first != cell; });
     // A column of three cells along the last axis stands together, too.
     for (int64_t x = -1; x <= 1; ++x) {
       for (int64_t y = -1; y <= 1; ++y) {
         const Cell low = {cell[0] + x, cell[1] + y, cell[2] - 1};
         const Cell high = {cell[0] + x, cell[1] + y, cell[2] + 1};
-        const auto from = std::lower_bound(placed.begin(), placed.end(), low,
-                                           [](const auto& p, const Cell& c) { return p.first < c; });
+        const auto from =
+            std::lower_bound(placed.begin(), placed.end(), low,
+                             [](const auto& p, const Cell& c) { return p.first < c; });
         for (auto other = from; other != placed.end() && other->first <= high; ++other) {
           for (auto one = begin; one != end; ++one) {
             if (one->second >= other->second) continue;

@@ -24,7 +24,8 @@ Structure read_pdb(LineReader lines) {
   std::string_view line;
   int64_t atoms = 0;
   const auto fail = [&lines](const std::string& what) {
-    throw Error(ExitCode::kData, what, "", lines.name() + ":" + std::to_string(lines.line_number()));
+    throw Error(ExitCode::kData, what, "",
+                lines.name() + ":" + std::to_string(lines.line_number()));
   };
   while (lines.next(line)) {
     if (line.starts_with("ENDMDL")) break;
@@ -47,7 +48,8 @@ Structure read_pdb(LineReader lines) {
     builder.add(row);
     ++atoms;
   }
-  if (atoms == 0) throw Error(ExitCode::kData, "no atoms: no line begins with ATOM or HETATM", "", lines.name());
+  if (atoms == 0)
+    throw Error(ExitCode::kData, "no atoms: no line begins with ATOM or HETATM", "", lines.name());
   return builder.finish();
 }
 

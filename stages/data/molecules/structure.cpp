@@ -48,8 +48,8 @@ void StructureBuilder::add(const AtomRow& row) {
   for (const std::string_view part : {row.number, row.residue}) key.append("\n").append(part);
   const auto [found, is_new] = place_.emplace(std::move(key), out_.residues.size());
   if (is_new) {
-    out_.residues.push_back({std::string(row.residue), std::string(row.chain),
-                             std::string(row.number), {}});
+    out_.residues.push_back(
+        {std::string(row.residue), std::string(row.chain), std::string(row.number), {}});
   }
   std::string name = modern_name(row.name);
   const bool is_first_choice = row.alternate.empty() || row.alternate == "A";

@@ -41,7 +41,7 @@ Structure read_mmcif(LineReader lines);
 /// one of its, without residues of that name. `wanted` says which residues count. In the order of the
 /// file.
 struct Pocket {
-  std::size_t ligand = 0;              ///< index of the residue
+  std::size_t ligand = 0;             ///< index of the residue
   std::vector<std::size_t> residues;  ///< indices, ascending
 };
 std::vector<Pocket> cut_pockets(const Structure& structure, const std::string& ligand,

@@ -17,10 +17,10 @@ namespace kdgat::graph {
 namespace {
 
 constexpr int64_t kAtomsOfResidue = 21;
-constexpr int64_t kWidth = 16;       // of a ligand's vector
-constexpr double kFavoured = 0.55;   // share of a ligand's two favoured bases in its pockets
-constexpr double kBend = 18;         // degrees, by which ligands bend alpha and zeta
-constexpr double kJitter = 6;        // degrees, of each torsion
+constexpr int64_t kWidth = 16;      // of a ligand's vector
+constexpr double kFavoured = 0.55;  // share of a ligand's two favoured bases in its pockets
+constexpr double kBend = 18;        // degrees, by which ligands bend alpha and zeta
+constexpr double kJitter = 6;       // degrees, of each torsion
 constexpr std::string_view kBases = "ACGU";
 
 std::string ligand_name(int64_t number) {

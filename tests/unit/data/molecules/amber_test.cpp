@@ -56,7 +56,8 @@ TEST_CASE("a topology of AMBER in the units of a molecule", "[molecules]") {
 TEST_CASE("a topology that is not sound is refused with its line", "[molecules]") {
   const std::string good = test::small_topology();
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {with(good, "       1       2       2       1\n%FLAG NON", "       1       2       3       1\n%FLAG NON"),
+      {with(good, "       1       2       2       1\n%FLAG NON",
+            "       1       2       3       1\n%FLAG NON"),
        "top.prmtop:17: atom 3 has the type 3 of 2"},
       {with(good, "  1.20100000E+01", "  1.2O100000E+01"), "is no number"},
       {with(good, "  1.20100000E+01", "             nan"), "is no number"},

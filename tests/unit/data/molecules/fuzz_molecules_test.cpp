@@ -14,8 +14,10 @@ namespace {
 constexpr int kInputs = 20000;
 
 std::string small_pdb() {
-  return test::pdb_row("P", "A", 1, {0, 0, 0}, "P") + test::pdb_row("O5'", "A", 1, {1.6, 0, 0}, "O") +
-         test::pdb_row("O3'", "A", 1, {5, 0, 0}, "O") + test::pdb_row("P", "RG5", 2, {6.5, 0, 0}, "P") +
+  return test::pdb_row("P", "A", 1, {0, 0, 0}, "P") +
+         test::pdb_row("O5'", "A", 1, {1.6, 0, 0}, "O") +
+         test::pdb_row("O3'", "A", 1, {5, 0, 0}, "O") +
+         test::pdb_row("P", "RG5", 2, {6.5, 0, 0}, "P") +
          test::pdb_row("MG", "MG", 90, {5, 5, 5}, "", "HETATM");
 }
 

@@ -117,11 +117,12 @@ TEST_CASE("terms by names: those with an atom that is missing drop out", "[molec
 }
 
 TEST_CASE("residues that are no RNA are left out and named, or bonded by distance", "[molecules]") {
-  const Structure s = read_pdb(LineReader(
-      "a.pdb", test::pdb_row("P", "A", 1, {0, 0, 0}, "P") + test::pdb_row("XX", "A", 1, {3, 3, 3}, "C") +
-                   test::pdb_row("C1", "LIG", 2, {10, 0, 0}, "C") +
-                   test::pdb_row("C2", "LIG", 2, {11.5, 0, 0}, "C") +
-                   test::pdb_row("C3", "LIG", 2, {14, 0, 0}, "C")));
+  const Structure s =
+      read_pdb(LineReader("a.pdb", test::pdb_row("P", "A", 1, {0, 0, 0}, "P") +
+                                       test::pdb_row("XX", "A", 1, {3, 3, 3}, "C") +
+                                       test::pdb_row("C1", "LIG", 2, {10, 0, 0}, "C") +
+                                       test::pdb_row("C2", "LIG", 2, {11.5, 0, 0}, "C") +
+                                       test::pdb_row("C3", "LIG", 2, {14, 0, 0}, "C")));
   LeftOut left_out;
   CHECK(with_force_field(s, all_residues(s), false, left_out).atoms.size() == 1);
   CHECK(left_out.residues == std::map<std::string, int64_t>{{"LIG", 1}});
@@ -162,9 +163,10 @@ TEST_CASE("a strand of RNA from AMBER and from PDB, and pockets of an entry: gol
   }
   double strain = 0;
   for (const Bond& bond : amber.bonds) {
-    const double off = std::sqrt(squared_distance(amber.atoms[static_cast<std::size_t>(bond.i)].pos,
-                                                  amber.atoms[static_cast<std::size_t>(bond.j)].pos)) -
-                       bond.length;
+    const double off =
+        std::sqrt(squared_distance(amber.atoms[static_cast<std::size_t>(bond.i)].pos,
+                                   amber.atoms[static_cast<std::size_t>(bond.j)].pos)) -
+        bond.length;
     strain += bond.k / 500 * off * off;
   }
   CHECK(strain / static_cast<double>(amber.bonds.size()) == Approx(1.88e-4).epsilon(0.005));

@@ -1,9 +1,10 @@
+#include "data/molecules/molecule_import.h"
+
 #include <catch2/catch.hpp>
 
 #include "data/domains.h"
 #include "data/graph_domain.h"
 #include "data/import.h"
-#include "data/molecules/molecule_import.h"
 #include "data/molecules/molecule_store.h"
 #include "kdgat/atomic_file.h"
 #include "support/command.h"
@@ -21,7 +22,8 @@ using nlohmann::json;
 
 std::string one_atom(double x = 0) { return test::pdb_row("P", "A", 1, {x, 0, 0}, "P"); }
 
-ImportReport import(const fs::path& source, const fs::path& to, const json& values = json::object()) {
+ImportReport import(const fs::path& source, const fs::path& to,
+                    const json& values = json::object()) {
   return import_source(all_domains(), source, to, values);
 }
 MoleculeStore store_in(const fs::path& folder) { return MoleculeStore::open(folder / kStoreName); }
@@ -54,9 +56,12 @@ TEST_CASE("a folder and an archive of the same molecules give the same store", "
   const std::string labels = "file,ligand,part,family\nb_1.pdb,BBB,test,f\na_1.pdb,AAA,train,g\n";
   std::string archive;
   fs::create_directories(folder / "in/sub");
-  for (const auto& [name, text] : std::map<std::string, std::string>{
-           {"sub/b_1.pdb", one_atom(1)}, {"a_1.pdb", one_atom()}, {"labels.csv", labels},
-           {"c.parm7", test::small_topology()}, {"c.rst7", test::small_coordinates()}}) {
+  for (const auto& [name, text] :
+       std::map<std::string, std::string>{{"sub/b_1.pdb", one_atom(1)},
+                                          {"a_1.pdb", one_atom()},
+                                          {"labels.csv", labels},
+                                          {"c.parm7", test::small_topology()},
+                                          {"c.rst7", test::small_coordinates()}}) {
     write_file(folder / "in" / name, text);
     archive += test::tar_entry(name, text);
   }
@@ -81,9 +86,9 @@ TEST_CASE("a folder and an archive of the same molecules give the same store", "
 
 TEST_CASE("pockets are cut out of entries, and named by their ligand", "[molecules]") {
   const test::ScratchFolder folder;
-  write_file(folder / "1abc.pdb",
-             one_atom() + test::pdb_row("C1", "TPP", 9, {3, 0, 0}, "C", "HETATM") +
-                 test::pdb_row("C1", "TPP", 10, {60, 0, 0}, "C", "HETATM"));
+  write_file(folder / "1abc.pdb", one_atom() +
+                                      test::pdb_row("C1", "TPP", 9, {3, 0, 0}, "C", "HETATM") +
+                                      test::pdb_row("C1", "TPP", 10, {60, 0, 0}, "C", "HETATM"));
   const ImportReport report = import(folder / "1abc.pdb", folder / "out", {{"ligand", "TPP"}});
   CHECK(report.graphs == 1);
   REQUIRE(report.warnings.size() == 1);
@@ -92,7 +97,9 @@ TEST_CASE("pockets are cut out of entries, and named by their ligand", "[molecul
   CHECK(store.names() == std::vector<std::string>{"1abc_TPP_A9"});
   CHECK(store.groups() == std::vector<std::string>{"1abc"});
   CHECK(store.ligands() == std::vector<std::string>{"TPP"});
-  CHECK_THAT(test::data_error([&] { import(folder / "1abc.pdb", folder / "no", {{"ligand", "SAM"}}); }),
+  CHECK_THAT(test::data_error([&] {
+               import(folder / "1abc.pdb", folder / "no", {{ "ligand", "SAM" }});
+             }),
              Contains("no file has the residue SAM"));
 }
 
@@ -123,23 +130,29 @@ TEST_CASE("embeddings are the catalogue, and a ligand without one is refused", "
   write({1, 2}, "short.safetensors");
   CHECK_THAT(test::data_error([&] {
                import(folder / "in", folder / "no",
-                      {{"embeddings", (folder / "short.safetensors").string()}});
+                      {{ "embeddings",
+                         (folder / "short.safetensors").string() }});
              }),
              Contains("others have"));
-  CHECK_THAT(test::data_error([&] { import(folder / "in", folder / "no", {{"embeddings", "none"}}); }),
+  CHECK_THAT(test::data_error([&] {
+               import(folder / "in", folder / "no", {{ "embeddings", "none" }});
+             }),
              Contains("embeddings: none: no such file"));
 }
 
 TEST_CASE("what is wrong with files of molecules is said with file and line", "[molecules]") {
   const test::ScratchFolder folder;
-  const auto refused = [&](const std::map<std::string, std::string>& files, const json& values = json::object()) {
+  const auto refused = [&](const std::map<std::string, std::string>& files,
+                           const json& values = json::object()) {
     fs::remove_all(folder / "in");
     fs::create_directories(folder / "in");
     for (const auto& [name, text] : files) write_file(folder / "in" / name, text);
     return test::error_of([&] { import(folder / "in", folder / "out", values); }, ExitCode::kData);
   };
-  CHECK_THAT(refused({{"a.parm7", test::small_topology()}}), Contains("a topology without coordinates: a.inpcrd or .rst7"));
-  CHECK_THAT(refused({{"a.rst7", test::small_coordinates()}}), Contains("coordinates without a topology"));
+  CHECK_THAT(refused({{"a.parm7", test::small_topology()}}),
+             Contains("a topology without coordinates: a.inpcrd or .rst7"));
+  CHECK_THAT(refused({{"a.rst7", test::small_coordinates()}}),
+             Contains("coordinates without a topology"));
   CHECK_THAT(refused({{"a.parm7", test::small_topology()}, {"a.prmtop", ""}, {"a.rst7", ""}}),
              Contains("the same half"));
   CHECK_THAT(refused({{"a.pdb", test::pdb_row("C1", "LIG", 1, {0, 0, 0}, "C")}}),
@@ -154,7 +167,9 @@ TEST_CASE("what is wrong with files of molecules is said with file and line", "[
   CHECK_THAT(refused({{"a.pdb", one_atom()}, {"labels.csv", "file,ligand\na.pdb,X\n"}},
                      {{"label_column", "lig"}}),
              Contains("lig"));
-  CHECK(test::error_of([&] { import(folder / "in", folder / "out", {{"split_column", "s"}}); },
+  CHECK(test::error_of([&] { import(folder / "in", folder / "out",
+                                    {{ "split_column",
+                                       "s" }}); },
                        ExitCode::kData) != "");
 }
 
@@ -162,10 +177,12 @@ TEST_CASE("497 pockets of RNA: counts and parts", "[molecules]") {
   const auto data = test::shared_path("data/rna");
   if (!data) return;
   const test::ScratchFolder folder;
-  const ImportReport report = import(
-      *data / "pockets.tar.gz", folder / "out",
-      {{"labels", (*data / "pockets.csv").string()}, {"label_column", "ligand"},
-       {"split_column", "split"}, {"embeddings", (*data / "ligand_maccs.safetensors").string()}});
+  const ImportReport report =
+      import(*data / "pockets.tar.gz", folder / "out",
+             {{"labels", (*data / "pockets.csv").string()},
+              {"label_column", "ligand"},
+              {"split_column", "split"},
+              {"embeddings", (*data / "ligand_maccs.safetensors").string()}});
   CHECK(report.graphs == 497);
   const MoleculeStore store = store_in(folder / "out");
   CHECK(store.in_part("train").size() == 339);

@@ -23,12 +23,11 @@ const std::string kColumns =
 }  // namespace
 
 TEST_CASE("a PDB file by residue, in names of today", "[molecules]") {
-  const Structure s = pdb("HEADER    RNA\nMODEL        1\n" + pdb_row("O1P", "A", 1, {1, 2, 3}, "O") +
-                          pdb_row("O5*", "A", 1, {2, 2, 3}, "O") +
-                          pdb_row("H1*", "A", 1, {9, 9, 9}, "H") +
-                          pdb_row("P", "G", 2, {4, 2, 3}, "") +
-                          pdb_row("MG", "MG", 90, {5, 5, 5}, "", "HETATM") +
-                          "ENDMDL\nMODEL        2\n" + pdb_row("P", "G", 2, {8, 8, 8}, "P"));
+  const Structure s =
+      pdb("HEADER    RNA\nMODEL        1\n" + pdb_row("O1P", "A", 1, {1, 2, 3}, "O") +
+          pdb_row("O5*", "A", 1, {2, 2, 3}, "O") + pdb_row("H1*", "A", 1, {9, 9, 9}, "H") +
+          pdb_row("P", "G", 2, {4, 2, 3}, "") + pdb_row("MG", "MG", 90, {5, 5, 5}, "", "HETATM") +
+          "ENDMDL\nMODEL        2\n" + pdb_row("P", "G", 2, {8, 8, 8}, "P"));
   REQUIRE(s.residues.size() == 3);
   CHECK(s.rows == 5);
   CHECK(s.hydrogens == 1);
@@ -57,7 +56,8 @@ TEST_CASE("a PDB file that is not sound is refused with its line", "[molecules]"
   std::string bad = good, far = good;
   bad.replace(33, 3, "x.y");
   far.replace(30, 8, "     inf");
-  CHECK_THAT(test::data_error([&] { pdb(good + bad); }), Contains("a.pdb:2: ") && Contains("coordinate"));
+  CHECK_THAT(test::data_error([&] { pdb(good + bad); }),
+             Contains("a.pdb:2: ") && Contains("coordinate"));
   CHECK_THAT(test::data_error([&] { pdb(far); }), Contains("a.pdb:1: "));
   CHECK_THAT(test::data_error([&] { pdb(good.substr(0, 40)); }), Contains("cut off"));
   CHECK_THAT(test::data_error([&] { pdb("HEADER\nEND\n"); }), Contains("no atoms"));
@@ -93,13 +93,12 @@ TEST_CASE("an mmCIF file that is not sound is refused with its line", "[molecule
 }
 
 TEST_CASE("pockets are whole residues near each copy of a ligand", "[molecules]") {
-  const Structure s = pdb(pdb_row("P", "A", 1, {0, 0, 0}, "P") + pdb_row("OP1", "A", 1, {9, 0, 0}, "O") +
-                          pdb_row("P", "G", 2, {20, 0, 0}, "P") +
-                          pdb_row("O", "HOH", 3, {12, 0, 0}, "O") +
-                          pdb_row("C1", "TPP", 4, {13, 0, 0}, "C", "HETATM") +
-                          pdb_row("C1", "TPP", 5, {90, 0, 0}, "C", "HETATM"));
-  const std::vector<Pocket> pockets =
-      cut_pockets(s, "TPP", 5, {true, true, false, true, true});
+  const Structure s =
+      pdb(pdb_row("P", "A", 1, {0, 0, 0}, "P") + pdb_row("OP1", "A", 1, {9, 0, 0}, "O") +
+          pdb_row("P", "G", 2, {20, 0, 0}, "P") + pdb_row("O", "HOH", 3, {12, 0, 0}, "O") +
+          pdb_row("C1", "TPP", 4, {13, 0, 0}, "C", "HETATM") +
+          pdb_row("C1", "TPP", 5, {90, 0, 0}, "C", "HETATM"));
+  const std::vector<Pocket> pockets = cut_pockets(s, "TPP", 5, {true, true, false, true, true});
   REQUIRE(pockets.size() == 2);
   CHECK(pockets[0].residues == std::vector<std::size_t>{0});  // whole, though its P is far
   CHECK(pockets[1].residues.empty());
