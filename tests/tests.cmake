@@ -231,6 +231,13 @@ if(KDGAT_ENGINE)
     HEADERS_OF kdgat_engine_tests)
 endif()
 
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_molecule_tests
+    SOURCES tests/unit/model/molecules/tensor_product_test.cpp
+    LINK kdgat_engine
+    HEADERS_OF kdgat_engine_tests)
+endif()
+
 # Forks the processes that its stages run in.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_contract_tests

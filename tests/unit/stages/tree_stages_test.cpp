@@ -2,6 +2,7 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -58,8 +59,8 @@ struct Molecules : kdgat::test::StageData {
         auto& pos = data.sections.positions->pos;
         pos.insert(pos.end(), {x, y, atom % 2 == 0 ? height : -height});
         const auto [low, high] = std::minmax({(atom + 1) % 4, (atom + 3) % 4});
-        data.edge_source.insert(data.edge_source.end(), {atom, atom});
-        data.edge_target.insert(data.edge_target.end(), {low, high});
+        data.edge_source.append(std::array{atom, atom});
+        data.edge_target.append(std::array{low, high});
       }
       data.sections.targets->values.insert(data.sections.targets->values.end(), {size, height});
       data.node_ptr.push_back(4 * (g + 1));

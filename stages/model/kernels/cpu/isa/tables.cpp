@@ -19,6 +19,7 @@ namespace {
 #include "model/kernels/cpu/isa/head_loops.h"
 #include "model/kernels/cpu/isa/norm_loops.h"
 #include "model/kernels/cpu/isa/path_loops.h"
+#include "model/kernels/cpu/isa/product_loops.h"
 #include "model/kernels/cpu/isa/sage_loops.h"
 #include "model/kernels/cpu/isa/sparse_loops.h"
 
@@ -33,6 +34,7 @@ constexpr Tables<T> kTables = {
     .sparse = {sparse_rows<T>, Simd<T>::kLanes, kSparseVectors* Simd<T>::kLanes},
     .sage = {max_rows<T>, sage_mean_rows<T>, max_scatter<T>, mean_scatter<T>, activate<T>,
              activate_grad<T>, adam<T>},
+    .product = {product<T>, transpose<T>},
 };
 
 }  // namespace

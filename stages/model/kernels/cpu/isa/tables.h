@@ -10,6 +10,7 @@
 #include "model/kernels/cpu/isa/head_table.h"
 #include "model/kernels/cpu/isa/norm_table.h"
 #include "model/kernels/cpu/isa/path_table.h"
+#include "model/kernels/cpu/isa/product_table.h"
 #include "model/kernels/cpu/isa/sage_table.h"
 #include "model/kernels/cpu/isa/sparse_table.h"
 
@@ -23,6 +24,7 @@ struct Tables {
   PathTable<T> path;
   SparseTable<T> sparse;
   SageTable<T> sage;
+  ProductTable<T> product;
 };
 
 namespace portable {
