@@ -233,7 +233,8 @@ endif()
 
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_molecule_tests
-    SOURCES tests/unit/model/molecules/tensor_product_test.cpp
+    SOURCES tests/unit/model/molecules/pocket_encoder_test.cpp
+            tests/unit/model/molecules/tensor_product_test.cpp
     LINK kdgat_engine
     HEADERS_OF kdgat_engine_tests)
 endif()

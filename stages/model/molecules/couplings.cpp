@@ -13,9 +13,17 @@ using Degrees = std::array<std::size_t, 3>;
 
 constexpr std::size_t kTensors = 5;
 /// In the order of their weights.
-constexpr std::array<Degrees, 11> kPaths = {{{0, 0, 0}, {0, 1, 1}, {0, 2, 2}, {1, 0, 1},
-                                             {1, 1, 0}, {1, 1, 2}, {1, 2, 1}, {2, 0, 2},
-                                             {2, 1, 1}, {2, 2, 0}, {2, 2, 2}}};
+constexpr std::array<Degrees, 11> kPaths = {{{0, 0, 0},
+                                             {0, 1, 1},
+                                             {0, 2, 2},
+                                             {1, 0, 1},
+                                             {1, 1, 0},
+                                             {1, 1, 2},
+                                             {1, 2, 1},
+                                             {2, 0, 2},
+                                             {2, 1, 1},
+                                             {2, 2, 0},
+                                             {2, 2, 2}}};
 
 const std::array<Matrix, kTensors>& basis() {
   static const std::array<Matrix, kTensors> matrices = [] {
@@ -71,7 +79,8 @@ const std::vector<CouplingTerm>& coupling(std::size_t l1, std::size_t l2, std::s
           for (std::size_t c = 0; c < size(l[2]); ++c) {
             const double value = value_of(l, a, b, c);
             if (std::abs(value) < 1e-12) continue;
-            out[l].push_back({static_cast<int>(a), static_cast<int>(b), static_cast<int>(c), value});
+            out[l].push_back(
+                {static_cast<int>(a), static_cast<int>(b), static_cast<int>(c), value});
           }
         }
       }

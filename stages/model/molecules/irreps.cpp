@@ -31,12 +31,15 @@ Irreps Irreps::parse(const std::string& text) {
     int64_t count = 0;
     const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), count);
     const auto used = static_cast<std::size_t>(rest - word.data());
-    if (error != std::errc() || used >= word.size() || word[used] != 'x') fail("'" + std::string(word) + "'");
+    if (error != std::errc() || used >= word.size() || word[used] != 'x')
+      fail("'" + std::string(word) + "'");
     const auto* name = std::find(kNames.begin(), kNames.end(), word.substr(used + 1));
-    if (name == kNames.end()) fail("'" + std::string(word.substr(used + 1)) + "' is not one of 0e, 1o, 2e");
+    if (name == kNames.end())
+      fail("'" + std::string(word.substr(used + 1)) + "' is not one of 0e, 1o, 2e");
     const auto l = static_cast<std::size_t>(name - kNames.begin());
     if (seen[l]) fail(std::string(*name) + " stands twice");
-    if (count < 0 || count > kMost) fail(std::to_string(count) + " is not from 0 to " + std::to_string(kMost));
+    if (count < 0 || count > kMost)
+      fail(std::to_string(count) + " is not from 0 to " + std::to_string(kMost));
     seen[l] = true;
     out.mul[l] = count;
   }

@@ -17,9 +17,7 @@ struct Irreps {
   int64_t dim() const { return mul[0] + 3 * mul[1] + 5 * mul[2]; }
   int64_t channels() const { return mul[0] + mul[1] + mul[2]; }
   /// Where those of degree l begin in a row.
-  int64_t offset(std::size_t l) const {
-    return l == 0 ? 0 : l == 1 ? mul[0] : mul[0] + 3 * mul[1];
-  }
+  int64_t offset(std::size_t l) const { return l == 0 ? 0 : l == 1 ? mul[0] : mul[0] + 3 * mul[1]; }
   /// What a gate takes: besides the scalars one for each vector and tensor.
   Irreps gated() const { return {{channels(), mul[1], mul[2]}}; }
 

@@ -100,9 +100,10 @@ std::vector<at::Tensor> radial_gradients(const at::Tensor& radial, const RadialW
   const at::AutoGradMode grad_mode(true);
   for (int64_t begin = 0; begin < radial.size(0); begin += kPiece) {
     const int64_t size = std::min(kPiece, radial.size(0) - begin);
-    const at::Tensor hidden =
-        radial_hidden(radial.narrow(0, begin, size), {leaves[0], leaves[1], leaves[2], leaves[3], {}, {}});
-    const auto grads = torch::autograd::grad({hidden}, leaves, {grad_hidden.narrow(0, begin, size)});
+    const at::Tensor hidden = radial_hidden(radial.narrow(0, begin, size),
+                                            {leaves[0], leaves[1], leaves[2], leaves[3], {}, {}});
+    const auto grads =
+        torch::autograd::grad({hidden}, leaves, {grad_hidden.narrow(0, begin, size)});
     const at::NoGradGuard no_grad;
     for (std::size_t i = 0; i < out.size(); ++i) out[i].add_(grads[i]);
   }

@@ -27,10 +27,11 @@ at::Tensor plain_tensor_product(const at::Tensor& x, const RadialWeights& weight
   }
   for (const TensorPath& path : tensor_paths(irreps)) {
     if (path.in == 0 || path.out == 0) continue;
-    const at::Tensor x_l = x_E.narrow(1, irreps.offset(path.l1), path.in * Irreps::components(path.l1))
-                               .view({edges, path.in, Irreps::components(path.l1)});
-    const at::Tensor w = of_edges.narrow(1, path.first, path.in * path.out)
-                             .view({edges, path.in, path.out});
+    const at::Tensor x_l =
+        x_E.narrow(1, irreps.offset(path.l1), path.in * Irreps::components(path.l1))
+            .view({edges, path.in, Irreps::components(path.l1)});
+    const at::Tensor w =
+        of_edges.narrow(1, path.first, path.in * path.out).view({edges, path.in, path.out});
     // [E,in,l3], coupled, then mixed over channels.
     std::vector<at::Tensor> columns(static_cast<std::size_t>(Irreps::components(path.l3)),
                                     at::zeros({edges, path.in}, x.options()));
@@ -42,8 +43,7 @@ at::Tensor plain_tensor_product(const at::Tensor& x, const RadialWeights& weight
     }
     out[path.l3] = out[path.l3] + at::matmul(w.transpose(1, 2), at::stack(columns, 2));
   }
-  const at::Tensor joined =
-      at::cat({out[0].flatten(1), out[1].flatten(1), out[2].flatten(1)}, 1);
+  const at::Tensor joined = at::cat({out[0].flatten(1), out[1].flatten(1), out[2].flatten(1)}, 1);
   return at::zeros({x.size(0), gated.dim()}, x.options()).index_add(0, target, joined);
 }
 

@@ -174,9 +174,8 @@ class SourceBlock {
       if (plan_.source_channels[l] == 0) continue;
       grad.source[l].addmm_(x_[l].t(), mixed_[l]);
       grad.source_bias[l].addmm_(x_[l].t(), mixed_bias_[l]);
-      const at::Tensor of_x =
-          at::addmm(at::mm(mixed_bias_[l], in_.mixing.source_bias[l].t()), mixed_[l],
-                    in_.mixing.source[l].t());
+      const at::Tensor of_x = at::addmm(at::mm(mixed_bias_[l], in_.mixing.source_bias[l].t()),
+                                        mixed_[l], in_.mixing.source[l].t());
       const int64_t size = plan_.irreps.mul[l] * Irreps::components(l);
       for (int64_t node = begin_; node < end; ++node) {
         std::copy_n(of_x.const_data_ptr<T>() + (node - begin_) * size, size,
@@ -229,8 +228,8 @@ template <class T, class Body>
 void each_message(const ProductPlan& plan, const T* y, const Body& body) {
   for (const SourcePath& one : plan.sources) {
     for (const CouplingTerm& term : one.terms) {
-      const int64_t p = plan.p_offset[one.path.l1] + term.a * plan.source_channels[one.path.l1] +
-                        one.column;
+      const int64_t p =
+          plan.p_offset[one.path.l1] + term.a * plan.source_channels[one.path.l1] + one.column;
       const int64_t out = plan.gated.offset(one.path.l3) + term.c * one.path.out;
       body(static_cast<T>(term.value) * y[term.b], p, out, one.path.out);
     }
@@ -268,7 +267,8 @@ void source_messages(const ProductArrays<T>& in, int64_t begin, int64_t end, T* 
 }
 
 template <class T>
-void target_sums(const ProductArrays<T>& in, int64_t begin, int64_t end, const T* messages, T* out) {
+void target_sums(const ProductArrays<T>& in, int64_t begin, int64_t end, const T* messages,
+                 T* out) {
   const ProductPlan& plan = in.plan;
   const int64_t dim = plan.gated.dim();
   TargetBlock<T> block(in);
@@ -277,9 +277,8 @@ void target_sums(const ProductArrays<T>& in, int64_t begin, int64_t end, const T
     std::fill(out + first * dim, out + last * dim, T(0));
     for (std::size_t l = 0; l < 3; ++l) {
       if (plan.target_channels[l] == 0 || plan.gated.mul[l] == 0) continue;
-      const at::Tensor mixed =
-          at::addmm(at::mm(block.all_bias(l), in.mixing.target_bias[l]), block.all_sums(l),
-                    in.mixing.target[l]);
+      const at::Tensor mixed = at::addmm(at::mm(block.all_bias(l), in.mixing.target_bias[l]),
+                                         block.all_sums(l), in.mixing.target[l]);
       const int64_t size = plan.gated.mul[l] * Irreps::components(l);
       for (int64_t node = first; node < last; ++node) {
         std::copy_n(mixed.const_data_ptr<T>() + (node - first) * size, size,
@@ -332,8 +331,7 @@ void source_gradients(const ProductArrays<T>& in, int64_t begin, int64_t end, co
                width, count, width, columns, false);
       for (int64_t i = 0; i < count; ++i) {
         std::copy_n(of_hidden.data() + i * width, width,
-                    grad_hidden +
-                        in.edges.by_source[static_cast<std::size_t>(from + i)] * width);
+                    grad_hidden + in.edges.by_source[static_cast<std::size_t>(from + i)] * width);
       }
       multiply(hidden.data(), int64_t{1}, width, of_messages.data(), columns, of_node.data(),
                columns, width, columns, count, false);
@@ -402,16 +400,17 @@ void target_gradients(const ProductArrays<T>& in, int64_t begin, int64_t end, co
 
 template void source_messages<float>(const ProductArrays<float>&, int64_t, int64_t, float*);
 template void source_messages<double>(const ProductArrays<double>&, int64_t, int64_t, double*);
-template void target_sums<float>(const ProductArrays<float>&, int64_t, int64_t, const float*, float*);
+template void target_sums<float>(const ProductArrays<float>&, int64_t, int64_t, const float*,
+                                 float*);
 template void target_sums<double>(const ProductArrays<double>&, int64_t, int64_t, const double*,
                                   double*);
 template void source_gradients<float>(const ProductArrays<float>&, int64_t, int64_t, const float*,
                                       float*, float*, MixingWeights&);
-template void source_gradients<double>(const ProductArrays<double>&, int64_t, int64_t, const double*,
-                                       double*, double*, MixingWeights&);
+template void source_gradients<double>(const ProductArrays<double>&, int64_t, int64_t,
+                                       const double*, double*, double*, MixingWeights&);
 template void target_gradients<float>(const ProductArrays<float>&, int64_t, int64_t, const float*,
                                       float*, float*, MixingWeights&);
-template void target_gradients<double>(const ProductArrays<double>&, int64_t, int64_t, const double*,
-                                       double*, double*, MixingWeights&);
+template void target_gradients<double>(const ProductArrays<double>&, int64_t, int64_t,
+                                       const double*, double*, double*, MixingWeights&);
 
 }  // namespace kdgat::model

@@ -15,7 +15,7 @@ namespace kdgat::model {
 /// A path that is mixed at its target: z[c][u] = sum of terms value Y[b] x[a][u] of an edge.
 struct TargetPath {
   TensorPath path;
-  int64_t column = 0;  ///< of its channels among those of l3
+  int64_t column = 0;               ///< of its channels among those of l3
   std::vector<CouplingTerm> terms;  ///< values with the path's scale; b counts among all harmonics
 };
 /// A path that is mixed at its source: out[c][w] += value Y[b] p[a][w].

@@ -51,7 +51,8 @@ at::Tensor by_component(const at::Tensor& x, const Irreps& irreps, bool forth) {
   for (std::size_t l = 0; l < 3; ++l) {
     const int64_t u = irreps.mul[l], m = Irreps::components(l);
     const at::Tensor part = x.narrow(1, irreps.offset(l), u * m);
-    parts.push_back(part.reshape({x.size(0), forth ? u : m, forth ? m : u}).transpose(1, 2).flatten(1));
+    parts.push_back(
+        part.reshape({x.size(0), forth ? u : m, forth ? m : u}).transpose(1, 2).flatten(1));
   }
   return at::cat(parts, 1);
 }
@@ -62,8 +63,7 @@ at::Tensor forward_of(const Product& product, const at::Tensor& x, const RadialW
   const at::Tensor x_c = by_component(x.contiguous(), product.plan.irreps, true);
   const at::Tensor hidden = radial_hidden(product.over->radial, weights).contiguous();
   const MixingWeights mixing(product.plan, weights);
-  at::Tensor messages =
-      at::empty({edges.edges(), product.plan.p_columns}, x.options());
+  at::Tensor messages = at::empty({edges.edges(), product.plan.p_columns}, x.options());
   at::Tensor out = at::empty({x.size(0), product.plan.gated.dim()}, x.options());
   const ProductArrays<T> arrays(product.plan, *product.over, mixing, x_c, hidden);
   const auto sources = tasks_of(edges.source_ptr), targets = tasks_of(edges.target_ptr);
@@ -80,8 +80,8 @@ at::Tensor forward_of(const Product& product, const at::Tensor& x, const RadialW
 
 /// Gradients of x and of the six weights.
 template <class T>
-variable_list backward_of(const Product& product, const at::Tensor& x,
-                          const RadialWeights& weights, const at::Tensor& grad_out) {
+variable_list backward_of(const Product& product, const at::Tensor& x, const RadialWeights& weights,
+                          const at::Tensor& grad_out) {
   const MoleculeEdges& edges = product.over->edges;
   const at::Tensor x_c = by_component(x.contiguous(), product.plan.irreps, true);
   const at::Tensor out_c = by_component(grad_out.contiguous(), product.plan.gated, true);
@@ -144,7 +144,8 @@ class TensorProductFunction : public torch::autograd::Function<TensorProductFunc
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
-    const auto product = c10::static_intrusive_pointer_cast<Product>(ctx->saved_data["product"].toCapsule());
+    const auto product =
+        c10::static_intrusive_pointer_cast<Product>(ctx->saved_data["product"].toCapsule());
     const RadialWeights weights = {saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
     variable_list out;
     AT_DISPATCH_FLOATING_TYPES(saved[0].scalar_type(), "tensor_product_backward", [&] {

@@ -55,8 +55,12 @@ struct Case {
     const auto leaf = [&](std::vector<int64_t> shape) {
       return (0.4 * torch::randn(shape, options)).requires_grad_();
     };
-    weights = {leaf({width, 11}),    leaf({width}), leaf({width, width}), leaf({width}),
-               leaf({edge_weights(irreps), width}), leaf({edge_weights(irreps)})};
+    weights = {leaf({width, 11}),
+               leaf({width}),
+               leaf({width, width}),
+               leaf({width}),
+               leaf({edge_weights(irreps), width}),
+               leaf({edge_weights(irreps)})};
     x.requires_grad_();
   }
 
@@ -90,13 +94,15 @@ TEST_CASE("instructions of irreps", "[molecules]") {
   CHECK(Irreps::parse("8x2e+4x0e").mul == std::array<int64_t, 3>{4, 0, 8});
   CHECK(Irreps::parse("8x2e+4x0e").text() == "4x0e+8x2e");
   CHECK(edge_weights(irreps) == 4800);
-  for (const char* bad : {"", "32x0o", "32x0e+16x3o", "16x1o", "x0e", "-1x0e", "2x0e+3x0e", "2x0e+", "2000x0e", "32"}) {
+  for (const char* bad : {"", "32x0o", "32x0e+16x3o", "16x1o", "x0e", "-1x0e", "2x0e+3x0e", "2x0e+",
+                          "2000x0e", "32"}) {
     CHECK_THROWS_AS(Irreps::parse(bad), Error);
   }
   const std::vector<TensorPath> paths = tensor_paths(irreps);
   std::vector<int64_t> at_source;
   for (const TensorPath& path : paths) {
-    if (path.at_source) at_source.push_back(static_cast<int64_t>(100 * path.l1 + 10 * path.l2 + path.l3));
+    if (path.at_source)
+      at_source.push_back(static_cast<int64_t>(100 * path.l1 + 10 * path.l2 + path.l3));
   }
   CHECK(at_source == std::vector<int64_t>{11, 22, 112});
 }
@@ -120,8 +126,8 @@ TEST_CASE("couplings and harmonics equal the golden ones", "[molecules][golden]"
 }
 
 TEST_CASE("the tensor product equals the golden one, fast and plain", "[molecules][golden]") {
-  for (const auto& [name, irreps] : std::vector<std::pair<std::string, Irreps>>{
-           {"default", {}}, {"small", {{5, 1, 3}}}}) {
+  for (const auto& [name, irreps] :
+       std::vector<std::pair<std::string, Irreps>>{{"default", {}}, {"small", {{5, 1, 3}}}}) {
     const auto golden = test::fixture("rna3e_tensor_product_" + name);
     if (!golden) return;
     INFO(name);
@@ -134,16 +140,19 @@ TEST_CASE("the tensor product equals the golden one, fast and plain", "[molecule
         for (int64_t b = 0; b < 8; ++b) {
           for (int64_t c = 0; c < 5; ++c) {
             const Irreps one{{a, b, c}};
-            if (one.dim() == x.size(1) && one.gated().dim() == 28 && edge_weights(one) == 139) shape = one;
+            if (one.dim() == x.size(1) && one.gated().dim() == 28 && edge_weights(one) == 139)
+              shape = one;
           }
         }
       }
     }
     REQUIRE(shape.dim() == x.size(1));
-    RadialWeights weights = {tensor("weight.radial_mlp.0.weight"), tensor("weight.radial_mlp.0.bias"),
-                             tensor("weight.radial_mlp.2.weight"), tensor("weight.radial_mlp.2.bias"),
-                             tensor("weight.radial_mlp.4.weight"), tensor("weight.radial_mlp.4.bias")};
-    for (torch::Tensor* w : {&weights.w1, &weights.b1, &weights.w2, &weights.b2, &weights.w3, &weights.b3}) {
+    RadialWeights weights = {
+        tensor("weight.radial_mlp.0.weight"), tensor("weight.radial_mlp.0.bias"),
+        tensor("weight.radial_mlp.2.weight"), tensor("weight.radial_mlp.2.bias"),
+        tensor("weight.radial_mlp.4.weight"), tensor("weight.radial_mlp.4.bias")};
+    for (torch::Tensor* w :
+         {&weights.w1, &weights.b1, &weights.w2, &weights.b2, &weights.w3, &weights.b3}) {
       w->requires_grad_();
     }
     const torch::Tensor leaf = x.clone().requires_grad_();
@@ -162,17 +171,35 @@ TEST_CASE("the tensor product equals the golden one, fast and plain", "[molecule
                              tensor("harmonics"), tensor("radial_input"), shape);
     CHECK(test::relative_error(plain, tensor("output")) < 1e-10);
     CHECK(test::relative_error(fast, tensor("output")) < 1e-10);
+    const std::vector<torch::Tensor> inputs = {leaf,       weights.w1, weights.b1, weights.w2,
+                                               weights.b2, weights.w3, weights.b3};
+    const std::vector<std::string> names = {"x",
+                                            "radial_mlp.0.weight",
+                                            "radial_mlp.0.bias",
+                                            "radial_mlp.2.weight",
+                                            "radial_mlp.2.bias",
+                                            "radial_mlp.4.weight",
+                                            "radial_mlp.4.bias"};
+    for (const torch::Tensor& out : {fast, plain}) {
+      const auto grads = torch::autograd::grad({out.sin().sum()}, inputs);
+      for (std::size_t i = 0; i < grads.size(); ++i) {
+        INFO(names[i]);
+        CHECK(test::relative_error(grads[i], tensor("grad." + names[i])) < 1e-10);
+      }
+    }
   }
 }
 
 TEST_CASE("the fast tensor product and its gradients equal the plain ones", "[molecules]") {
   torch::manual_seed(3);
-  const std::vector<Irreps> shapes = {{}, {{5, 3, 2}}, {{4, 0, 0}}, {{6, 7, 0}}, {{3, 0, 9}}, {{16, 8, 4}}};
+  const std::vector<Irreps> shapes = {{},          {{5, 3, 2}}, {{4, 0, 0}},
+                                      {{6, 7, 0}}, {{3, 0, 9}}, {{16, 8, 4}}};
   for (const std::string& level : isa_levels_available()) {
     const std::string before(isa_level());
     set_isa_level(level);
     for (const Irreps& irreps : shapes) {
-      for (const auto& [nodes, edges] : std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {1, 3}, {7, 1}, {40, 500}, {90, 60}}) {
+      for (const auto& [nodes, edges] :
+           std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {1, 3}, {7, 1}, {40, 500}, {90, 60}}) {
         INFO(level << " " << irreps.text() << " nodes " << nodes << " edges " << edges);
         const Case c(irreps, nodes, edges, irreps.mul[0] == 16 ? 64 : 9, torch::kDouble);
         const torch::Tensor plain = c.plain(), fast = c.fast(), seed = torch::randn_like(plain);
@@ -180,7 +207,9 @@ TEST_CASE("the fast tensor product and its gradients equal the plain ones", "[mo
         const auto wanted = gradients(c, plain, seed), found = gradients(c, fast, seed);
         for (std::size_t i = 0; i < wanted.size(); ++i) {
           INFO("leaf " << i);
-          CHECK(test::relative_error(found[i], wanted[i].defined() ? wanted[i] : torch::zeros_like(found[i])) < 1e-10);
+          CHECK(test::relative_error(
+                    found[i], wanted[i].defined() ? wanted[i] : torch::zeros_like(found[i])) <
+                1e-10);
         }
       }
     }

@@ -1,0 +1,224 @@
+#include "model/molecules/pocket_encoder.h"
+
+#include <ATen/ATen.h>
+#include <torch/nn/functional/dropout.h>
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include "data/molecules/molecule_graph.h"
+#include "model/molecules/couplings.h"
+
+namespace kdgat::model {
+namespace {
+
+constexpr int64_t kTermHidden = 64;
+constexpr double kTermWeight = 0.333;  // of angles, dihedrals and pairs at the start
+
+/// Mean of rows at `index`, of `nodes`; 0 where there is none.
+at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t nodes) {
+  const at::Tensor sums = at::zeros({nodes, rows.size(1)}, rows.options()).index_add(0, index, rows);
+  const at::Tensor counts = at::bincount(index, {}, nodes).clamp_min(1).to(rows.scalar_type());
+  return sums / counts.unsqueeze(1);
+}
+
+}  // namespace
+
+std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const at::Tensor& attr,
+                                                  const at::Tensor& pos,
+                                                  const PocketConfig& config) {
+  const at::Tensor ends = index.to(at::kInt).contiguous();
+  const auto edges = static_cast<std::size_t>(ends.size(1));
+  const int32_t* all = ends.const_data_ptr<int32_t>();
+  auto out = std::make_shared<ProductEdges>();
+  out->edges = MoleculeEdges::of(pos.size(0), {all, edges}, {all + edges, edges});
+  const MoleculeEdges& sorted = out->edges;
+  const at::Tensor places = pos.to(at::kDouble).contiguous();
+  const double* place = places.const_data_ptr<double>();
+  at::Tensor harmonic = at::empty({sorted.edges(), kHarmonics}, at::kDouble);
+  at::Tensor distance = at::empty({sorted.edges()}, at::kDouble);
+  constexpr double kLeast = 1e-6;  // A: atoms at one place have no direction
+  for (int64_t e = 0; e < sorted.edges(); ++e) {
+    std::array<double, 3> r{};
+    double square = 0;
+    for (std::size_t d = 0; d < 3; ++d) {
+      r[d] = place[3 * sorted.target[static_cast<std::size_t>(e)] + static_cast<int64_t>(d)] -
+             place[3 * sorted.source[static_cast<std::size_t>(e)] + static_cast<int64_t>(d)];
+      square += r[d] * r[d];
+    }
+    const double length = std::max(std::sqrt(square), kLeast);
+    for (double& x : r) x /= length;
+    const auto y = harmonics(r);
+    std::copy(y.begin(), y.end(), harmonic.data_ptr<double>() + e * kHarmonics);
+    distance.data_ptr<double>()[e] = length;
+  }
+  const at::Tensor order = at::from_blob(const_cast<int32_t*>(sorted.origin.data()),
+                                         {sorted.edges()}, at::kInt)
+                               .to(at::kLong);
+  const auto type = attr.scalar_type();
+  out->harmonics = harmonic.to(type);
+  out->radial = at::cat({radial_basis(distance, config.radial_basis, config.r_max).to(type),
+                         attr.index_select(0, order)},
+                        1);
+  return out;
+}
+
+MessagePassingImpl::MessagePassingImpl(const PocketConfig& config, int64_t attributes, bool bonded)
+    : irreps_(config.hidden) {
+  linear_in = register_module("linear_in", IrrepsLinear(irreps_, irreps_));
+  radial_mlp = register_module(
+      "radial_mlp", silu_layers({config.radial_basis + attributes, config.radial_hidden,
+                                 config.radial_hidden, edge_weights(irreps_)}));
+  if (bonded) {
+    self_connection = register_module("self_connection", IrrepsLinear(irreps_, irreps_.gated()));
+  }
+  if (config.norm) layer_norm = register_module("layer_norm", IrrepsNorm(irreps_));
+}
+
+RadialWeights MessagePassingImpl::weights() const {
+  const auto layer = [this](std::size_t i) { return radial_mlp->ptr<torch::nn::LinearImpl>(i); };
+  return {layer(0)->weight, layer(0)->bias,   layer(2)->weight,
+          layer(2)->bias,   layer(4)->weight, layer(4)->bias};
+}
+
+at::Tensor MessagePassingImpl::forward(const at::Tensor& x,
+                                       const std::shared_ptr<const ProductEdges>& over,
+                                       bool only_scalars) {
+  const at::Tensor message =
+      tensor_product(linear_in->forward(x), weights(), over, irreps_, only_scalars);
+  at::Tensor out;
+  if (self_connection.is_empty()) {
+    out = gate(message, irreps_);
+  } else {
+    out = x + gate(self_connection->forward(x) + message, irreps_);
+  }
+  return layer_norm.is_empty() ? out : layer_norm->forward(out);
+}
+
+TermMessagesImpl::TermMessagesImpl(const Irreps& irreps, int64_t attributes,
+                                   const std::string& name)
+    : irreps_(irreps) {
+  mlp = register_module(name, silu_layers({2 * irreps.mul[0] + attributes, kTermHidden, kTermHidden,
+                                           irreps.mul[0]}));
+  output_projection = register_module("output_projection", ScalarsToIrreps(irreps));
+}
+
+at::Tensor TermMessagesImpl::forward(const at::Tensor& x, const MoleculeTerms& terms) {
+  const at::Tensor scalars = x.narrow(1, 0, irreps_.mul[0]);
+  const at::Tensor message =
+      mlp->forward(at::cat({scalars.index_select(0, terms.first),
+                            scalars.index_select(0, terms.last), terms.attr},
+                           1));
+  at::Tensor sum;
+  for (const at::Tensor& centre : terms.centres) {
+    const at::Tensor mean = mean_at(message, centre, x.size(0));
+    sum = sum.defined() ? sum + mean : mean;
+  }
+  return output_projection->forward(sum / static_cast<double>(terms.centres.size()));
+}
+
+FeatureEmbeddingImpl::FeatureEmbeddingImpl(const PocketConfig& config) {
+  const int64_t width = config.feature_hidden;
+  using torch::nn::LayerNorm;
+  using torch::nn::Linear;
+  using torch::nn::SiLU;
+  feature_mlp = register_module(
+      "feature_mlp",
+      torch::nn::Sequential(Linear(graph::kAtomFeatures, width), SiLU(),
+                            LayerNorm(torch::nn::LayerNormOptions({width})), Linear(width, width),
+                            SiLU(), LayerNorm(torch::nn::LayerNormOptions({width})),
+                            Linear(width, config.hidden.mul[0])));
+  irreps_projection = register_module("irreps_projection", ScalarsToIrreps(config.hidden));
+}
+
+at::Tensor FeatureEmbeddingImpl::forward(const at::Tensor& x) {
+  return irreps_projection->forward(feature_mlp->forward(x));
+}
+
+PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(config) {
+  input_embedding = register_module("input_embedding", FeatureEmbedding(config));
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    bonded_mp_layers->push_back(MessagePassing(config, graph::kBondFeatures, true));
+    nonbonded_mp_layers->push_back(MessagePassing(config, graph::kPairFeatures, false));
+    angle_mp_layers->push_back(TermMessages(config.hidden, graph::kAngleFeatures, "angle_mlp"));
+    dihedral_mp_layers->push_back(
+        TermMessages(config.hidden, graph::kDihedralFeatures, "dihedral_mlp"));
+  }
+  register_module("bonded_mp_layers", bonded_mp_layers);
+  register_module("nonbonded_mp_layers", nonbonded_mp_layers);
+  register_module("angle_mp_layers", angle_mp_layers);
+  register_module("dihedral_mp_layers", dihedral_mp_layers);
+  const auto weight = [this](const char* name) {
+    return register_parameter(name, torch::tensor(kTermWeight, torch::kFloat));
+  };
+  angle_weight = weight("angle_weight");
+  dihedral_weight = weight("dihedral_weight");
+  nonbonded_weight = weight("nonbonded_weight");
+  const int64_t width = config.pooling_hidden, channels = config.hidden.channels();
+  using torch::nn::Dropout;
+  using torch::nn::Linear;
+  using torch::nn::SiLU;
+  pooling_mlp = register_module(
+      "pooling_mlp",
+      torch::nn::Sequential(Linear(channels, width), SiLU(), Dropout(config.dropout),
+                            Linear(width, width), SiLU(), Dropout(config.dropout),
+                            Linear(width, 1)));
+  output_projection = register_module(
+      "output_projection",
+      torch::nn::Sequential(Linear(channels, config.output),
+                            torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.output}))));
+}
+
+at::Tensor PocketEncoderImpl::states(const MoleculeBatch& batch) {
+  at::Tensor h = input_embedding->forward(batch.x);
+  for (std::size_t layer = 0; layer < bonded_mp_layers->size(); ++layer) {
+    const bool only_scalars = layer == 0;
+    const at::Tensor bonded =
+        bonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(h, batch.bonds, only_scalars);
+    const at::Tensor angle =
+        angle_mp_layers->ptr<TermMessagesImpl>(layer)->forward(h, batch.angles);
+    const at::Tensor dihedral =
+        dihedral_mp_layers->ptr<TermMessagesImpl>(layer)->forward(h, batch.dihedrals);
+    const at::Tensor pairs =
+        nonbonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(h, batch.pairs, only_scalars);
+    h = bonded + angle_weight * angle + dihedral_weight * dihedral + nonbonded_weight * pairs;
+    if (config_.dropout > 0 && is_training()) {
+      const int64_t scalars = config_.hidden.mul[0];
+      h = at::cat({at::dropout(h.narrow(1, 0, scalars), config_.dropout, true),
+                   h.narrow(1, scalars, h.size(1) - scalars)},
+                  1);
+    }
+  }
+  return h;
+}
+
+at::Tensor PocketEncoderImpl::pool(const at::Tensor& of_atoms, const MoleculeBatch& batch) {
+  const auto shape = std::vector<int64_t>{batch.molecules, of_atoms.size(1)};
+  const auto sum = [&](const at::Tensor& rows) {
+    return at::zeros(shape, rows.options()).index_add(0, batch.molecule, rows);
+  };
+  if (config_.pooling == "sum") return sum(of_atoms);
+  if (config_.pooling == "mean") return mean_at(of_atoms, batch.molecule, batch.molecules);
+  if (config_.pooling == "max") {
+    const at::Tensor index = batch.molecule.unsqueeze(1).expand_as(of_atoms);
+    return at::zeros(shape, of_atoms.options())
+        .scatter_reduce(0, index, of_atoms, "amax", /*include_self=*/false);
+  }
+  const at::Tensor logit = pooling_mlp->forward(of_atoms).select(1, 0);
+  const at::Tensor top =
+      at::full({batch.molecules}, -std::numeric_limits<double>::infinity(), logit.options())
+          .scatter_reduce(0, batch.molecule, logit.detach(), "amax");
+  const at::Tensor raw = (logit - top.index_select(0, batch.molecule)).exp();
+  const at::Tensor total =
+      at::zeros({batch.molecules}, raw.options()).index_add(0, batch.molecule, raw);
+  const at::Tensor weight = raw / total.index_select(0, batch.molecule);
+  return sum(of_atoms * weight.unsqueeze(1));
+}
+
+at::Tensor PocketEncoderImpl::forward(const MoleculeBatch& batch) {
+  const at::Tensor pooled = pool(invariants(states(batch), config_.hidden), batch);
+  return output_projection->forward(pooled);
+}
+
+}  // namespace kdgat::model

@@ -1,0 +1,117 @@
+// PocketEncoder: an E(3)-equivariant network over the atoms of a molecule (RNA-3E-FFI, V2): messages
+// over bonds and over pairs by the tensor product, scalar messages over angles and dihedrals, and a
+// vector for each molecule of what does not turn with it. Names of modules are the published ones.
+//
+// N atoms, G molecules, W the width of the output.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/pimpl.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "model/molecules/equivariant_layers.h"
+#include "model/molecules/tensor_product.h"
+
+namespace kdgat::model {
+
+struct PocketConfig {
+  Irreps hidden;
+  int64_t layers = 4;
+  int64_t output = 1536;            ///< W
+  int64_t radial_basis = 8;
+  int64_t radial_hidden = 64;       ///< H
+  int64_t feature_hidden = 64;
+  int64_t pooling_hidden = 128;
+  double r_max = 6;                 ///< A, of the radial basis
+  bool norm = false;                ///< the equivariant one
+  double dropout = 0;
+  std::string pooling = "attention";  ///< or "mean", "sum", "max"
+};
+
+/// Terms over several atoms; `centres` are those whose state they change.
+struct MoleculeTerms {
+  at::Tensor first, last;          ///< [T] int64: the outer atoms
+  std::vector<at::Tensor> centres; ///< [T] int64 each
+  at::Tensor attr;                 ///< [T,features]
+};
+
+/// A batch of molecules as the encoder reads it. Geometry needs no gradient.
+struct MoleculeBatch {
+  at::Tensor x;          ///< [N,3] z-scored
+  at::Tensor molecule;   ///< [N] int64
+  int64_t molecules = 0; ///< G
+  std::shared_ptr<const ProductEdges> bonds, pairs;
+  MoleculeTerms angles, dihedrals;
+};
+
+/// Edges of a batch with their harmonics and radial inputs. `index` [2,E] int32: from, to; `attr`
+/// [E,features]; `pos` [N,3] A.
+std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const at::Tensor& attr,
+                                                  const at::Tensor& pos,
+                                                  const PocketConfig& config);
+
+class MessagePassingImpl : public torch::nn::Module {
+ public:
+  /// `bonded`: with a connection of each atom to itself, and added to what was there.
+  MessagePassingImpl(const PocketConfig& config, int64_t attributes, bool bonded);
+  at::Tensor forward(const at::Tensor& x, const std::shared_ptr<const ProductEdges>& over,
+                     bool only_scalars);
+
+  IrrepsLinear linear_in{nullptr}, self_connection{nullptr};
+  torch::nn::Sequential radial_mlp{nullptr};
+  IrrepsNorm layer_norm{nullptr};
+
+ private:
+  RadialWeights weights() const;
+  Irreps irreps_;
+};
+TORCH_MODULE(MessagePassing);
+
+/// Mean at each centre of an MLP of the outer atoms' scalars and the term's numbers.
+class TermMessagesImpl : public torch::nn::Module {
+ public:
+  TermMessagesImpl(const Irreps& irreps, int64_t attributes, const std::string& name);
+  at::Tensor forward(const at::Tensor& x, const MoleculeTerms& terms);
+
+  torch::nn::Sequential mlp{nullptr};
+  ScalarsToIrreps output_projection{nullptr};
+
+ private:
+  Irreps irreps_;
+};
+TORCH_MODULE(TermMessages);
+
+class FeatureEmbeddingImpl : public torch::nn::Module {
+ public:
+  explicit FeatureEmbeddingImpl(const PocketConfig& config);
+  at::Tensor forward(const at::Tensor& x);
+
+  torch::nn::Sequential feature_mlp{nullptr};
+  ScalarsToIrreps irreps_projection{nullptr};
+};
+TORCH_MODULE(FeatureEmbedding);
+
+class PocketEncoderImpl : public torch::nn::Module {
+ public:
+  explicit PocketEncoderImpl(const PocketConfig& config);
+
+  at::Tensor forward(const MoleculeBatch& batch);  ///< [G,W]
+  at::Tensor states(const MoleculeBatch& batch);   ///< [N,hidden.dim()]
+  const PocketConfig& config() const { return config_; }
+
+  FeatureEmbedding input_embedding{nullptr};
+  torch::nn::ModuleList bonded_mp_layers, nonbonded_mp_layers, angle_mp_layers, dihedral_mp_layers;
+  at::Tensor angle_weight, dihedral_weight, nonbonded_weight;
+  torch::nn::Sequential pooling_mlp{nullptr}, output_projection{nullptr};
+
+ private:
+  at::Tensor pool(const at::Tensor& invariants, const MoleculeBatch& batch);
+  PocketConfig config_;
+};
+TORCH_MODULE(PocketEncoder);
+
+}  // namespace kdgat::model
