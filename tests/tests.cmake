@@ -144,7 +144,7 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp
        tests/cli/docs_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
@@ -218,6 +218,7 @@ if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_detector_tests
     SOURCES
       tests/unit/stages/adapt_test.cpp
+      tests/unit/stages/detector_alarm_rule_test.cpp
       tests/unit/stages/detector_baselines_test.cpp
       tests/unit/stages/detector_cases_test.cpp
       tests/unit/stages/detector_figures_test.cpp

@@ -9,6 +9,7 @@
 
 #include "detector/alarms.h"
 #include "detector/learning.h"
+#include "detector/rank_filter.h"
 #include "detector/tails.h"
 #include "trees/boosted_trees.h"
 
@@ -19,14 +20,15 @@ struct Parts {
   Tails tails;
 };
 
-/// Benign windows as models saw them that did not learn from their fold, both parts.
+/// Benign windows as models saw them that did not learn from their fold, both parts, as alarms count
+/// them (see RankFilter).
 struct Listened {
   std::vector<Stretch> classifier, tails;
 };
 
 struct CrossFit {
-  std::vector<float> rows;             ///< classifier's log-odds of each row of the learning set
-  std::vector<float> tails;            ///< Tails::score() of the same
+  std::vector<float> rows;   ///< classifier's log-odds of each row of the learning set, alone
+  std::vector<float> tails;  ///< Tails::score() of the same
   std::map<int32_t, Listened> by_own;  ///< by Held::own
 };
 
@@ -37,7 +39,8 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
 /// A fold whose rest holds no attack, or nothing benign, is judged by nobody: its rows have the
 /// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit; it may throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
-                   const trees::BoostedTreesOptions& how, const std::function<void()>& told);
+                   const KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
+                   const std::function<void()>& told);
 
 /// Benign rows that models of other folds take for attacks, one flag a row. A detector that learned
 /// to keep silent on them would on attacks that look the same; left out they may become false

@@ -19,6 +19,9 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "kdgat.detector";
 constexpr int kVersion = 2;
+// Of a file with an alarm rule, which a program that knows none must not read: its thresholds are
+// too low for windows that stand for themselves.
+constexpr int kRuleVersion = 3;
 
 json as_json(const Decision& decision) {
   return {{"classifier", decision.classifier},
@@ -56,6 +59,16 @@ std::map<int32_t, Decision> decisions_of(const json& in, const std::string& file
   return out;
 }
 
+KOfN alarm_rule_of(const json& in, const std::string& file) {
+  if (in.at("version") == kVersion) return {};
+  const KOfN out{in.at("alarm").at("windows"), in.at("alarm").at("of")};
+  if (out.k < 1 || out.k > out.n || out.n > KOfN::kMostOf) {
+    throw Error(ExitCode::kData, file + ": an alarm of " + std::to_string(out.k) + " of " +
+                                     std::to_string(out.n) + " windows");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<uint32_t> Vehicle::ids() const {
@@ -87,9 +100,9 @@ const Decision& DetectorModel::decision(int64_t own) const {
       ->second;
 }
 
-double DetectorModel::score(const graph::RelativeWindow& window, const Decision& decision) const {
-  const double known = classifier.score(window.x) - decision.classifier;
-  return std::max(known, (tails.score(window.x) - decision.tails) * std::log(10.0));
+double DetectorModel::score(const PartScores& scores, const Decision& decision) {
+  const double known = scores.classifier - decision.classifier;
+  return std::max(known, (scores.tails - decision.tails) * std::log(10.0));
 }
 
 int64_t DetectorModel::parameters() const {
@@ -107,15 +120,16 @@ void DetectorModel::write(const std::filesystem::path& file) const {
   for (const auto& [own, decision] : decisions) {
     thresholds[std::to_string(own)] = as_json(decision);
   }
-  const json out = {{"format", kFormat},
-                    {"version", kVersion},
-                    {"window", window},
-                    {"own_windows", own_windows},
-                    {"columns", graph::relative_names()},
-                    {"thresholds", std::move(thresholds)},
-                    {"vehicles", std::move(list)},
-                    {"classifier", classifier.to_json()},
-                    {"tails", tails.json()}};
+  json out = {{"format", kFormat},
+              {"version", alarm_rule.is_single() ? kVersion : kRuleVersion},
+              {"window", window},
+              {"own_windows", own_windows},
+              {"columns", graph::relative_names()},
+              {"thresholds", std::move(thresholds)},
+              {"vehicles", std::move(list)},
+              {"classifier", classifier.to_json()},
+              {"tails", tails.json()}};
+  if (!alarm_rule.is_single()) out["alarm"] = {{"windows", alarm_rule.k}, {"of", alarm_rule.n}};
   write_file(file, out.dump() + "\n");
 }
 
@@ -129,7 +143,8 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
     if (!in.is_object() || in.value("format", json()) != kFormat) {
       throw Error(ExitCode::kData, name + ": not a detector");
     }
-    if (in.value("version", json()) != kVersion) {
+    const json version = in.value("version", json());
+    if (version != kVersion && version != kRuleVersion) {
       throw Error(ExitCode::kData, name + ": a detector of another version", "train it again");
     }
     if (in.at("columns") != json(graph::relative_names())) {
@@ -158,7 +173,8 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
             decisions_of(in.at("thresholds"), name),
             std::move(vehicles),
             trees::BoostedTrees::from_json(in.at("classifier")),
-            Tails::from_json(in.at("tails"), graph::kRelativeColumns, name)};
+            Tails::from_json(in.at("tails"), graph::kRelativeColumns, name),
+            alarm_rule_of(in, name)};
   } catch (const json::exception& e) {
     throw Error(ExitCode::kData, name + ": not a detector: " + e.what());
   }

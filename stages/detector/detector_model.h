@@ -12,6 +12,7 @@
 #include "data/can/relative_windows.h"
 #include "data/can/vehicle_profile.h"
 #include "detector/alarms.h"
+#include "detector/rank_filter.h"
 #include "detector/tails.h"
 #include "trees/boosted_trees.h"
 
@@ -32,6 +33,12 @@ struct Decision {
   double tails = 0;       ///< powers of ten
 };
 
+/// What both parts say of a window.
+struct PartScores {
+  double classifier = 0;  ///< log-odds
+  double tails = 0;       ///< powers of ten
+};
+
 struct DetectorModel {
   int64_t window = 100;
   /// Most windows of its own that the profile of a vehicle never seen is learned from.
@@ -42,18 +49,44 @@ struct DetectorModel {
   std::vector<Vehicle> vehicles;
   trees::BoostedTrees classifier;
   Tails tails;
+  KOfN alarm_rule{};  ///< the thresholds were chosen for scores that are counted so
 
   /// For a profile of so many own windows: that of the nearest number, by ratio.
   const Decision& decision(int64_t own) const;
-  /// Above 0 is flagged: how far one part lies above its threshold, the farther one, in units of
-  /// log-odds.
-  double score(const graph::RelativeWindow& window, const Decision& decision) const;
+  PartScores scores_of(const graph::RelativeWindow& window) const {
+    return {classifier.score(window.x), tails.score(window.x)};
+  }
+  /// How far one part lies above its threshold, the farther one, in units of log-odds. Above 0 is
+  /// flagged, of scores that went through a PartFilter.
+  static double score(const PartScores& scores, const Decision& decision);
+  /// The same of a window alone.
+  double score(const graph::RelativeWindow& window, const Decision& decision) const {
+    return score(scores_of(window), decision);
+  }
   /// Splits and leaves.
   int64_t parameters() const;
 
   void write(const std::filesystem::path& file) const;
   /// Throws Error(kData) naming the file and what is wrong with it.
   static DetectorModel read(const std::filesystem::path& file);
+};
+
+/// Both parts through the alarm rule of a model, of the windows of one log, one after another. Windows
+/// ahead of the first one count as if nothing was odd in them.
+class PartFilter {
+ public:
+  explicit PartFilter(const DetectorModel& model)
+      : PartFilter(model.alarm_rule, model.scores_of({})) {}
+
+  PartScores add(const PartScores& scores) {
+    return {classifier_.add(scores.classifier), tails_.add(scores.tails)};
+  }
+
+ private:
+  PartFilter(const KOfN& rule, const PartScores& usual)
+      : classifier_(rule, usual.classifier), tails_(rule, usual.tails) {}
+
+  RankFilter classifier_, tails_;
 };
 
 inline constexpr const char* kDetectorFile = "detector.json";

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "detector/rank_filter.h"
 #include "detector/traffic.h"
 #include "kdgat/options.h"
 
@@ -16,6 +17,8 @@ struct DetectorOptions {
   double false_alarms = 100;
   bool take_supported = false;
   double least_odds = 1;
+  int64_t alarm_windows = 1;
+  int64_t alarm_of = 1;
   bool use_labels = true;
   std::vector<std::string> inject = {"dos",        "fuzzing",     "fuzzing-known",
                                      "spoofing",   "fabrication", "targeted",
@@ -46,6 +49,14 @@ struct DetectorOptions {
               "Odds of an attack below which nothing is flagged, however few false alarms the "
               "benign traffic at hand would have; benign windows count benign_weight times.")
             .range(0.001, 1000),
+        field("alarm_windows", &O::alarm_windows,
+              "So many of the last alarm_of windows must exceed the threshold for a window to be "
+              "flagged; the threshold is chosen for that.")
+            .range(1, KOfN::kMostOf),
+        field("alarm_of", &O::alarm_of,
+              "Last windows of a log, the present one included, that alarm_windows are counted in; "
+              "with 2 of 3 an attack of one window is never found.")
+            .range(1, KOfN::kMostOf),
         field("use_labels", &O::use_labels,
               "Learn from the attacks in training logs, too, not from injected ones alone."),
         field("inject", &O::inject, "Attacks that are injected into benign training traffic.")
@@ -74,6 +85,14 @@ struct DetectorOptions {
               "Take for the time of each frame the latest time until then, so that no clock steps "
               "back: figures that change by it rest on errors of the recording.")};
   }
+
+  std::vector<Diagnostic> validate() const {
+    if (alarm_windows <= alarm_of) return {};
+    const std::string k = std::to_string(alarm_windows), n = std::to_string(alarm_of);
+    return {{"", "alarm_windows: " + k + " of the last " + n + " windows can never be flagged",
+             "give alarm_of=" + k + " or more"}};
+  }
+  KOfN alarm_rule() const { return {alarm_windows, alarm_of}; }
 };
 
 }  // namespace kdgat::detector

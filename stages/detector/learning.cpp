@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "data/can/inject.h"
 #include "data/can/relative_windows.h"
@@ -154,6 +155,7 @@ class Learner {
     constexpr int64_t kHeard = 30;  // windows: rarer ids have frames to be compared with
     const bool is_timeless = log.is_timeless();
     SeenWindows seen(usual.profile, options_.window);
+    begins_ = true;
     std::map<int32_t, Held> held;
     bool was_attack = false;
     int64_t number = std::max<int64_t>(0, begin - kHeard);
@@ -203,6 +205,7 @@ class Learner {
     rows.own.push_back(origin.own);
     rows.plain.push_back(origin.is_plain ? 1 : 0);
     rows.forgetful.push_back(origin.is_forgetful ? 1 : 0);
+    rows.begins.push_back(std::exchange(begins_, false) ? 1 : 0);
     rows.kinds.push_back(origin.kind);
     rows.rule.push_back(odd);
     rows.weights.push_back(window.attack ? 1 : static_cast<float>(options_.benign_weight));
@@ -258,6 +261,7 @@ class Learner {
                     const Origin& origin) {
     constexpr int64_t kWarmUp = 2;  // the first windows have no frames ahead of them
     SeenWindows seen(usual.profile, options_.window);
+    begins_ = true;
     int64_t number = 0;
     const auto take = [&] {
       const float odd = seen.take_odd();
@@ -273,8 +277,9 @@ class Learner {
   const DetectorOptions& options_;
   graph::Random random_;
   Learning out_;
-  int32_t fold_ = 0;  // of the log that is read
-  int64_t half_ = 0;  // its window from which on another fold begins
+  int32_t fold_ = 0;     // of the log that is read
+  int64_t half_ = 0;     // its window from which on another fold begins
+  bool begins_ = false;  // the next row is the first of some windows
   struct Shared {
     std::size_t vehicle = std::numeric_limits<std::size_t>::max();  // its first log
     std::map<int32_t, graph::VehicleProfile> by_fold;

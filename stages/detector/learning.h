@@ -25,14 +25,15 @@ struct LearningSet {
   /// Benign as they came: not right after an attack, nor seen against a profile that forgot.
   std::vector<uint8_t> plain;
   std::vector<uint8_t> forgetful;  ///< seen against a profile that forgot
+  std::vector<uint8_t> begins;     ///< is no window behind the one of the row before it
   std::vector<int8_t> kinds;  ///< of a log with injected attacks, place in Learning::kinds; else -1
   std::vector<float> rule;    ///< what the rule says of it, see RuleWindows
 
   trees::Table table() const;
 };
 
-/// Benign windows of a log, one after another, for a threshold: what a model says of them that did
-/// not learn from this fold.
+/// Benign windows of a log, one after another (those under attack are left out between them), for a
+/// threshold: what a model says of them that did not learn from this fold.
 struct Held {
   std::vector<float> values;  ///< [windows, kRelativeColumns]
   double seconds = 0;

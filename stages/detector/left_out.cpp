@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "detector/rank_filter.h"
 #include "detector/rule.h"
 #include "kdgat/text.h"
 
@@ -49,7 +50,11 @@ LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
                          const DetectorModel& model) {
   const LearningSet& rows = learning.rows;
   LeftOut out;
+  constexpr double kNothing = std::numeric_limits<float>::lowest();
+  RankFilter known(model.alarm_rule, kNothing), tails = known;
   for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+    if (rows.begins[i] != 0) known = tails = RankFilter(model.alarm_rule, kNothing);
+    const double log_odds = known.add(fit.rows[i]), rarity = tails.add(fit.tails[i]);
     const bool is_judged = fit.rows[i] > std::numeric_limits<float>::lowest();
     if (!is_judged || rows.forgetful[i] != 0) continue;
     const int8_t kind = rows.kinds[i];
@@ -59,7 +64,7 @@ LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
                                                 : out.benign;
     ++count.windows;
     const Decision& decision = model.decision(rows.own[i]);
-    const bool is_flagged = fit.rows[i] > decision.classifier || fit.tails[i] > decision.tails;
+    const bool is_flagged = log_odds > decision.classifier || rarity > decision.tails;
     count.detector += is_flagged ? 1 : 0;
     count.rule += rows.rule[i] > RuleWindows::kThreshold ? 1 : 0;
   }

@@ -115,7 +115,11 @@ std::string sentence_of_thresholds(const DetectorModel& model, const DetectorOpt
   }
   const bool is_taken = options.false_alarms == 0 || least > options.false_alarms;
   return "thresholds for a budget of false alarms" +
-         std::string(is_taken ? ", the smallest that the benign traffic supports: " : ": ") + out;
+         std::string(is_taken ? ", the smallest that the benign traffic supports: " : ": ") + out +
+         (model.alarm_rule.is_single()
+              ? ""
+              : "; flagged by " + std::to_string(model.alarm_rule.k) + " of the last " +
+                    std::to_string(model.alarm_rule.n) + " windows");
 }
 
 }  // namespace kdgat::detector

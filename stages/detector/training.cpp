@@ -82,7 +82,8 @@ TrainedDetector train_detector(std::span<const Log> logs, const DetectorOptions&
   const trees::BoostedTreesOptions how = tree_options(options, seed, threads);
   std::vector<uint8_t> left_out(rows.labels.size(), 0);
   const auto fit_all = [&](const std::string& phase, double from) {
-    return cross_fit(learning, left_out, how, [&] { told.progress(phase, from); });
+    return cross_fit(learning, left_out, options.alarm_rule(), how,
+                     [&] { told.progress(phase, from); });
   };
   left_out = odd_benign(rows, fit_all("trees", 0), std::log(options.least_odds));
   const CrossFit fit = fit_all("trees", 0.45);
@@ -95,7 +96,7 @@ TrainedDetector train_detector(std::span<const Log> logs, const DetectorOptions&
   std::map<int32_t, Decision> decisions;
   for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);
   TrainedDetector out{{options.window, options.own_windows, std::move(decisions), std::move(known),
-                       std::move(parts.classifier), std::move(parts.tails)},
+                       std::move(parts.classifier), std::move(parts.tails), options.alarm_rule()},
                       {}};
   told.log(sentence_of_thresholds(out.model, options));
   out.left_out = left_out_figures(learning, fit, out.model);

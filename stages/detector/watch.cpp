@@ -15,7 +15,8 @@ Watch::Watch(const DetectorModel& model, std::string name, int64_t own_windows, 
     : model_(model),
       name_(std::move(name)),
       most_own_(std::max(kLeastOwn, own_windows_of(own_windows, model.window))),
-      sink_(std::move(sink)) {}
+      sink_(std::move(sink)),
+      filter_(model) {}
 
 void Watch::add(const graph::CanFrame& frame, bool restarts) {
   if (windows_) return judge({frame, restarts});
@@ -64,6 +65,7 @@ void Watch::listen(bool is_end) {
     if (is_labelled_ || trial_ || rows < kMatchWindows * model_.window) return;
     trial_profile_ = learned_from(kMatchWindows);
     trial_.emplace(*trial_profile_, model_.window);
+    trial_filter_.emplace(model_);
     for (const LogRow& row : heard_) try_on(row);
     return;
   }
@@ -71,15 +73,23 @@ void Watch::listen(bool is_end) {
   begin(*learned_, nullptr, own);
 }
 
-/// Looks whether the next window is odd beside the first ones.
+/// Looks whether the next window is odd beside the first ones, by the alarm rule.
 void Watch::try_on(const LogRow& row) {
   if (row.restarts) trial_->restart();
   if (!trial_->add(row.frame)) return;
   const graph::RelativeWindow& window = trial_->window();
   const int64_t number = window.first_row / model_.window;
-  if (number < kMatchWindows || model_.score(window, model_.decision(kMatchWindows)) <= 0) return;
-  // What made it odd may have begun in the window ahead of it.
-  odd_ = std::min(odd_, std::max(kMatchWindows, number - 1));
+  if (number < kMatchWindows) return;
+  const Decision& decision = model_.decision(kMatchWindows);
+  const PartScores alone = model_.scores_of(window);
+  if (DetectorModel::score(alone, decision) > 0) trial_odd_.push_back(number);
+  while (!trial_odd_.empty() && trial_odd_.front() <= number - model_.alarm_rule.n) {
+    trial_odd_.pop_front();
+  }
+  const double score = DetectorModel::score(trial_filter_->add(alone), decision);
+  if (score <= 0 || trial_odd_.empty()) return;
+  // What made the first of these odd may have begun in the window ahead of it.
+  odd_ = std::min(odd_, std::max(kMatchWindows, trial_odd_.front() - 1));
 }
 
 graph::VehicleProfile Watch::learned_from(int64_t windows) const {
@@ -141,8 +151,12 @@ void Watch::give() {
   next_.ids = facts_.front().ids;
   facts_.pop_front();
   next_.until = facts_.empty() ? std::numeric_limits<double>::quiet_NaN() : facts_.front().time;
-  next_.score = static_cast<float>(model_.score(next_.relative, *decision_));
+  const PartScores alone = model_.scores_of(next_.relative);
+  next_.alone = next_.score = static_cast<float>(DetectorModel::score(alone, *decision_));
   next_.is_own = next_.number < own_;
+  if (!next_.is_own) {
+    next_.score = static_cast<float>(DetectorModel::score(filter_.add(alone), *decision_));
+  }
   sink_(next_);
   ++next_.number;
 }

@@ -33,7 +33,7 @@ inline constexpr int64_t kKeptAhead = 14;
 
 /// Why a window scores what it scores: the reasons' scores and `rest` add up to `score`.
 struct Reasons {
-  double score = 0;
+  double score = 0;             ///< JudgedWindow::alone
   std::vector<Reason> reasons;  ///< as Blame::parts
   double rest = 0;              ///< of everything else
   std::vector<uint32_t> keys;   ///< of all reasons, in their order
@@ -42,10 +42,14 @@ struct Reasons {
 struct JudgedWindow {
   int64_t number = 0;  ///< in its log, from 0
   graph::RelativeWindow relative;
-  double time = 0;      ///< of its first row as the log has it; NaN where it has none
-  double until = 0;     ///< the same of the window behind it; NaN where there is none
-  int64_t ids = 0;      ///< distinct, on each bus
-  float score = 0;      ///< DetectorModel::score()
+  double time = 0;   ///< of its first row as the log has it; NaN where it has none
+  double until = 0;  ///< the same of the window behind it; NaN where there is none
+  int64_t ids = 0;   ///< distinct, on each bus
+  /// DetectorModel::score() by its alarm rule, of this window and those judged ahead of it; of one
+  /// that the profile was learned from, alone.
+  float score = 0;
+  float alone =
+      0;  ///< DetectorModel::score() of this window; the same where each stands for itself
   bool is_own = false;  ///< the profile was learned from it: it says nothing of the window
 };
 
@@ -81,6 +85,7 @@ class Watch {
   const graph::VehicleProfile& profile() const {
     return vehicle_ != nullptr ? vehicle_->profile : *learned_;
   }
+  const KOfN& alarm_rule() const { return model_.alarm_rule; }
   /// Not while it listens: an odd window ended the beginning of a log without labels.
   bool ended_early() const { return own_ > 0 && own_ == odd_; }
   /// From within the sink alone: at most `most` reasons for its window's score, see blame.h.
@@ -107,11 +112,14 @@ class Watch {
   int64_t odd_ = std::numeric_limits<int64_t>::max();   // windows ahead of the first odd one
   std::optional<graph::VehicleProfile> trial_profile_;  // of the first kMatchWindows
   std::optional<graph::RelativeWindows> trial_;
+  std::optional<PartFilter> trial_filter_;
+  std::deque<int64_t> trial_odd_;  // of the last windows that the alarm rule looks at the odd ones
 
   const Vehicle* vehicle_ = nullptr;
   std::optional<graph::VehicleProfile> learned_;
   const Decision* decision_ = nullptr;
   std::optional<graph::RelativeWindows> windows_;
+  PartFilter filter_;
   int64_t own_ = 0;
   JudgedWindow next_;
   std::vector<LogRow> recent_;  // the last ones of those judged, by number % size()

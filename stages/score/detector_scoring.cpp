@@ -91,7 +91,10 @@ class LogWatch {
     flagged_ += is_flagged ? 1 : 0;
     const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
     std::optional<detector::Reasons> reasons;
-    if (is_flagged && gives_reasons_) reasons = watch_.reasons(kReasons);
+    // Of one that those ahead of it have flagged there is nothing to say.
+    if (is_flagged && gives_reasons_ && window.alone > threshold_) {
+      reasons = watch_.reasons(kReasons);
+    }
     host_.emit(WindowEvent{file_.name, window.number, time_json(window.time),
                            window.relative.first_row, window.ids, window.score, decision,
                            texts_of(reasons)});

@@ -52,11 +52,8 @@ void Explanations::add(const std::string& file, const JudgedWindow& window, doub
       options_.explain == "alarms" ||
       (options_.explain == "alarm" && static_cast<double>(alarm) == options_.explain_at);
   if (!is_wanted(window) && !(is_peak && asks_for_it)) return;
-  Found one{file,
-            vehicle_of(watch),
-            window,
-            threshold,
-            watch.reasons(static_cast<std::size_t>(options_.top)),
+  Found one{file,      vehicle_of(watch),  window,
+            threshold, watch.alarm_rule(), watch.reasons(static_cast<std::size_t>(options_.top)),
             {}};
   if (asks_for_it) {
     one.alarm = {alarm, 0, 0, {}};
@@ -122,7 +119,11 @@ std::string Explanations::heading(const Found& one) {
   const JudgedWindow& window = one.window;
   std::string out = one.file + ", window " + std::to_string(window.number);
   if (!std::isnan(window.time)) out += ", " + seconds_text(window.time, window.relative.end);
-  out += ": score " + points(window.score);
+  out += ": score " + points(window.alone);
+  if (!one.alarm_rule.is_single() && !window.is_own) {
+    const std::string k = std::to_string(one.alarm_rule.k), n = std::to_string(one.alarm_rule.n);
+    out += " alone; " + points(window.score) + " by " + k + " of the last " + n + " windows";
+  }
   if (window.is_own) {
     out += "; learned from as what is usual on the vehicle, so it is not judged";
   } else if (window.score > one.threshold) {
@@ -157,7 +158,8 @@ json Explanations::numbers(const Found& one) {
           {"row", one.window.relative.first_row},
           {"time", time_json(one.window.time)},
           {"end", time_json(one.window.relative.end)},
-          {"score", one.reasons.score},
+          {"score", one.alarm_rule.is_single() ? one.reasons.score : double{one.window.score}},
+          {"alone", one.reasons.score},
           {"threshold", one.threshold},
           {"decision", decision_of(one.window, one.threshold)},
           {"vehicle", one.vehicle.empty() ? json() : json(one.vehicle)},
@@ -175,7 +177,8 @@ ResultTable Explanations::table(const Found& one) {
         {part(reason.score), (is_one ? "id " : "ids ") + reason.names(), reason.words});
   }
   out.rows.push_back({part(one.reasons.rest), "everything else", ""});
-  out.rows.push_back({part(one.reasons.score), "the score", ""});
+  out.rows.push_back(
+      {part(one.reasons.score), one.alarm_rule.is_single() ? "the score" : "the window alone", ""});
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "detector/alarms.h"
+#include "detector/rank_filter.h"
 #include "detector/watch.h"
 #include "kdgat/stage.h"
 #include "score/score_options.h"
@@ -36,9 +37,10 @@ class Explanations {
   void finish_log(const std::string& file, int64_t windows, int64_t alarms) const;
   /// Sends each as {"event":"metrics","what":"reasons","index": window, "values"}: values are a
   /// StageResult with a heading as summary, a table, and the numbers as metrics: {"file","window",
-  /// "row","time","end","score","threshold","decision","vehicle","alarm" (null, or {"number",
-  /// "begin","end","first_window","last_window","windows"}),"reasons" (see Reason::json()),
-  /// "everything_else"}; contributions and everything_else add up to the score.
+  /// "row","time","end","score" (what is decided by),"alone" (of this window; the same where each
+  /// stands for itself),"threshold","decision","vehicle","alarm" (null, or {"number","begin","end",
+  /// "first_window","last_window","windows"}),"reasons" (see Reason::json()),"everything_else"};
+  /// contributions and everything_else add up to "alone".
   void send() const;
 
  private:
@@ -51,6 +53,7 @@ class Explanations {
     std::string file, vehicle;
     detector::JudgedWindow window;
     double threshold = 0;
+    detector::KOfN alarm_rule;
     detector::Reasons reasons;
     std::optional<AlarmSpan> alarm;
   };

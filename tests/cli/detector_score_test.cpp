@@ -6,82 +6,19 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "support/cli.h"
+#include "support/detector_run.h"
+#include "support/scored_lines.h"
 
 namespace {
 
-using Row = std::map<std::string, std::string>;
-
-std::vector<std::string> fields_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> out;
-  for (std::string one; std::getline(in, one, ',');) out.push_back(one);
-  if (line.ends_with(',')) out.emplace_back();
-  return out;
-}
-
-std::vector<Row> table_of(const std::string& csv) {
-  std::istringstream in(csv);
-  std::string line;
-  REQUIRE(std::getline(in, line));
-  const std::vector<std::string> names = fields_of(line);
-  std::vector<Row> out;
-  while (std::getline(in, line)) {
-    const std::vector<std::string> fields = fields_of(line);
-    REQUIRE(fields.size() == names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (i == 0) out.emplace_back();
-      out.back()[names[i]] = fields[i];
-    }
-  }
-  return out;
-}
-
-constexpr const char* kKnown = "logs/test_01_known_vehicle_known_attack/fuzzing-vehicle1.csv";
-constexpr const char* kStrange = "logs/test_02_unknown_vehicle_known_attack/dos-vehicle3.csv";
-
-/// A detector of two vehicles, once for all tests of this file.
-struct DetectorRun {
-  ScratchFolder scratch;
-  fs::path run;
-
-  DetectorRun() {
-    must_kdgat("data synth -o logs --seconds 40 --vehicles 3 --attacks dos,fuzzing",
-               scratch.path());
-    must_kdgat(
-        "run --preset detector --data logs --root runs --threads 1 take_supported=true trees=40 "
-        "baselines=false own_windows=40",
-        scratch.path());
-    run = newest_run(scratch / "runs" / "logs");
-  }
-  fs::path model() const { return run / "detector" / "detector.json"; }
-  std::string named() const { return " --run '" + model().string() + "' "; }
-  CommandResult kdgat(const std::string& words) const { return run_kdgat(words, scratch.path()); }
-  /// With 40 windows of their own, as the run had; checked for success.
-  CommandResult score(const std::string& words) const {
-    return must_kdgat("score --calibrate 40 " + words, scratch.path());
-  }
-};
-
+/// Once for all tests of this file.
 const DetectorRun& detector_run() {
   static const DetectorRun one;
   return one;
-}
-
-std::vector<json> json_lines(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<json> out;
-  for (std::string line; std::getline(in, line);) out.push_back(json::parse(line));
-  return out;
-}
-
-int64_t count_decisions(const std::vector<Row>& rows, const std::string& decision) {
-  return std::count_if(rows.begin(), rows.end(),
-                       [&](const Row& row) { return row.at("decision") == decision; });
 }
 
 }  // namespace
@@ -113,22 +50,22 @@ TEST_CASE("a detector's scores of a log are those that its run gave", "[score][d
 
 TEST_CASE("score --fail-on attack changes the exit code alone", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
-  const CommandResult plain = t.score(kKnown + t.named());
+  const CommandResult plain = t.score(kKnownLog + t.named());
   const CommandResult judged =
-      t.kdgat("score --calibrate 40 --fail-on attack " + (kKnown + t.named()));
+      t.kdgat("score --calibrate 40 --fail-on attack " + (kKnownLog + t.named()));
   CHECK(judged.exit_code == 10);
   CHECK(judged.out == plain.out);
   CHECK_THAT(judged.err, Catch::Matches("(.|\n)*error: attack found: [0-9]+ of [0-9]+ windows "
                                         "flagged\n"));
   // With -o the file is whole, with --json every line is there.
   const CommandResult to_file =
-      t.kdgat("score --calibrate 40 -q --fail-on attack -o failed.csv " + (kKnown + t.named()));
+      t.kdgat("score --calibrate 40 -q --fail-on attack -o failed.csv " + (kKnownLog + t.named()));
   CHECK(to_file.exit_code == 10);
   CHECK(read_text(t.scratch / "failed.csv") == plain.out);
   const CommandResult lines =
-      t.kdgat("score --calibrate 40 --json --fail-on attack " + (kKnown + t.named()));
+      t.kdgat("score --calibrate 40 --json --fail-on attack " + (kKnownLog + t.named()));
   CHECK(lines.exit_code == 10);
-  CHECK(lines.out == t.score(kKnown + t.named() + "--json").out);
+  CHECK(lines.out == t.score(kKnownLog + t.named() + "--json").out);
   // Benign logs raise nothing.
   const CommandResult benign =
       t.kdgat("score --calibrate 40 --fail-on attack logs/train_01_attack_free" + t.named());
@@ -137,22 +74,22 @@ TEST_CASE("score --fail-on attack changes the exit code alone", "[score][detecto
   // A reader that stops early: what was scored until then counts.
   const CommandResult head =
       run_shell("set -o pipefail; " + kdgat_word() + " score --calibrate 40 --fail-on attack " +
-                    (kKnown + t.named()) + " | head -1 > /dev/null",
+                    (kKnownLog + t.named()) + " | head -1 > /dev/null",
                 t.scratch.path());
   CHECK((head.exit_code == 0 || head.exit_code == 10));
-  const CommandResult wrong = t.kdgat("score --fail-on benign " + (kKnown + t.named()));
+  const CommandResult wrong = t.kdgat("score --fail-on benign " + (kKnownLog + t.named()));
   CHECK(wrong.exit_code == 2);
   CHECK_THAT(wrong.err, Catch::Contains("--fail-on: \"benign\" is nothing to fail on"));
 }
 
 TEST_CASE("alarms are lines of JSON, or a sentence at the end", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
-  const CommandResult plain = t.score(kKnown + t.named());
+  const CommandResult plain = t.score(kKnownLog + t.named());
   const std::vector<Row> rows = table_of(plain.out);
   CHECK(count_decisions(rows, "attack") > 5);
   CHECK_THAT(plain.err, Catch::Matches("(.|\n)*[0-9]+ alarms?: [0-9.]+ to [0-9.]+ s(.|\n)*"));
 
-  const std::vector<json> lines = json_lines(t.score(kKnown + t.named() + "--json").out);
+  const std::vector<json> lines = json_lines(t.score(kKnownLog + t.named() + "--json").out);
   std::vector<json> windows, alarms;
   for (const json& line : lines) (line.contains("event") ? alarms : windows).push_back(line);
   REQUIRE(windows.size() == rows.size());
@@ -187,10 +124,10 @@ TEST_CASE("alarms are lines of JSON, or a sentence at the end", "[score][detecto
 
 TEST_CASE("flagged windows come with the ids that made them, in words", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
-  const std::string csv = t.score(kKnown + t.named()).out;
+  const std::string csv = t.score(kKnownLog + t.named()).out;
   CHECK(csv.starts_with("time,window,row,ids,score,decision,reason_1,reason_2,reason_3\n"));
   const std::vector<Row> rows = table_of(csv);
-  const std::vector<json> lines = json_lines(t.score(kKnown + t.named() + "--json").out);
+  const std::vector<json> lines = json_lines(t.score(kKnownLog + t.named() + "--json").out);
   std::vector<json> windows;
   std::copy_if(lines.begin(), lines.end(), std::back_inserter(windows),
                [](const json& line) { return line.contains("window"); });
@@ -206,7 +143,7 @@ TEST_CASE("flagged windows come with the ids that made them, in words", "[score]
   }
   // Random ids make the attack.
   CHECK(csv.find("not in the profile of this vehicle") != std::string::npos);
-  const std::vector<Row> plain = table_of(t.score(kKnown + t.named() + "--reasons=false").out);
+  const std::vector<Row> plain = table_of(t.score(kKnownLog + t.named() + "--reasons=false").out);
   REQUIRE(plain.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK_FALSE(plain[i].contains("reason_1"));
@@ -219,8 +156,8 @@ TEST_CASE("why explains alarms at their highest windows, in parts that add up", 
   const auto why = [&](const std::string& words) {
     return must_kdgat("why --calibrate 40 " + words, t.scratch.path()).out;
   };
-  const std::vector<Row> rows = table_of(t.score(kKnown + t.named()).out);
-  const std::vector<json> alarms = json_lines(why(kKnown + t.named() + "--json"));
+  const std::vector<Row> rows = table_of(t.score(kKnownLog + t.named()).out);
+  const std::vector<json> alarms = json_lines(why(kKnownLog + t.named() + "--json"));
   REQUIRE_FALSE(alarms.empty());
   double before = 1e9;
   int64_t flagged = 0;
@@ -239,27 +176,27 @@ TEST_CASE("why explains alarms at their highest windows, in parts that add up", 
     flagged += one.at("alarm").at("windows").get<int64_t>();
     // The same by its numbers, and by the time of its first row.
     const std::string number = one.at("alarm").at("number").dump();
-    CHECK(json_lines(why(kKnown + t.named() + "--json --event " + number)) ==
+    CHECK(json_lines(why(kKnownLog + t.named() + "--json --event " + number)) ==
           std::vector<json>{one});
     json without_alarm = one;
     without_alarm["alarm"] = nullptr;
     const std::vector<json> same = {without_alarm};
-    CHECK(json_lines(why(kKnown + t.named() + "--json --window " + row.at("window"))) == same);
-    CHECK(json_lines(why(kKnown + t.named() + "--json --time " + row.at("time"))) == same);
+    CHECK(json_lines(why(kKnownLog + t.named() + "--json --window " + row.at("window"))) == same);
+    CHECK(json_lines(why(kKnownLog + t.named() + "--json --time " + row.at("time"))) == same);
   }
   CHECK(flagged == count_decisions(rows, "attack"));
 
-  const std::string text = why(kKnown + t.named());
+  const std::string text = why(kKnownLog + t.named());
   for (const char* part :
        {", flagged above 0", "\nalarm 0: ", "this is its highest", "compared with the vehicle of ",
         "part", "of", "what it did", "everything else", "the score", "not in the profile"}) {
     INFO(part << " in\n" << text);
     CHECK(text.find(part) != std::string::npos);
   }
-  const std::string top = why(kKnown + t.named() + "--top 1 --window " +
+  const std::string top = why(kKnownLog + t.named() + "--top 1 --window " +
                               alarms.front().at("window").dump() + " --json");
   CHECK(json::parse(top).at("reasons").size() == 1);
-  const CommandResult piped = run_shell("cat " + std::string(kKnown) + " | " + kdgat_word() +
+  const CommandResult piped = run_shell("cat " + std::string(kKnownLog) + " | " + kdgat_word() +
                                             " why - --calibrate 40 --json" + t.named(),
                                         t.scratch.path());
   CHECK(json_lines(piped.out).size() == alarms.size());
@@ -268,10 +205,10 @@ TEST_CASE("why explains alarms at their highest windows, in parts that add up", 
 TEST_CASE("why explains windows that were not flagged, or were learned from", "[why][cli]") {
   const DetectorRun& t = detector_run();
   const auto why = [&](const std::string& words) { return t.kdgat("why --calibrate 40 " + words); };
-  const CommandResult benign = why(kKnown + t.named() + "--window 1");
+  const CommandResult benign = why(kKnownLog + t.named() + "--window 1");
   CHECK(benign.exit_code == 0);
   CHECK_THAT(benign.out, Catch::Contains("not flagged: the threshold is 0"));
-  const CommandResult learned = why(kStrange + t.named() + "--window 3");
+  const CommandResult learned = why(kStrangeLog + t.named() + "--window 3");
   CHECK(learned.exit_code == 0);
   CHECK_THAT(learned.out, Catch::Contains("learned from as what is usual on the vehicle") &&
                               Catch::Contains("a vehicle never seen"));
@@ -284,13 +221,13 @@ TEST_CASE("why explains windows that were not flagged, or were learned from", "[
   // Of many alarms the highest ones.
   fs::create_directories(t.scratch / "many");
   for (int i = 0; i < 12; ++i) {
-    fs::copy_file(t.scratch / kKnown, t.scratch / "many" / (std::to_string(i) + ".csv"));
+    fs::copy_file(t.scratch / kKnownLog, t.scratch / "many" / (std::to_string(i) + ".csv"));
   }
   const CommandResult many = why("many" + t.named() + "--json");
   CHECK(json_lines(many.out).size() == 10);
   CHECK_THAT(many.err, Catch::Contains("the 10 highest of ") &&
                            Catch::Contains(" alarms are explained; any other by its number"));
-  const CommandResult none = t.kdgat("why " + (kKnown + t.named()) + "--threshold 1000");
+  const CommandResult none = t.kdgat("why " + (kKnownLog + t.named()) + "--threshold 1000");
   CHECK(none.exit_code == 0);
   CHECK(none.out.empty());
   CHECK_THAT(none.err, Catch::Contains("no alarm, so nothing to explain"));
@@ -299,8 +236,8 @@ TEST_CASE("why explains windows that were not flagged, or were learned from", "[
 TEST_CASE("a detector's threshold moves, and its vehicle may be named", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
   const auto attacks = [&](const std::string& more) {
-    return count_decisions(table_of(t.kdgat("score " + std::string(kKnown) + t.named() + more).out),
-                           "attack");
+    return count_decisions(
+        table_of(t.kdgat("score " + std::string(kKnownLog) + t.named() + more).out), "attack");
   };
   CHECK(attacks("--threshold 1000") == 0);
   CHECK(attacks("--threshold=-1000") > 60);
@@ -308,7 +245,7 @@ TEST_CASE("a detector's threshold moves, and its vehicle may be named", "[score]
   const json model = json::parse(read_text(t.model()));
   const std::string other = model.at("vehicles").at(1).at("name");
   const CommandResult named =
-      t.kdgat("score " + std::string(kStrange) + t.named() + "--vehicle '" + other + "'");
+      t.kdgat("score " + std::string(kStrangeLog) + t.named() + "--vehicle '" + other + "'");
   CHECK_THAT(named.err, Catch::Contains("judged as the vehicle of " + other));
   // It is not that vehicle: all of its ids are unknown.
   const std::vector<Row> rows = table_of(named.out);
@@ -319,7 +256,7 @@ TEST_CASE("a live log's windows come while it is listened to", "[score][detector
   const DetectorRun& t = detector_run();
   const std::string score = kdgat_word() + " score live" + t.named();
   const CommandResult stopped = run_shell(
-      "mkfifo live; (cat " + std::string(kKnown) + "; sleep 30) > live & writer=$!; " + score +
+      "mkfifo live; (cat " + std::string(kKnownLog) + "; sleep 30) > live & writer=$!; " + score +
           " > lines.csv & scorer=$!; "
           "for i in $(seq 300); do [ $(wc -l < lines.csv) -gt 60 ] && break; sleep 0.1; done; "
           "kill -INT $scorer; wait $scorer; code=$?; kill $writer; wc -l < lines.csv; exit $code",
@@ -327,12 +264,12 @@ TEST_CASE("a live log's windows come while it is listened to", "[score][detector
   INFO(stopped.err);
   CHECK(stopped.exit_code == 130);
   // All but the last, which waits for the one behind it.
-  const std::vector<Row> rows = table_of(t.score(kKnown + t.named()).out);
+  const std::vector<Row> rows = table_of(t.score(kKnownLog + t.named()).out);
   CHECK(std::stoi(stopped.out) == static_cast<int>(rows.size()));
   CHECK_THAT(stopped.err, Catch::Contains("alarm at "));
-  const CommandResult piped = run_shell(
-      "cat " + std::string(kKnown) + " | " + kdgat_word() + " score - --calibrate 40" + t.named(),
-      t.scratch.path());
+  const CommandResult piped = run_shell("cat " + std::string(kKnownLog) + " | " + kdgat_word() +
+                                            " score - --calibrate 40" + t.named(),
+                                        t.scratch.path());
   CHECK(table_of(piped.out) == rows);
 }
 
@@ -347,8 +284,8 @@ TEST_CASE("an adapted detector knows the vehicle", "[adapt][cli]") {
   CHECK(what.at("replaced").is_null());
   CHECK(what.at("vehicles") == 3);
   CHECK_THAT(said.err, Catch::Contains("mine.json: van added from"));
-  const CommandResult before = t.score(kStrange + t.named());
-  const CommandResult after = t.score(std::string(kStrange) + " --run mine.json");
+  const CommandResult before = t.score(kStrangeLog + t.named());
+  const CommandResult after = t.score(std::string(kStrangeLog) + " --run mine.json");
   CHECK(count_decisions(table_of(before.out), "calibration") == 40);
   CHECK(count_decisions(table_of(after.out), "calibration") == 0);
   CHECK(count_decisions(table_of(after.out), "attack") > 5);
@@ -373,7 +310,7 @@ TEST_CASE("what a detector cannot score is refused with a hint and a code",
   std::ofstream(t.scratch / "other.json") << "{\"format\": \"other\"}\n";
   std::ofstream(t.scratch / "list.json") << "[1, 2]\n";
   std::ofstream(t.scratch / "empty.csv");
-  const std::string text = read_text(t.scratch / kStrange);
+  const std::string text = read_text(t.scratch / kStrangeLog);
   const auto head = [&](std::size_t lines) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < lines; ++i) at = text.find('\n', at) + 1;
@@ -381,7 +318,7 @@ TEST_CASE("what a detector cannot score is refused with a hint and a code",
   };
   std::ofstream(t.scratch / "short.csv") << head(1001);
   std::ofstream(t.scratch / "shorter.csv") << head(51);
-  const std::string log = kKnown;
+  const std::string log = kKnownLog;
   struct Case {
     std::string words;
     int code;

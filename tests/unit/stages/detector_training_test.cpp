@@ -12,9 +12,11 @@
 #include "detector/detector_model.h"
 #include "detector/tails.h"
 #include "graph/random.h"
+#include "support/made_learning.h"
 
 using namespace kdgat;
 using namespace kdgat::detector;
+using kdgat::test::made_learning;
 
 namespace {
 
@@ -24,31 +26,6 @@ std::vector<float> exponential(std::size_t rows, graph::Random& random) {
   for (std::size_t i = 0; i < rows; ++i) {
     out.push_back(static_cast<float>(-std::log(1 - random.uniform())));
     out.push_back(0);
-  }
-  return out;
-}
-
-/// Rows of which one column, kUnknown, tells an attack; folds 0 to 2.
-Learning learning(std::size_t rows) {
-  graph::Random random(4);
-  Learning out;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const bool attack = i % 4 == 0;
-    std::vector<float> row(graph::kRelativeColumns, 0);
-    row[0] = static_cast<float>(random.uniform()) + (attack ? 2.0F : 0.0F);
-    out.rows.values.insert(out.rows.values.end(), row.begin(), row.end());
-    out.rows.labels.push_back(attack ? 1 : 0);
-    out.rows.weights.push_back(1);
-    out.rows.folds.push_back(static_cast<int32_t>(i % 3));
-    out.rows.own.push_back(0);
-    out.rows.plain.push_back(attack ? 0 : 1);
-  }
-  for (int32_t fold = 0; fold < 3; ++fold) {
-    Held held;
-    held.values.assign(10 * graph::kRelativeColumns, 0);
-    held.seconds = 5;
-    held.fold = fold;
-    out.held.push_back(held);
   }
   return out;
 }
@@ -97,10 +74,10 @@ TEST_CASE("tails are the probabilities of benign values, and go on beyond them",
 }
 
 TEST_CASE("every fold is judged by models that did not learn from it", "[detector]") {
-  Learning all = learning(600);
+  Learning all = made_learning(600);
   const std::vector<uint8_t> none(600, 0);
   int fits = 0;
-  const CrossFit fit = cross_fit(all, none, twenty_trees(), [&] { ++fits; });
+  const CrossFit fit = cross_fit(all, none, {}, twenty_trees(), [&] { ++fits; });
   CHECK(fits == 3);
   CHECK(fit.by_own.at(0).classifier.size() == 3);
   CHECK(fit.by_own.at(0).classifier[0].seconds == 5);
@@ -110,7 +87,7 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   for (std::size_t i = 0; i < 600; ++i) {
     if (all.rows.folds[i] == 1 && all.rows.labels[i] == 1) all.rows.labels[i] = 0;
   }
-  const CrossFit wrong = cross_fit(all, none, twenty_trees(), [] {});
+  const CrossFit wrong = cross_fit(all, none, {}, twenty_trees(), [] {});
   const std::vector<uint8_t> odd = odd_benign(all.rows, wrong, 0);
   for (std::size_t i = 0; i < 600; ++i) {
     CHECK((odd[i] != 0) == (all.rows.folds[i] == 1 && i % 4 == 0));
@@ -123,15 +100,15 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
 }
 
 TEST_CASE("a fold whose rest holds no attack is judged by nobody", "[detector]") {
-  Learning all = learning(90);
+  Learning all = made_learning(90);
   for (std::size_t i = 0; i < 90; ++i) all.rows.labels[i] = all.rows.folds[i] == 0 && i % 4 == 0;
-  const CrossFit fit = cross_fit(all, std::vector<uint8_t>(90, 0), twenty_trees(), [] {});
+  const CrossFit fit = cross_fit(all, std::vector<uint8_t>(90, 0), {}, twenty_trees(), [] {});
   CHECK(fit.by_own.at(0).classifier.size() == 2);
   CHECK(fit.rows[0] == std::numeric_limits<float>::lowest());
 }
 
 TEST_CASE("thresholds are those of profiles of about so many windows", "[detector]") {
-  const LearningSet rows = learning(40).rows;
+  const LearningSet rows = made_learning(40).rows;
   DetectorModel model{100, 300, {}, {}, trees::BoostedTrees::fit(rows.table(), twenty_trees()), {}};
   for (const int32_t own : {0, 100, 300}) model.decisions[own].classifier = own;
   const auto chosen = [&](int64_t own) { return model.decision(own).classifier; };
