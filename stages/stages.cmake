@@ -18,7 +18,7 @@ kdgat_add_room(kdgat_graph stages/file
   byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
   text_kind utf8)
 kdgat_add_room(kdgat_graph stages/graph
-  buffer feature_stats graph_store pack paths shape spatial split store_file verified_files)
+  buffer feature_stats graph_store pack paths rewire shape spatial split store_file verified_files)
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays frames ids path_counts positions sections targets trees)
 kdgat_add_room(kdgat_graph stages/trees

@@ -50,6 +50,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/graph/pack_test.cpp
     tests/unit/graph/paths_test.cpp
     tests/unit/data/ratings/ratings_test.cpp
+    tests/unit/graph/rewire_test.cpp
     tests/unit/file/safetensors_test.cpp
     tests/unit/graph/shape_test.cpp
     tests/unit/data/space/spatial_import_test.cpp
