@@ -176,6 +176,7 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/curriculum_test.cpp
       tests/unit/stages/distill_test.cpp
+      tests/unit/stages/evaluate_ablation_test.cpp
       tests/unit/stages/evaluate_beside_test.cpp
       tests/unit/stages/fusion_test.cpp
       tests/unit/stages/graphsage_test.cpp
