@@ -17,7 +17,7 @@ kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_file report_model report_page report_run report_sweep
   report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
-  artifacts find_model journal plan requirements run_figures run_lock run_record step_metrics)
+  artifacts find_model journal plan plan_reasons requirements run_figures run_lock run_record step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
   bars_svg chart_scale chart_svg markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm
