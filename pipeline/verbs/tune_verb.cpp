@@ -306,12 +306,9 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
   line.word(name);
   line.value("--root", root);
   line.value("--simulate", size);
-  line.value("--copies",
-             [&](const std::string& text) { copies = std::max(1, std::atoi(text.c_str())); });
-  line.value("--gpu-memory-buffer-gb,--gpu-buffer",
-             [&](const std::string& text) { buffer = std::atof(text.c_str()); });
-  line.value("--model-memory-gb,--model-memory",
-             [&](const std::string& text) { model = std::atof(text.c_str()); });
+  whole_number(line, "--copies", copies);
+  gibibytes(line, "--gpu-memory-buffer-gb,--gpu-buffer", buffer);
+  gibibytes(line, "--model-memory-gb,--model-memory", model);
   line.parse(words);
   if (name.empty()) {
     throw Error(ExitCode::kUsage, "kdgat tune show needs a run",
