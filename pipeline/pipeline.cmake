@@ -17,7 +17,7 @@ kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_file report_model report_page report_run report_sweep
   report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
-  artifacts find_model journal plan requirements run_figures run_lock run_record step_metrics)
+  artifacts find_model journal plan plan_reasons requirements run_figures run_lock run_record step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
   bars_svg chart_scale chart_svg markup parallel_svg status_jsonl status_terminal table text)
 kdgat_add_room(kdgat_core pipeline/slurm
@@ -29,7 +29,7 @@ kdgat_add_room(kdgat_core pipeline/tune
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb fit_verb job_verb
   jobs_verb log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
-  score_verb stage_verb submit_flags submit_verb sync_verb tune_verb verbs version_verb why_verb)
+  score_verb stage_verb submit_flags submit_verb sync_verb tune_values tune_verb verbs version_verb why_verb)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")

@@ -22,7 +22,7 @@ kdgat_add_room(kdgat_graph stages/file
   byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
   text_kind utf8)
 kdgat_add_room(kdgat_graph stages/graph
-  buffer column feature_stats graph_store pack paths shape spatial split store_file verified_files)
+  buffer column feature_stats graph_store pack paths rewire shape spatial split store_file verified_files)
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays frames ids path_counts positions sections targets trees)
 kdgat_add_room(kdgat_graph stages/trees
@@ -136,7 +136,7 @@ kdgat_add_stage(curriculum)
 kdgat_add_stage(detector cross_fit figures learning left_out sentences training)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
-kdgat_add_stage(evaluate beside report)
+kdgat_add_stage(evaluate ablation beside report)
 kdgat_add_stage(finetune)
 kdgat_add_stage(fusion learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)

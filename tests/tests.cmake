@@ -56,6 +56,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/molecules/molecule_import_test.cpp
     tests/unit/data/molecules/structure_test.cpp
     tests/unit/data/ratings/ratings_test.cpp
+    tests/unit/graph/rewire_test.cpp
     tests/unit/file/safetensors_test.cpp
     tests/unit/graph/shape_test.cpp
     tests/unit/data/space/spatial_import_test.cpp
@@ -181,6 +182,7 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/curriculum_test.cpp
       tests/unit/stages/distill_test.cpp
+      tests/unit/stages/evaluate_ablation_test.cpp
       tests/unit/stages/evaluate_beside_test.cpp
       tests/unit/stages/fusion_test.cpp
       tests/unit/stages/graphsage_test.cpp

@@ -59,6 +59,18 @@ Detection detection(const Decision& decision, const json& curves) {
   return out;
 }
 
+/// The step whose model it is, by the longest name that fits: what stands behind a space in the name
+/// of a model says what was done with it. "" if there is none.
+std::string step_of(const std::string& model, const std::vector<ReportStep>& steps) {
+  std::string out;
+  for (const ReportStep& step : steps) {
+    const std::string& name = step.record.step;
+    const bool fits = model == name || model.starts_with(name + " ");
+    if (fits && name.size() > out.size()) out = name;
+  }
+  return out;
+}
+
 }  // namespace
 
 ReportRun read_report(const fs::path& run_folder, const PluginCatalog& catalog) {
@@ -84,7 +96,7 @@ std::vector<Detection> detections(const ReportRun& run) {
     const auto add_part = [&](const std::string& part) {
       for (const ReportStep& step : run.steps) {
         for (const Decision& one : all) {
-          if (one.part != part || one.model != step.record.step) continue;
+          if (one.part != part || step_of(one.model, run.steps) != step.record.step) continue;
           out.push_back(detection(one, evaluation.files.curves));
         }
       }

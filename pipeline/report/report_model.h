@@ -43,7 +43,7 @@ struct Detection : Decision {
 };
 
 /// Of every step that evaluated models: validation first, the models of a part in the order in
-/// which they were trained.
+/// which they were trained, each before its variants ("classifier", "classifier rewired").
 std::vector<Detection> detections(const ReportRun& run);
 
 }  // namespace kdgat

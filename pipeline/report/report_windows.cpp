@@ -57,7 +57,7 @@ std::string bars_figure(const std::string& part, const std::string& measure, con
     chart.bars.push_back(std::move(bar));
   }
   return figure(chart.title, bars_svg(chart),
-                "Models are filled, baselines pale" +
+                "Models are filled, what they are held against is pale" +
                     std::string(has_interval ? "; the line is the range of 95 % over files" : "") +
                     ".");
 }

@@ -4,19 +4,12 @@
 #include <set>
 
 #include "kdgat/kinds.h"
+#include "pipeline/run/plan_reasons.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/hash.h"
 
 namespace kdgat {
 namespace {
-
-constexpr const char* kData = "data";
-
-std::string join(const std::vector<std::string>& words, const std::string& between) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
-  return out;
-}
 
 bool makes(const PluginDescription& plugin, const std::string& kind) {
   return std::any_of(plugin.outputs.begin(), plugin.outputs.end(),
@@ -83,11 +76,11 @@ class Wiring {
     for (const auto& [name, plugin] : catalog.all()) known.push_back(name);
     problems_.push_back({spec.where, "no plugin for stage " + spec.stage,
                          known.empty() ? "no plugin was found; see kdgat plugins list"
-                                       : "there are " + join(known, ", ")});
+                                       : "there are " + joined(known, ", ")});
   }
 
   void check_name(const StepSpec& spec) {
-    if (spec.name.empty() || spec.name == kData || spec.name.front() == '.' ||
+    if (spec.name.empty() || spec.name == kDataStep || spec.name.front() == '.' ||
         spec.name.find('/') != std::string::npos) {
       problems_.push_back({spec.where, "\"" + spec.name + "\" cannot name a step",
                            "a step's name is also its folder; \"data\" is taken"});
@@ -100,7 +93,7 @@ class Wiring {
     for (const std::string& need : spec.needs) {
       if (need == spec.name) {
         problems_.push_back({spec.where, spec.name + ": needs itself", ""});
-      } else if (need != kData && !find(need)) {
+      } else if (need != kDataStep && !find(need)) {
         problems_.push_back({spec.where, spec.name + ": needs " + need + ", which is not a step",
                              "there are " + step_names()});
       }
@@ -111,7 +104,7 @@ class Wiring {
       if (!port.many && producers.size() > 1) {
         problems_.push_back({spec.where,
                              sentence(*plugins_[i], port) + " takes one step, but " +
-                                 join(producers, " and ") + " make it",
+                                 joined(producers, " and ") + " make it",
                              "name one under needs: of " + spec.name});
       }
       if (port.required && producers.empty()) {
@@ -136,7 +129,7 @@ class Wiring {
       if (makes(plugin, port.kind)) makers.push_back(name);
     }
     if (makers.empty()) return "no stage here makes that; see kdgat plugins list";
-    return "a step before it must be one of " + join(makers, ", ") +
+    return "a step before it must be one of " + joined(makers, ", ") +
            ": name a preset or profile that has one, e.g. kdgat run --preset smoke";
   }
 
@@ -153,14 +146,14 @@ class Wiring {
       if (eligible && makes(*plugins_[k], port.kind)) found.push_back(name);
     }
     // There is only one data set, so it need not be named.
-    if (found.empty() && port.kind == kind::kGraphs) found.emplace_back(kData);
+    if (found.empty() && port.kind == kind::kGraphs) found.emplace_back(kDataStep);
     return found;
   }
 
   std::string step_names() const {
     std::vector<std::string> names;
     for (const PlannedStep& step : steps_) names.push_back(step.spec.name);
-    return join(names, ", ");
+    return joined(names, ", ");
   }
 
   bool is_ready(std::size_t i, const std::vector<bool>& placed) const {
@@ -179,7 +172,7 @@ class Wiring {
       names.push_back(steps_[i].spec.name);
       if (where.empty()) where = steps_[i].spec.where;
     }
-    throw Error(ExitCode::kUsage, "steps need each other in a circle: " + join(names, ", "), "",
+    throw Error(ExitCode::kUsage, "steps need each other in a circle: " + joined(names, ", "), "",
                 where);
   }
 
@@ -205,100 +198,6 @@ nlohmann::json lasting_options(const StepSpec& spec, const PluginDescription& pl
         content == spec.contents.end() ? value : nlohmann::json("content " + content->second);
   }
   return options;
-}
-
-void add_option_changes(const StepSpec& spec, const nlohmann::json& before,
-                        const nlohmann::json& now, std::vector<std::string>& changes) {
-  std::set<std::string> names;
-  for (const auto& [name, value] : before.items()) names.insert(name);
-  for (const auto& [name, value] : now.items()) names.insert(name);
-  for (const std::string& name : names) {
-    const nlohmann::json was = before.value(name, nlohmann::json()),
-                         is = now.value(name, nlohmann::json());
-    if (was == is) continue;
-    const auto origin = spec.options.origin.find(name);
-    changes.push_back("option changed: " + spec.name + "." + name + " " +
-                      (was.is_null() ? "(new)" : was.dump()) + " -> " +
-                      (is.is_null() ? "(gone)" : is.dump()) +
-                      (origin == spec.options.origin.end() ? "" : " (" + origin->second + ")"));
-  }
-}
-
-void add_input_changes(const nlohmann::json& before, const nlohmann::json& now,
-                       std::vector<std::string>& changes) {
-  const auto flat = [](const nlohmann::json& inputs) {
-    std::map<std::string, std::string> out;
-    for (const auto& [port, list] : inputs.items()) {
-      for (const nlohmann::json& item : list) {
-        out[item.value("step", "")] = item.value("fingerprint", "");
-      }
-    }
-    return out;
-  };
-  const std::map<std::string, std::string> was = flat(before), is = flat(now);
-  for (const auto& [name, fingerprint] : is) {
-    const auto old = was.find(name);
-    if (old == was.end()) {
-      changes.push_back("input changed: " + name + " was not among them");
-    } else if (old->second != fingerprint && name == kData) {
-      changes.push_back("input changed: data " + short_hash(old->second) + " -> " +
-                        short_hash(fingerprint));
-    } else if (old->second != fingerprint) {
-      changes.push_back("input changed: " + name + " is new");
-    }
-  }
-  for (const auto& [name, fingerprint] : was) {
-    if (!is.contains(name)) changes.push_back("input changed: " + name + " is no longer one");
-  }
-}
-
-std::string why_run(const PlannedStep& step, const std::vector<PastStep>& past) {
-  const auto last = std::find_if(past.begin(), past.end(), [&](const PastStep& p) {
-    return p.step == step.spec.name && p.stage == step.spec.stage;
-  });
-  if (last == past.end()) return "never ran";
-  if (last->fingerprint == step.fingerprint) {
-    return "output of run " + short_run(last->run) + " is gone: " + last->missing;
-  }
-  const nlohmann::json& was = last->ingredients;
-  const nlohmann::json& is = step.ingredients;
-  const auto number = [](const nlohmann::json& of, const char* name) {
-    return of.contains(name) ? of.at(name).dump() : std::string("unknown");
-  };
-  std::vector<std::string> changes;
-  add_input_changes(was.value("inputs", nlohmann::json::object()), is.at("inputs"), changes);
-  add_option_changes(step.spec, was.value("options", nlohmann::json::object()), is.at("options"),
-                     changes);
-  if (number(was, "seed") != number(is, "seed")) {
-    changes.push_back("seed changed: " + number(was, "seed") + " -> " + number(is, "seed"));
-  }
-  const auto limit = [](const nlohmann::json& of) {
-    const uint64_t bytes = of.value("memory_limit", uint64_t{0});
-    return bytes == 0 ? "none" : exact_bytes(bytes);
-  };
-  if (limit(was) != limit(is)) {
-    changes.push_back("memory limit changed: " + limit(was) + " -> " + limit(is));
-  }
-  if (number(was, "version") != number(is, "version")) {
-    changes.push_back("stage version changed: " + number(was, "version") + " -> " +
-                      number(is, "version"));
-  }
-  constexpr std::size_t kShown = 3;
-  const std::size_t more = changes.size() > kShown ? changes.size() - kShown : 0;
-  changes.resize(changes.size() - more);
-  return join(changes, "; ") + (more > 0 ? "; and " + std::to_string(more) + " more" : "");
-}
-
-/// "same data 3f9c…, options, stage version 2 as run 01JD…B2"
-std::string why_kept(const PlannedStep& step, const PastStep& past) {
-  std::string data;
-  for (const auto& [port, list] : step.ingredients.at("inputs").items()) {
-    for (const nlohmann::json& item : list) {
-      if (item.at("step") == kData) data = " data " + short_hash(item.at("fingerprint")) + ",";
-    }
-  }
-  return "same" + data + " options, stage version " + step.ingredients.at("version").dump() +
-         " as run " + short_run(past.run);
 }
 
 class Selection {
@@ -368,7 +267,7 @@ class Selection {
   [[noreturn]] void fail_unknown(const std::string& flag, const std::string& name) const {
     std::vector<std::string> names;
     for (const PlannedStep& step : wiring_.steps()) names.push_back(step.spec.name);
-    throw Error(ExitCode::kUsage, "no step is called " + name, "there are " + join(names, ", "),
+    throw Error(ExitCode::kUsage, "no step is called " + name, "there are " + joined(names, ", "),
                 flag);
   }
 
@@ -387,8 +286,9 @@ struct BuiltAgain {
     if (steps.empty()) return;
     const std::vector<std::string> of(runs.begin(), runs.end());
     const bool is_one = steps.size() == 1;
-    warnings.push_back(join(steps, ", ") + (is_one ? ": its plugin was" : ": their plugins were") +
-                       " built again since run " + join(of, ", ") + " with the same stage " +
+    warnings.push_back(joined(steps, ", ") +
+                       (is_one ? ": its plugin was" : ": their plugins were") +
+                       " built again since run " + joined(of, ", ") + " with the same stage " +
                        (is_one ? "version: the result is" : "versions: the results are") +
                        " kept (--force makes " + (is_one ? "it" : "them") + " again)");
   }
@@ -429,8 +329,8 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
   Wiring wiring(profile, catalog);
   const Selection selection(wiring, request);
   Plan plan;
-  std::map<std::string, std::string> fingerprints{{kData, data_fingerprint}};
-  std::map<std::string, bool> known{{kData, data_fingerprint != kUnknownData}};
+  std::map<std::string, std::string> fingerprints{{kDataStep, data_fingerprint}};
+  std::map<std::string, bool> known{{kDataStep, data_fingerprint != kUnknownData}};
   nlohmann::json all = nlohmann::json::array();
   BuiltAgain built_again;
   for (const std::size_t i : selection.order()) {
@@ -472,12 +372,13 @@ void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::st
     if (reads(plugin, domain)) fitting.push_back(name);
   }
   const std::string hint = fitting.empty() ? "no stage here reads such data"
-                                           : "stages for such data: " + join(fitting, ", ");
+                                           : "stages for such data: " + joined(fitting, ", ");
   std::vector<Diagnostic> problems;
   for (const PlannedStep& step : plan.steps) {
     for (const PortDescription& port : catalog.find(step.spec.stage)->inputs) {
       const auto producers = step.inputs.find(port.name);
-      const bool is_of_data = producers != step.inputs.end() && producers->second.front() == kData;
+      const bool is_of_data =
+          producers != step.inputs.end() && producers->second.front() == kDataStep;
       if (!is_of_data || port.domain.empty() || port.domain == domain) continue;
       problems.push_back({step.spec.where,
                           step.spec.name + ": the stage " + step.spec.stage +

@@ -57,6 +57,9 @@ struct PlanRequest {
   bool force = false;  ///< nothing is kept (with `only` or `from`: from there on)
 };
 
+/// Stands where a step is named for what no step makes: the data set.
+inline constexpr const char* kDataStep = "data";
+
 /// The data fingerprint while nothing is imported yet: no step is kept then.
 inline constexpr const char* kUnknownData = "unknown";
 

@@ -36,12 +36,6 @@ std::vector<std::string> split_at_dots(const std::string& name) {
   return out;
 }
 
-std::string names_text(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 /// The names that `word` may stand for: the one that it is, or all that begin with it.
 std::vector<std::string> meant(const std::string& word, const std::vector<std::string>& names) {
   const std::string plain = plain_name(word);
@@ -62,11 +56,11 @@ void check_name(const Requirement& requirement, const std::string& kind, const s
   const std::string begin = "--require " + requirement.name + ": ";
   if (found.empty()) {
     problems.push_back({requirement.where, begin + "there is no " + kind + " \"" + word + "\"",
-                        names.empty() ? "there is none" : "there are " + names_text(names)});
+                        names.empty() ? "there is none" : "there are " + joined(names, ", ")});
   } else {
     problems.push_back({requirement.where,
                         begin + "more than one " + kind + " begins with \"" + word + "\"",
-                        names_text(found)});
+                        joined(found, ", ")});
   }
 }
 

@@ -108,7 +108,11 @@ std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,
   if (std::string best = word(read_json(run.folder / kSweepFile), "best"); has(best)) {
     return best;
   }
-  std::string out = figures.empty() ? "" : figures.back().model;
+  const auto last = std::find_if(figures.rbegin(), figures.rend(),
+                                 [](const Figure& figure) { return figure.headline > 0; });
+  std::string out = last != figures.rend() ? last->model
+                    : figures.empty()      ? ""
+                                           : figures.back().model;
   int most = 0;
   for (const StepRecord& step : run.steps) {
     const int speaks = catalog.speaks(step.stage);

@@ -26,7 +26,7 @@ std::vector<Figure> figures_of_step(const std::string& step, const std::filesyst
 std::string figure_text(const Figure& like, double value);
 
 /// The step whose figures speak for a run: the best of a sweep, else the first of the stage that
-/// speaks most, else the last one with figures; "" if there is none.
+/// speaks most, else the last one with figures for a headline, or with any; "" if there is none.
 std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,
                       const PluginCatalog& catalog);
 

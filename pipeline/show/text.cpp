@@ -102,6 +102,12 @@ std::string value_text(const nlohmann::json& value) {
   return out + "]";
 }
 
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
+  return out;
+}
+
 std::string nearest(const std::string& name, const std::vector<std::string>& candidates) {
   std::string best;
   std::size_t best_distance =

@@ -33,6 +33,9 @@ std::optional<double> finite_number(const std::string& text);
 /// As written, for messages: 0, "fast", [1, 2].
 std::string value_text(const nlohmann::json& value);
 
+/// "a, b, c" with ", " between them.
+std::string joined(const std::vector<std::string>& words, const std::string& between);
+
 /// The closest of `candidates` by edit distance; "" when none is close.
 std::string nearest(const std::string& name, const std::vector<std::string>& candidates);
 

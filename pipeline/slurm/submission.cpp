@@ -7,6 +7,7 @@
 
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/journal.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/secrets.h"
@@ -77,12 +78,6 @@ Submission read_submission(const json& in) {
 std::string job_number(const std::string& text) {
   const std::string number = text.substr(0, text.find_first_of(";\n"));
   return number.find_first_not_of("0123456789") == std::string::npos ? number : "";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
 }
 
 }  // namespace
@@ -207,7 +202,7 @@ std::string Submitter::take_back() {
   if (jobs_.empty()) return "nothing was submitted";
   std::vector<std::string> words = {"scancel"};
   words.insert(words.end(), jobs_.begin(), jobs_.end());
-  const std::string names = joined(std::exchange(jobs_, {}));
+  const std::string names = joined(std::exchange(jobs_, {}), " ");
   const auto answer = run_(words);
   if (answer && answer->exit_code == 0) return "cancelled what was submitted before: " + names;
   return "scancel failed; cancel what was submitted before by hand: scancel " + names;

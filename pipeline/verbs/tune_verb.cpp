@@ -22,143 +22,14 @@
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
+#include "pipeline/verbs/tune_values.h"
 
 namespace kdgat {
 namespace {
 
 using nlohmann::json;
 
-constexpr const char* kPublishedSweep = "example";  // without values of one's own
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-
-/// What was said beside the words of `kdgat run`.
-struct TuneWords {
-  std::string mode, metric, goal, devices;
-  int64_t samples = 20, first_rung = 1, eta = 3;
-  int64_t max_workers = 0;
-  double buffer = -1;  ///< GiB; -1 = not said
-  double model = 0;    ///< GiB; 0 = measured
-  bool is_auto = false;
-
-  void declare(CommandLine& line) {
-    line.value("--mode", mode);
-    line.value("--metric", metric);
-    line.value("--goal", goal);
-    line.value("--devices", devices);
-    whole(line, "--samples", samples);
-    whole(line, "--min-epochs", first_rung);
-    whole(line, "--eta", eta);
-    whole(line, "--max-workers", max_workers);
-    gibibytes(line, "--gpu-memory-buffer-gb,--gpu-buffer", buffer);
-    gibibytes(line, "--model-memory-gb,--model-memory", model);
-    line.flag("--auto-memory", is_auto);
-  }
-
- private:
-  static void whole(CommandLine& line, const std::string& name, int64_t& to) {
-    line.value(name, [&line, &to, name](const std::string& text) {
-      std::size_t end = 0;
-      try {
-        to = std::stoll(text, &end);
-      } catch (const std::exception&) {
-      }
-      if (end != text.size() || to < 1) line.problem(name + " is a whole number from 1 on");
-    });
-  }
-  static void gibibytes(CommandLine& line, const std::string& names, double& to) {
-    line.value(names, [&line, &to, names](const std::string& text) {
-      std::size_t end = 0;
-      try {
-        to = std::stod(text, &end);
-      } catch (const std::exception&) {
-      }
-      if (end != text.size() || !(to >= 0)) {
-        line.problem(names.substr(0, names.find(',')) + " is a number of GiB, 0 or more");
-      }
-    });
-  }
-};
-
-/// The values to try, taken out of what the words of `kdgat run` set.
-std::vector<Dimension> take_dimensions(ProfileRequest& profile, const PluginCatalog& catalog) {
-  const auto takes_list = [&catalog](const std::string& key) {
-    const std::string last = key.substr(key.rfind('.') + 1);
-    for (const auto& [name, plugin] : catalog.all()) {
-      const std::string own = own_option_name(plugin.options, last);
-      if (!own.empty()) return option_schema(plugin.options, own).value("type", "") == "array";
-    }
-    return false;
-  };
-  std::vector<Dimension> out;
-  std::vector<ProfileRequest::Override> rest;
-  for (const ProfileRequest::Override& one : profile.overrides) {
-    if (auto dimension = read_dimension(one.key, one.value, takes_list(one.key))) {
-      out.push_back(std::move(*dimension));
-    } else {
-      rest.push_back(one);
-    }
-  }
-  profile.overrides = std::move(rest);
-  return out;
-}
-
-/// Options that can be given several values, the first ones of a stage: "dropout, heads, lr, ...".
-std::string names_to_vary(const json& schema) {
-  constexpr std::size_t kShown = 12;
-  std::string out;
-  std::size_t count = 0;
-  for (const auto& [name, option] : schema.at("properties").items()) {
-    const std::string type = option.value("type", "");
-    const bool is_varied = type == "integer" || type == "number" || option.contains("enum");
-    if (!is_varied || option.value("x-runtime", false)) continue;
-    if (++count > kShown) return out + ", ...";
-    out += (out.empty() ? "" : ", ") + name;
-  }
-  return out;
-}
-
-constexpr const char* kValuesToTry = "\"lr=[0.001,0.01]\" or \"lr=log(1e-4,1e-2)\"";
-
-/// Without values to try and without a published sweep that fits: says what can be varied, and how.
-[[noreturn]] void refuse_without_values(const Profile& profile, const PluginCatalog& catalog) {
-  for (const StepSpec& step : profile.steps) {
-    const PluginDescription* plugin = catalog.find(step.stage);
-    if (plugin == nullptr || (!profile.only.empty() && step.name != profile.only)) continue;
-    const std::string names = names_to_vary(plugin->options);
-    if (names.empty()) continue;
-    throw Error(ExitCode::kUsage, "there is nothing to try: no option is given several values",
-                "add values, e.g. " + std::string(kValuesToTry) + "; " + step.name + " can vary " +
-                    names + "; all: kdgat config schema " + step.stage);
-  }
-  throw Error(ExitCode::kUsage, "there is nothing to try: no step has options that can be varied",
-              "see kdgat tune --help");
-}
-
-std::vector<TrialSpec> make_trials(TuneWords& words, const std::vector<Dimension>& dimensions,
-                                   int64_t seed) {
-  const auto has_range = [&] {
-    return std::any_of(dimensions.begin(), dimensions.end(),
-                       [](const Dimension& one) { return one.range.has_value(); });
-  };
-  if (words.mode.empty())
-    words.mode = dimensions.empty() ? kPublishedSweep : has_range() ? "random" : "grid";
-  std::vector<TrialSpec> published = published_trials(words.mode);
-  if (dimensions.empty()) return published;
-  if (words.mode == "grid") return grid_trials(dimensions);
-  if (words.mode == "random") return random_trials(dimensions, words.samples, seed);
-  if (words.mode == "asha") {
-    return has_range() ? random_trials(dimensions, words.samples, seed) : grid_trials(dimensions);
-  }
-  if (!published.empty()) {
-    throw Error(ExitCode::kUsage,
-                "--mode " + words.mode + " says what is tried, and " + dimensions.front().key +
-                    " does, too",
-                "with values of your own: --mode grid, random or asha");
-  }
-  throw Error(ExitCode::kUsage, "there is no mode " + words.mode,
-              suggestion(words.mode, {"grid", "random", "asha", "example", "architecture", "loss"},
-                         "kdgat tune --help"));
-}
 
 class TuneCommand {
  public:
@@ -166,7 +37,7 @@ class TuneCommand {
       : context_(context), command_(typed_line(context, "kdgat tune", words)) {
     RunOptions options = parse_run_options(
         context, words,
-        {"kdgat tune", [this](CommandLine& line, RunOptions&) { words_.declare(line); }});
+        {"kdgat tune", [this](CommandLine& line, RunOptions&) { flags_.declare(line); }});
     const std::vector<Dimension> dimensions = take_dimensions(options.profile, context.catalog);
     request_ = options.profile;
     if (request_.presets.empty() && !request_.config && request_.stage.empty() &&
@@ -177,9 +48,9 @@ class TuneCommand {
     }
     session_.emplace(context, std::move(options));
     const bool has_sweep =
-        words_.mode.empty() ? fits_published() : !published_trials(words_.mode).empty();
+        flags_.mode.empty() ? fits_published() : !published_trials(flags_.mode).empty();
     if (dimensions.empty() && !has_sweep) refuse_without_values(session_->profile, context.catalog);
-    specs_ = make_trials(words_, dimensions, session_->profile.seed);
+    specs_ = make_trials(flags_, dimensions, session_->profile.seed);
     choose_step();
     add_trials();
     choose_measure();
@@ -228,7 +99,7 @@ class TuneCommand {
     run->describe({{"command", command_},
                    {"device", session_->device},
                    {"threads", record_.threads},
-                   {"tune", words_.mode}});
+                   {"tune", flags_.mode}});
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code = carry_out(plan, data, *run);
@@ -332,32 +203,32 @@ class TuneCommand {
     SweepOptions& o = record_.options;
     const bool is_cpu = session.device == "cpu";
     const json& options = session.profile.steps.back().options.values;
-    o.mode = words_.mode;
-    o.metric = choose_metric(words_.metric, options);
+    o.mode = flags_.mode;
+    o.metric = choose_metric(flags_.metric, options);
     if (o.metric.rfind("test", 0) == 0) {
       throw Error(ExitCode::kUsage, "--metric " + o.metric + ": trials are chosen by validation",
                   "test data are used once, for the trial that was chosen");
     }
-    if (!words_.goal.empty() && words_.goal != "min" && words_.goal != "max") {
-      throw Error(ExitCode::kUsage, "--goal " + words_.goal + " is neither min nor max");
+    if (!flags_.goal.empty() && flags_.goal != "min" && flags_.goal != "max") {
+      throw Error(ExitCode::kUsage, "--goal " + flags_.goal + " is neither min nor max");
     }
     o.is_less_better =
-        words_.goal.empty() ? better_of(o.metric) == Better::kLess : words_.goal == "min";
+        flags_.goal.empty() ? better_of(o.metric) == Better::kLess : flags_.goal == "min";
     o.devices = {session.device};
-    if (!words_.devices.empty()) {
+    if (!flags_.devices.empty()) {
       o.devices.clear();
-      std::istringstream list(words_.devices);
+      std::istringstream list(flags_.devices);
       for (std::string name; std::getline(list, name, ',');) o.devices.push_back(name);
     }
     o.memory = static_cast<int64_t>(session.memory_limit());
     o.buffer =
-        static_cast<int64_t>((words_.buffer < 0 ? (is_cpu ? 0 : 2) : words_.buffer) * kGibibyte);
-    o.fixed_reservation = words_.is_auto ? 0 : static_cast<int64_t>(words_.model * kGibibyte);
-    if (words_.mode == "asha") o.first_rung = words_.first_rung;
-    o.eta = std::max<int64_t>(2, words_.eta);
+        static_cast<int64_t>((flags_.buffer < 0 ? (is_cpu ? 0 : 2) : flags_.buffer) * kGibibyte);
+    o.fixed_reservation = flags_.is_auto ? 0 : static_cast<int64_t>(flags_.model * kGibibyte);
+    if (flags_.mode == "asha") o.first_rung = flags_.first_rung;
+    o.eta = std::max<int64_t>(2, flags_.eta);
     record_.cores = session.machine.threads();
     record_.threads = std::max(1, session.profile.threads);
-    const auto workers = static_cast<std::size_t>(words_.max_workers);
+    const auto workers = static_cast<std::size_t>(flags_.max_workers);
     const auto by_cores = static_cast<std::size_t>(std::max(1, record_.cores / record_.threads));
     o.at_once = workers > 0 ? workers : is_cpu ? by_cores : 0;
   }
@@ -416,7 +287,7 @@ class TuneCommand {
 
   Context& context_;
   std::string command_;
-  TuneWords words_;
+  TuneFlags flags_;
   ProfileRequest request_;
   std::optional<RunSession> session_;
   std::vector<TrialSpec> specs_;
@@ -435,12 +306,9 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
   line.word(name);
   line.value("--root", root);
   line.value("--simulate", size);
-  line.value("--copies",
-             [&](const std::string& text) { copies = std::max(1, std::atoi(text.c_str())); });
-  line.value("--gpu-memory-buffer-gb,--gpu-buffer",
-             [&](const std::string& text) { buffer = std::atof(text.c_str()); });
-  line.value("--model-memory-gb,--model-memory",
-             [&](const std::string& text) { model = std::atof(text.c_str()); });
+  whole_number(line, "--copies", copies);
+  gibibytes(line, "--gpu-memory-buffer-gb,--gpu-buffer", buffer);
+  gibibytes(line, "--model-memory-gb,--model-memory", model);
   line.parse(words);
   if (name.empty()) {
     throw Error(ExitCode::kUsage, "kdgat tune show needs a run",

@@ -72,10 +72,12 @@ Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::stri
       if (std::find(methods_.begin(), methods_.end(), one.method) == methods_.end()) {
         methods_.push_back(one.method);
       }
+      if (one.is_ablated) ablated_.insert(one.method);
     }
   }
-  std::stable_partition(methods_.begin(), methods_.end(),
-                        [this](const std::string& method) { return is_model(method); });
+  std::stable_partition(methods_.begin(), methods_.end(), [this](const std::string& method) {
+    return is_model(method) || ablated_.contains(method);
+  });
   Groups parts, kinds;
   for (const JudgedLog& log : logs) {
     parts[log.part].push_back(&log);
@@ -125,7 +127,8 @@ void Comparison::compare(const std::string& part, const JudgedLogs& logs,
                          const std::string& model) {
   std::vector<std::pair<double, std::string>> better;
   for (const std::string& method : methods_) {
-    if (is_model(method) || !metrics_.at("parts").at(part).contains(method)) continue;
+    if (is_model(method) || ablated_.contains(method)) continue;
+    if (!metrics_.at("parts").at(part).contains(method)) continue;
     // On windows that both judged: a profile of a log's own beginning leaves some out.
     const double theirs = f1_where(logs, method, model), own = f1_where(logs, model, method);
     if (theirs > own) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ class Comparison {
   const ResultTable& more() const { return more_; }
   const ResultTable& kinds() const { return kinds_; }
 
-  /// The models, and all methods, models first.
+  /// The models, and all methods: models first, those that are ablated among them.
   const std::vector<std::string>& models() const { return models_; }
   const std::vector<std::string>& methods() const { return methods_; }
   bool is_model(const std::string& method) const;
@@ -53,6 +54,7 @@ class Comparison {
   void list_suspects(const std::vector<JudgedLog>& logs, const Groups& parts);
 
   std::vector<std::string> models_, methods_;
+  std::set<std::string> ablated_;  ///< methods, see Verdicts
   nlohmann::json metrics_;
   ResultTable main_, more_, kinds_;
   std::vector<std::string> shortfalls_, notes_;

@@ -21,6 +21,8 @@ struct Verdicts {
   /// Scores are log-odds: alarms merge within the deadband that a budget counts by (alarms.h). Else
   /// windows are merged that are flagged near one another.
   bool log_odds = false;
+  /// Of a model whose input was changed on purpose: shown beside it, and held against no other.
+  bool is_ablated = false;
 };
 
 struct JudgedLog {

@@ -30,21 +30,20 @@ Beside::Beside(const train::Data& data, const Request& request, const Host& host
   if (held.is_number()) options_.val_fraction = held;
 }
 
-void Beside::add(const std::string& model, const Predictions& p, double threshold) {
+void Beside::add(const std::string& model, const Predictions& p, double threshold,
+                 bool is_ablated) {
   if (logs_.empty()) return;
-  const auto verdicts = [&](const Place& place, const std::string& method, double above) {
-    detector::Verdicts out{method, {}, above, false};
-    for (const std::size_t i : place.positions) out.scores.push_back(p.raw[i]);
-    return out;
-  };
-  const std::string calibrated = model + " calibrated";
   for (const Place& place : places(p)) {
     std::vector<detector::Verdicts>& said = said_of(p.name(), place.log, windows_of(p, place));
-    said.push_back(verdicts(place, model, threshold));
-    list(model);
+    const auto say = [&](const std::string& method, double above) {
+      detector::Verdicts& verdicts =
+          said.emplace_back(detector::Verdicts{method, {}, above, /*log_odds=*/false, is_ablated});
+      for (const std::size_t i : place.positions) verdicts.scores.push_back(p.raw[i]);
+      if (!is_ablated) list(method);
+    };
+    say(model, threshold);
     if (p.files.empty()) continue;
-    said.push_back(verdicts(place, calibrated, threshold_of(p, static_cast<int32_t>(place.log))));
-    list(calibrated);
+    say(model + " calibrated", threshold_of(p, static_cast<int32_t>(place.log)));
   }
 }
 

@@ -30,7 +30,14 @@ class Beside {
 
   /// A test part by one model; `threshold` on the scale of Predictions::raw. Where the part is
   /// calibrated the model counts once more, by the thresholds of the files.
-  void add(const std::string& model, const Predictions& p, double threshold);
+  void add(const std::string& model, const Predictions& p, double threshold) {
+    add(model, p, threshold, false);
+  }
+  /// The same of a model whose input was changed on purpose: it stands in the tables, and nothing is
+  /// held against it.
+  void add_ablated(const std::string& model, const Predictions& p, double threshold) {
+    add(model, p, threshold, true);
+  }
 
   /// A detector on the test logs of which `is_wanted` says so of the part; on the windows that the
   /// models scored, or on all where there is no model. Throws Error(kData) on a store without frames.
@@ -43,6 +50,8 @@ class Beside {
   void finish(StageResult& result);
 
  private:
+  void add(const std::string& model, const Predictions& p, double threshold, bool is_ablated);
+
   struct Place {
     std::size_t log;                     ///< of logs_
     std::vector<std::size_t> positions;  ///< in the part, in the order of rows

@@ -7,9 +7,11 @@
 #include <memory>
 #include <set>
 
+#include "evaluate/ablation.h"
 #include "evaluate/beside.h"
 #include "evaluate/report.h"
 #include "file/safetensors.h"
+#include "graph/rewire.h"
 #include "kdgat/atomic_file.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
@@ -94,20 +96,23 @@ class Evaluation {
         request_(request),
         host_(host),
         report_(source_names(data.store)),
-        beside_(data, request, host) {}
+        beside_(data, request, host),
+        ablation_(data.store.source_of()) {}
 
   void add(const Model& model) {
-    Predictions& val = score(model, "val");
+    const std::size_t first = predictions_.size();
+    Predictions& val = score(model, "val", Edges::kAsTheyAre);
     const ModelFacts facts = decide(model, val);
     report_.add(facts);
     judge(val, facts);
     for (const auto& [part, ids] : data_.split.parts) {
       if (part.rfind("test", 0) != 0 || ids.empty() || !is_wanted(part)) continue;
-      Predictions& p = score(model, part);
+      Predictions& p = score(model, part, Edges::kAsTheyAre);
       if (contains_one(p.name(), options_.calibrate)) calibrate(p, facts);
       judge(p, facts);
       beside_.add(model.step, p, on_raw_scale(p, facts.decision.threshold));
     }
+    if (options_.ablate == "structure") add_rewired(model, facts, first);
   }
 
   void add(const std::string& step, const detector::DetectorModel& detector) {
@@ -116,6 +121,7 @@ class Evaluation {
 
   /// What was noticed in the data, each cause once for all models and files that it concerns.
   void tell() const {
+    for (const std::string& sentence : ablation_.sentences()) host_.log("info", sentence);
     for (const auto& [what, steps] : warnings_) host_.log("warning", listed(steps) + ": " + what);
     if (uncalibrated_.empty()) return;
     host_.log("warning", listed({uncalibrated_.begin(), uncalibrated_.end()}) + ": fewer than " +
@@ -127,6 +133,7 @@ class Evaluation {
   json result() {
     StageResult out = report_.result();
     beside_.finish(out);
+    ablation_.finish(out);
     return out;
   }
 
@@ -148,21 +155,49 @@ class Evaluation {
   }
 
  private:
+  enum class Edges { kAsTheyAre, kRewired };
+
+  /// The parts of a model, which begin at `first`, once more with rewired edges: windows, files and
+  /// thresholds are the same, only the edges differ.
+  void add_rewired(const Model& model, ModelFacts facts, std::size_t first) {
+    facts.step += kRewired;
+    facts.is_ablated = true;
+    report_.add(facts);
+    const std::size_t end = predictions_.size();
+    for (std::size_t i = first; i < end; ++i) {
+      const Predictions& whole = predictions_[i].second;
+      Predictions& p = score(model, whole.part, Edges::kRewired);
+      p.files = whole.files;
+      p.file_threshold = whole.file_threshold;
+      decide_by_file(p);
+      judge(p, facts);
+      if (!p.is_val()) {
+        beside_.add_ablated(facts.step, p, on_raw_scale(p, facts.decision.threshold));
+      }
+      ablation_.add(model.step, whole, p);
+    }
+  }
+
   bool is_wanted(const std::string& part) const {
     const std::vector<std::string>& wanted = options_.parts;
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), part) != wanted.end();
   }
 
-  Predictions& score(const Model& model, const std::string& part) {
-    Predictions& p = predictions_.emplace_back(model.step, Predictions()).second;
+  Predictions& score(const Model& model, const std::string& part, Edges edges) {
+    const bool is_rewired = edges == Edges::kRewired;
+    const std::string step = model.step + (is_rewired ? kRewired : "");
+    Predictions& p = predictions_.emplace_back(step, Predictions()).second;
     p.part = part;
     p.graph = data_.part(part);
     p.label = data_.labels(p.graph);
-    const std::string name = model.step + "/" + part;
+    const std::string name = step + "/" + part;
     const auto total = static_cast<int64_t>(p.graph.size());
     p.raw = train::score_all(
         data_.store, p.graph, model.scorer->with_edge_attr(),
-        [&](const graph::GraphBatch& batch) { return model.scorer->raw_score(batch); },
+        [&](graph::GraphBatch& batch) {
+          if (is_rewired) graph::rewire(batch, static_cast<uint64_t>(request_.seed));
+          return model.scorer->raw_score(batch);
+        },
         [&](int64_t done) {
           const ExitCode code = host_.cancelled();
           if (code != ExitCode::kOk) throw Error(code, "stopped while scoring " + name);
@@ -176,7 +211,7 @@ class Evaluation {
 
   /// A model that brings a fixed threshold keeps it; else validation alone chooses.
   ModelFacts decide(const Model& model, const Predictions& val) {
-    ModelFacts out{model.step, model.parameters, {}, 0, 0};
+    ModelFacts out{model.step, model.parameters, {}, 0, 0, false};
     std::vector<float> scores;
     std::vector<int64_t> labels;
     for (const std::size_t i : judged(val)) {
@@ -205,7 +240,6 @@ class Evaluation {
   /// Each file is another vehicle or drive: each gets a threshold of its own.
   void calibrate(Predictions& p, const ModelFacts& facts) {
     p.files = train::by_file(data_, p.graph, options_.calibration_windows);
-    p.calibrated.resize(p.graph.size());
     for (const train::FileWindows& file : p.files) {
       std::vector<float> benign;
       for (const std::size_t i : file.prefix) benign.push_back(p.raw[i]);
@@ -214,9 +248,18 @@ class Evaluation {
       if (benign.empty()) {
         uncalibrated_.insert(data_.store.sources()[static_cast<std::size_t>(file.source)].path);
       }
-      for (const std::size_t i : file.prefix) p.calibrated[i] = -1;
-      for (const std::size_t i : file.rest) p.calibrated[i] = p.raw[i] > threshold ? 1 : 0;
       p.file_threshold.push_back(threshold);
+    }
+    decide_by_file(p);
+  }
+
+  /// By the thresholds of the files, where there are any.
+  static void decide_by_file(Predictions& p) {
+    if (!p.files.empty()) p.calibrated.resize(p.graph.size());
+    for (std::size_t f = 0; f < p.files.size(); ++f) {
+      const double threshold = p.file_threshold[f];
+      for (const std::size_t i : p.files[f].prefix) p.calibrated[i] = -1;
+      for (const std::size_t i : p.files[f].rest) p.calibrated[i] = p.raw[i] > threshold ? 1 : 0;
     }
   }
 
@@ -234,6 +277,7 @@ class Evaluation {
   std::deque<std::pair<std::string, Predictions>> predictions_;  // references stay valid
   Report report_;
   Beside beside_;
+  Ablation ablation_;
   std::map<std::string, std::vector<std::string>> warnings_;  ///< steps, by what is wrong
   std::set<std::string> uncalibrated_;                        ///< files
 };

@@ -15,7 +15,7 @@ struct Evaluate {
   /// the part, "<step>/<part>/graph" (I64, index in the store), "/score" (F32), "/label" (I64, -1 =
   /// none) and "/prediction" (I64); for a calibrated part also "/calibrated" (I64, the prediction
   /// by the threshold of its file, -1 = the window was used to find that); and Report::curves() as
-  /// curves.json.
+  /// curves.json. With `ablate` each step is there once more, as "<step> rewired".
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 

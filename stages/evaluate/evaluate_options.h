@@ -15,6 +15,7 @@ struct EvaluateOptions {
   std::vector<std::string> calibrate = {"unknown_vehicle"};
   int64_t calibration_windows = 0;
   double false_alarms = 0.001;
+  std::string ablate = "none";
 
   static auto table() {
     using O = EvaluateOptions;
@@ -35,7 +36,11 @@ struct EvaluateOptions {
             .range(0, 1e9),
         field("false_alarms", &O::false_alarms,
               "Share of benign windows that a calibrated threshold may take for attacks.")
-            .range(1e-9, 0.5)};
+            .range(1e-9, 0.5),
+        field("ablate", &O::ablate,
+              "structure: each model of graphs is judged once more, on the same windows with edges "
+              "rewired at random; says whether the graph matters.")
+            .choices({"none", "structure"})};
   }
 };
 

@@ -139,6 +139,7 @@ double on_raw_scale(const Predictions& p, double threshold) {
 
 void Report::add(const ModelFacts& model) {
   model_ = model;
+  if (model.is_ablated) ablated_.insert(model.step);
   models_.push_back({model.step, model.parameters, format_number("%.4g", model.decision.threshold),
                      model.decision.from});
 }
@@ -232,6 +233,11 @@ StageResult Report::result() const {
   StageResult out;
   out.metrics = metrics_;
   out.figures = evaluation_figures(metrics_, kJudged);
+  for (Figure& figure : out.figures) {
+    if (!ablated_.contains(figure.model)) continue;
+    figure.headline = 0;
+    figure.is_tile = false;
+  }
   out.table = ResultTable{{"part", "model"}, grouped(rows_)};
   for (const Judged& one : kJudged) out.table->columns.emplace_back(one.label);
   out.tables = std::move(tables);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct ModelFacts {
   Decision decision;
   double val_threshold = 0;  ///< what validation would choose
   double youden_j = 0;       ///< there
+  /// Its input was changed on purpose: its figures are listed and speak for nothing.
+  bool is_ablated = false;
 };
 
 /// Positions of a part whose graphs have a label and were not used to find a threshold.
@@ -76,6 +79,7 @@ class Report {
   nlohmann::json curves_ = nlohmann::json::object();
   std::vector<Row> rows_, calibrated_rows_;
   std::vector<nlohmann::json> models_;
+  std::set<std::string> ablated_;
 };
 
 }  // namespace kdgat::evaluate

@@ -7,10 +7,10 @@
 
 namespace kdgat::train {
 
-void for_batches(
-    const graph::GraphStore& store, const std::vector<int64_t>& ids, bool with_edge_attr,
-    const std::function<void(const graph::GraphBatch&, std::span<const int64_t>)>& visit,
-    int64_t graphs) {
+void for_batches(const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                 bool with_edge_attr,
+                 const std::function<void(graph::GraphBatch&, std::span<const int64_t>)>& visit,
+                 int64_t graphs) {
   graph::GraphBatch batch;
   auto most = static_cast<std::size_t>(std::clamp<int64_t>(graphs, 1, kScoreGraphs));
   for (std::size_t at = 0; at < ids.size();) {
@@ -34,13 +34,13 @@ void for_batches(
 
 std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
                              bool with_edge_attr,
-                             const std::function<torch::Tensor(const graph::GraphBatch&)>& score,
+                             const std::function<torch::Tensor(graph::GraphBatch&)>& score,
                              const std::function<void(int64_t done)>& progress, int64_t graphs) {
   std::vector<float> out;
   out.reserve(ids.size());
   for_batches(
       store, ids, with_edge_attr,
-      [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
+      [&](graph::GraphBatch& batch, std::span<const int64_t>) {
         const torch::Tensor scores = score(batch).contiguous();
         const float* data = scores.const_data_ptr<float>();
         out.insert(out.end(), data, data + scores.numel());

@@ -207,6 +207,9 @@ TEST_CASE("what was meant is said where it can be told", "[cli][config]") {
   hears("run evaluate -n", 2,
         {"is made by no step before it", "must be one of autoencoder, classifier",
          "e.g. kdgat run --preset smoke"});
+  hears("tune show 01JD --simulate 16GiB --copies many --gpu-buffer=-1", 2,
+        {"--copies is a whole number from 1 on",
+         "--gpu-memory-buffer-gb is a number of GiB, 0 or more"});
   hears("config show two.yaml", 2,
         {"two.yaml:1: unknown preset vgae student", "did you mean preset: [vgae, student]?"});
   hears("config show --preset 'vgae student'", 2, {"did you mean --preset vgae,student?"});

@@ -94,9 +94,9 @@ inline void write_training(const std::filesystem::path& step, int epochs, double
   write_text(step / "log.txt", "2026-03-01 18:04:01 info 64 graphs in 4 batches\n");
 }
 
-/// What evaluate leaves of a model on validation and one test part; without curves as an older one.
-inline void write_evaluation(const std::filesystem::path& step, const std::string& model,
-                             bool with_curves = true) {
+/// What evaluate leaves of models on validation and one test part; without curves as an older one.
+inline void write_evaluation(const std::filesystem::path& step,
+                             const std::vector<std::string>& models, bool with_curves = true) {
   using nlohmann::json;
   const auto part = [](double f1) {
     return json{{"core",
@@ -109,16 +109,25 @@ inline void write_evaluation(const std::filesystem::path& step, const std::strin
                   {"threshold_from", "fixed"},
                   {"n_samples", 1000}}}};
   };
-  json metrics = {{model, part(0.8381)}};
-  metrics["test"][model]["test_01"] = part(0.7261);
-  write_text(step / "metrics.json", metrics.dump());
-  const json table = {{"columns", {"part", "model", "F1"}}, {"rows", {{"val", model, "0.838"}}}};
-  write_text(step / "step.json", json{{"result", {{"table", table}}}}.dump());
-  if (!with_curves) return;
   const json curve = {{"tp", {50, 90, 100}},
                       {"fp", {0, 10, 900}},
                       {"counts", {{"tp", 90}, {"fp", 10}, {"fn", 10}, {"tn", 890}}}};
-  write_text(step / "curves.json", json{{model, {{"val", curve}, {"test_01", curve}}}}.dump());
+  json metrics, rows, curves;
+  for (const std::string& model : models) {
+    metrics[model] = part(0.8381);
+    metrics["test"][model]["test_01"] = part(0.7261);
+    rows.push_back({"val", model, "0.838"});
+    curves[model] = {{"val", curve}, {"test_01", curve}};
+  }
+  write_text(step / "metrics.json", metrics.dump());
+  const json table = {{"columns", {"part", "model", "F1"}}, {"rows", rows}};
+  write_text(step / "step.json", json{{"result", {{"table", table}}}}.dump());
+  if (with_curves) write_text(step / "curves.json", curves.dump());
+}
+
+inline void write_evaluation(const std::filesystem::path& step, const std::string& model,
+                             bool with_curves = true) {
+  write_evaluation(step, std::vector{model}, with_curves);
 }
 
 }  // namespace kdgat::test

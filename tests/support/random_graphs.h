@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graph/graph_store.h"
 #include "graph/random.h"
@@ -82,6 +84,13 @@ inline graph::GraphStore random_store(const std::filesystem::path& path,
                                       const RandomGraphs& wanted = {}) {
   graph::write_graph_store(path, random_graphs(wanted));
   return graph::GraphStore::open(path);
+}
+
+/// The numbers of all graphs of a store, ascending.
+inline std::vector<int64_t> all_ids(const graph::GraphStore& store) {
+  std::vector<int64_t> ids(static_cast<std::size_t>(store.graphs()));
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
 }
 
 }  // namespace kdgat::test

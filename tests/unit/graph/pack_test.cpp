@@ -1,7 +1,6 @@
 #include "graph/pack.h"
 
 #include <catch2/catch.hpp>
-#include <numeric>
 
 #include "graph/random.h"
 #include "support/command.h"
@@ -10,14 +9,9 @@
 namespace kdgat::graph {
 namespace {
 
+using test::all_ids;
 using test::random_store;
 using test::RandomGraphs;
-
-std::vector<int64_t> all_ids(const GraphStore& store) {
-  std::vector<int64_t> ids(static_cast<std::size_t>(store.graphs()));
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
 
 /// Compares with the plainest way to say what a batch holds.
 void check_batch(const GraphStore& store, const std::vector<int64_t>& ids, bool with_edge_attr,

@@ -132,6 +132,18 @@ TEST_CASE("verdicts that begin later are of the last windows", "[detector]") {
   CHECK(log.find("other") == nullptr);
 }
 
+TEST_CASE("an ablated model stands beside its own and is held against nothing", "[detector]") {
+  JudgedLog log = judged_log("part/DoS-a.csv", {0, 0, 1, 0}, {0, 1, 1, 0});
+  log.said.push_back({"rule", {0, 1, 1, 0}, 0.5, false});
+  log.said.push_back({"model rewired", {0, 0, 1, 0}, 0.5, false, true});
+  const Comparison one({log}, {"model"}, {});
+  CHECK(one.methods() == std::vector<std::string>{"model", "model rewired", "rule"});
+  CHECK(one.shortfalls().empty());  // its F1 is the highest
+  CHECK(one.metrics().at("parts").at("part").at("model rewired").at("f1") == 1);
+  CHECK(one.main().rows.at(1).at(1) == "model rewired");
+  CHECK_FALSE(one.is_model("model rewired"));
+}
+
 TEST_CASE("a comparison names what is better, on windows that both judged", "[detector]") {
   JudgedLog log = judged_log("part/DoS-a.csv", {0, 0, 1, 0}, {0, 1, 1, 0});
   log.said.push_back({"late", {1, 0}, 0.5, false});  // no better where it says anything

@@ -102,6 +102,35 @@ TEST_CASE("evaluate judges baselines on the windows of its models", "[stages]") 
   CHECK(result.value("summary", "") == "");
 }
 
+TEST_CASE("models on rewired graphs stand between their models and the baselines", "[stages]") {
+  const LogStore data(known_and_new());
+  test::FakeHost fake;
+  classifier::Classifier::run(test::small_classifier(), request_of(data, "gat"), fake.host);
+  evaluate::EvaluateOptions options;
+  options.ablate = "structure";
+  const json result = judged_models(data, {"gat"}, fake, options);
+  const json& metrics = result.at("metrics");
+  for (const auto& [part, methods] : metrics.at("baselines").at("parts").items()) {
+    INFO(part);
+    const json& core = metrics.at("test").at("gat rewired").at(part).at("core");
+    for (const char* name : {"n_samples", "f1", "auc"}) {
+      CHECK(methods.at("gat rewired").at(name).get<double>() ==
+            Approx(core.at(name).get<double>()).margin(1e-12));
+    }
+    CHECK(core.at("auc").get<double>() ==
+          Approx(metrics.at("rewired").at(part).at("gat").at("auc_rewired")));
+    CHECK(methods.contains("gat rewired calibrated") == methods.contains("gat calibrated"));
+  }
+  const json& rows = result.at("tables").at(2).at("rows");
+  CHECK(rows.at(0).at(1) == "gat");
+  CHECK(rows.at(1).at(1) == "gat rewired");
+  CHECK_THAT(fake.log, !Contains("F1 than gat rewired"));
+  // Two files of a known vehicle give an interval, one of a new one does not.
+  CHECK(metrics.at("rewired").at("test_01_known").at("gat").at("lost_low").is_number());
+  CHECK(metrics.at("rewired").at("test_02_unknown_vehicle").at("gat").at("lost_low").is_null());
+  CHECK_THAT(fake.log, Contains("one file, which says nothing of others"));
+}
+
 TEST_CASE("evaluate says why there are no baselines", "[stages]") {
   test::FakeHost fake;
   SECTION("graphs overlap") {

@@ -163,6 +163,23 @@ TEST_CASE("a run without any result is shown as far as it came", "[report]") {
              Contains("run.json:1: not valid JSON"));
 }
 
+TEST_CASE("variants of a model stand below it", "[report]") {
+  const ScratchFolder root;
+  const fs::path run =
+      write_run(root.path(), "set", kId,
+                {step_state("gat", "classifier"), step_state("vgae", "autoencoder"),
+                 step_state("gat small", "classifier"), step_state("evaluate", "evaluate")});
+  write_evaluation(run / "evaluate",
+                   {"gat", "gat rewired", "gat small", "gat small rewired", "gate", "vgae"});
+  std::vector<std::string> models;
+  for (const Detection& one : detections(read_report(run, PluginCatalog()))) {
+    if (one.part == "val") models.push_back(one.model);
+  }
+  CHECK(models ==
+        std::vector<std::string>{"gat", "gat rewired", "vgae", "gat small", "gat small rewired"});
+  CHECK_THAT(page_of({run}), Contains("gat rewired at its threshold 0.5: recall 0.900"));
+}
+
 TEST_CASE("an older run says that it recorded no curves", "[report]") {
   const ScratchFolder root;
   const fs::path run = good_run(root.path());

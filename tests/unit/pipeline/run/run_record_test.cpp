@@ -105,6 +105,21 @@ TEST_CASE("a run's figures are those of its best judge", "[runs]") {
   CHECK(headline(read_run(write_run(root.path(), "set", kSecond, {})), catalog) == "");
 }
 
+TEST_CASE("a figure that is kept out of headlines does not speak for a run", "[runs]") {
+  const ScratchFolder root;
+  const fs::path run = write_run(root.path(), "set", kFirst, {step_state("evaluate", "evaluate")});
+  const auto figure = [](const char* model, double value, int headline) {
+    return json{{"model", model}, {"part", "val"}, {"name", "f1"},        {"value", value},
+                {"label", "F1"},  {"place", 1},    {"headline", headline}};
+  };
+  write_text(run / "evaluate" / "metrics.json",
+             json{{"figures", {figure("gat", 0.8, 1), figure("gat rewired", 0.5, 0)}}}.dump());
+  const std::vector<Figure> all = figures(read_run(run));
+  REQUIRE(all.size() == 2);
+  CHECK(all.back().model == "gat rewired");
+  CHECK(headline(read_run(run), PluginCatalog()) == "F1 0.800  gat, val");
+}
+
 TEST_CASE("runs differ in options, data, steps and threads", "[runs]") {
   const ScratchFolder root;
   const fs::path a =
