@@ -22,8 +22,7 @@ const DetectorRun& rule_run() {
 TEST_CASE("k of n windows: run, score and a pipe decide the same", "[score][detector][cli]") {
   const DetectorRun& t = rule_run();
   CHECK(json::parse(read_text(t.model())).at("alarm") == json{{"windows", 2}, {"of", 3}});
-  const std::vector<Row> judged =
-      table_of(read_text(t.run / "detector" / "windows.csv"));
+  const std::vector<Row> judged = table_of(read_text(t.run / "detector" / "windows.csv"));
   for (const std::string log : {kKnownLog, kStrangeLog}) {
     INFO(log);
     const std::vector<Row> rows = table_of(t.score(log + t.named()).out);
@@ -37,9 +36,9 @@ TEST_CASE("k of n windows: run, score and a pipe decide the same", "[score][dete
       CHECK(std::stod(line->at("score")) == Approx(std::stod(row.at("score"))).margin(1e-4));
       CHECK(line->at("decision") == (row.at("flagged") == "1" ? "attack" : "benign"));
     }
-    const CommandResult piped = run_shell("cat " + log + " | " + kdgat_word() +
-                                              " score - --calibrate 40" + t.named(),
-                                          t.scratch.path());
+    const CommandResult piped =
+        run_shell("cat " + log + " | " + kdgat_word() + " score - --calibrate 40" + t.named(),
+                  t.scratch.path());
     CHECK(table_of(piped.out) == rows);
   }
 }
@@ -73,8 +72,8 @@ TEST_CASE("k of n windows: why tells a window from what flags it", "[why][cli]")
     CHECK_FALSE(one.at("reasons").empty());
   }
   CHECK_THAT(t.kdgat(why).out, Catch::Matches("(.|\n)*: score -?[0-9.]+ alone; [0-9.]+ by 2 of the "
-                                             "last 3 windows, flagged above 0(.|\n)*") &&
-                                  Catch::Contains("the window alone"));
+                                              "last 3 windows, flagged above 0(.|\n)*") &&
+                                   Catch::Contains("the window alone"));
 }
 
 TEST_CASE("k of n windows: an adapted detector keeps its rule", "[adapt][cli]") {
@@ -97,6 +96,7 @@ TEST_CASE("k of n windows: more than there are ends with 2", "[cli]") {
     CHECK(said.exit_code == 2);
     CHECK_THAT(said.err, Catch::Contains("windows can never be flagged"));
   }
-  const CommandResult none = t.kdgat("run --preset detector --data logs alarm_windows=0 alarm_of=0");
+  const CommandResult none =
+      t.kdgat("run --preset detector --data logs alarm_windows=0 alarm_of=0");
   CHECK(none.exit_code == 2);
 }

@@ -19,8 +19,7 @@ constexpr double kNormEpsilon = 1e-5;
 /// The channels of l, [N,u,m].
 at::Tensor part_of(const at::Tensor& x, const Irreps& irreps, std::size_t l) {
   const int64_t m = Irreps::components(l);
-  return x.narrow(1, irreps.offset(l), irreps.mul[l] * m)
-      .reshape({x.size(0), irreps.mul[l], m});
+  return x.narrow(1, irreps.offset(l), irreps.mul[l] * m).reshape({x.size(0), irreps.mul[l], m});
 }
 
 }  // namespace
@@ -41,10 +40,9 @@ at::Tensor IrrepsLinearImpl::forward(const at::Tensor& x) {
       parts.push_back(at::zeros({x.size(0), out * Irreps::components(l)}, x.options()));
       continue;
     }
-    const at::Tensor w = weight.narrow(0, first, in * out).view({in, out}) /
-                         std::sqrt(static_cast<double>(in));
-    parts.push_back(
-        at::matmul(part_of(x, in_, l).transpose(1, 2), w).transpose(1, 2).flatten(1));
+    const at::Tensor w =
+        weight.narrow(0, first, in * out).view({in, out}) / std::sqrt(static_cast<double>(in));
+    parts.push_back(at::matmul(part_of(x, in_, l).transpose(1, 2), w).transpose(1, 2).flatten(1));
     first += in * out;
   }
   return at::cat(parts, 1);
@@ -65,13 +63,11 @@ at::Tensor gate(const at::Tensor& x, const Irreps& irreps) {
   const Irreps gated = irreps.gated();
   const at::Tensor gates =
       kSigmoid * at::sigmoid(x.narrow(1, irreps.mul[0], irreps.mul[1] + irreps.mul[2]));
-  const at::Tensor vectors =
-      part_of(x, gated, 1) * gates.narrow(1, 0, irreps.mul[1]).unsqueeze(2);
+  const at::Tensor vectors = part_of(x, gated, 1) * gates.narrow(1, 0, irreps.mul[1]).unsqueeze(2);
   const at::Tensor tensors =
       part_of(x, gated, 2) * gates.narrow(1, irreps.mul[1], irreps.mul[2]).unsqueeze(2);
-  return at::cat({kSilu * at::silu(x.narrow(1, 0, irreps.mul[0])), vectors.flatten(1),
-                  tensors.flatten(1)},
-                 1);
+  return at::cat(
+      {kSilu * at::silu(x.narrow(1, 0, irreps.mul[0])), vectors.flatten(1), tensors.flatten(1)}, 1);
 }
 
 IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps) : irreps_(irreps) {
@@ -81,9 +77,8 @@ IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps) : irreps_(irreps) {
 
 at::Tensor IrrepsNormImpl::forward(const at::Tensor& x) {
   const int64_t scalars = irreps_.mul[0];
-  std::vector<at::Tensor> parts = {at::layer_norm(x.narrow(1, 0, scalars), {scalars},
-                                                  weight.narrow(0, 0, scalars), bias,
-                                                  kNormEpsilon)};
+  std::vector<at::Tensor> parts = {at::layer_norm(
+      x.narrow(1, 0, scalars), {scalars}, weight.narrow(0, 0, scalars), bias, kNormEpsilon)};
   int64_t first = scalars;
   for (std::size_t l = 1; l < 3; ++l) {
     if (irreps_.mul[l] == 0) continue;
@@ -119,8 +114,8 @@ at::Tensor radial_basis(const at::Tensor& distance, int64_t count, double r) {
   const at::Tensor n = at::arange(1, count + 1, d.options());
   const at::Tensor u = d / r;
   // Value, slope and curvature are 0 at the cutoff.
-  const at::Tensor cut = at::where(u < 1, 1 - 28 * u.pow(6) + 48 * u.pow(7) - 21 * u.pow(8),
-                                   at::zeros_like(u));
+  const at::Tensor cut =
+      at::where(u < 1, 1 - 28 * u.pow(6) + 48 * u.pow(7) - 21 * u.pow(8), at::zeros_like(u));
   const at::Tensor waves = std::sqrt(2 / r) * at::sin(n * std::numbers::pi * u) / d;
   return (waves * cut).to(distance.scalar_type());
 }

@@ -18,7 +18,8 @@ constexpr double kTermWeight = 0.333;  // of angles, dihedrals and pairs at the 
 
 /// Mean of rows at `index`, of `nodes`; 0 where there is none.
 at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t nodes) {
-  const at::Tensor sums = at::zeros({nodes, rows.size(1)}, rows.options()).index_add(0, index, rows);
+  const at::Tensor sums =
+      at::zeros({nodes, rows.size(1)}, rows.options()).index_add(0, index, rows);
   const at::Tensor counts = at::bincount(index, {}, nodes).clamp_min(1).to(rows.scalar_type());
   return sums / counts.unsqueeze(1);
 }
@@ -53,9 +54,9 @@ std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const
     std::copy(y.begin(), y.end(), harmonic.data_ptr<double>() + e * kHarmonics);
     distance.data_ptr<double>()[e] = length;
   }
-  const at::Tensor order = at::from_blob(const_cast<int32_t*>(sorted.origin.data()),
-                                         {sorted.edges()}, at::kInt)
-                               .to(at::kLong);
+  const at::Tensor order =
+      at::from_blob(const_cast<int32_t*>(sorted.origin.data()), {sorted.edges()}, at::kInt)
+          .to(at::kLong);
   const auto type = attr.scalar_type();
   out->harmonics = harmonic.to(type);
   out->radial = at::cat({radial_basis(distance, config.radial_basis, config.r_max).to(type),
@@ -67,9 +68,9 @@ std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const
 MessagePassingImpl::MessagePassingImpl(const PocketConfig& config, int64_t attributes, bool bonded)
     : irreps_(config.hidden) {
   linear_in = register_module("linear_in", IrrepsLinear(irreps_, irreps_));
-  radial_mlp = register_module(
-      "radial_mlp", silu_layers({config.radial_basis + attributes, config.radial_hidden,
-                                 config.radial_hidden, edge_weights(irreps_)}));
+  radial_mlp = register_module("radial_mlp",
+                               silu_layers({config.radial_basis + attributes, config.radial_hidden,
+                                            config.radial_hidden, edge_weights(irreps_)}));
   if (bonded) {
     self_connection = register_module("self_connection", IrrepsLinear(irreps_, irreps_.gated()));
   }
@@ -99,17 +100,15 @@ at::Tensor MessagePassingImpl::forward(const at::Tensor& x,
 TermMessagesImpl::TermMessagesImpl(const Irreps& irreps, int64_t attributes,
                                    const std::string& name)
     : irreps_(irreps) {
-  mlp = register_module(name, silu_layers({2 * irreps.mul[0] + attributes, kTermHidden, kTermHidden,
-                                           irreps.mul[0]}));
+  mlp = register_module(
+      name, silu_layers({2 * irreps.mul[0] + attributes, kTermHidden, kTermHidden, irreps.mul[0]}));
   output_projection = register_module("output_projection", ScalarsToIrreps(irreps));
 }
 
 at::Tensor TermMessagesImpl::forward(const at::Tensor& x, const MoleculeTerms& terms) {
   const at::Tensor scalars = x.narrow(1, 0, irreps_.mul[0]);
-  const at::Tensor message =
-      mlp->forward(at::cat({scalars.index_select(0, terms.first),
-                            scalars.index_select(0, terms.last), terms.attr},
-                           1));
+  const at::Tensor message = mlp->forward(at::cat(
+      {scalars.index_select(0, terms.first), scalars.index_select(0, terms.last), terms.attr}, 1));
   at::Tensor sum;
   for (const at::Tensor& centre : terms.centres) {
     const at::Tensor mean = mean_at(message, centre, x.size(0));
@@ -160,10 +159,9 @@ PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(confi
   using torch::nn::Linear;
   using torch::nn::SiLU;
   pooling_mlp = register_module(
-      "pooling_mlp",
-      torch::nn::Sequential(Linear(channels, width), SiLU(), Dropout(config.dropout),
-                            Linear(width, width), SiLU(), Dropout(config.dropout),
-                            Linear(width, 1)));
+      "pooling_mlp", torch::nn::Sequential(Linear(channels, width), SiLU(), Dropout(config.dropout),
+                                           Linear(width, width), SiLU(), Dropout(config.dropout),
+                                           Linear(width, 1)));
   output_projection = register_module(
       "output_projection",
       torch::nn::Sequential(Linear(channels, config.output),

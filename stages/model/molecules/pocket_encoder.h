@@ -21,29 +21,29 @@ namespace kdgat::model {
 struct PocketConfig {
   Irreps hidden;
   int64_t layers = 4;
-  int64_t output = 1536;            ///< W
+  int64_t output = 1536;  ///< W
   int64_t radial_basis = 8;
-  int64_t radial_hidden = 64;       ///< H
+  int64_t radial_hidden = 64;  ///< H
   int64_t feature_hidden = 64;
   int64_t pooling_hidden = 128;
-  double r_max = 6;                 ///< A, of the radial basis
-  bool norm = false;                ///< the equivariant one
+  double r_max = 6;   ///< A, of the radial basis
+  bool norm = false;  ///< the equivariant one
   double dropout = 0;
   std::string pooling = "attention";  ///< or "mean", "sum", "max"
 };
 
 /// Terms over several atoms; `centres` are those whose state they change.
 struct MoleculeTerms {
-  at::Tensor first, last;          ///< [T] int64: the outer atoms
-  std::vector<at::Tensor> centres; ///< [T] int64 each
-  at::Tensor attr;                 ///< [T,features]
+  at::Tensor first, last;           ///< [T] int64: the outer atoms
+  std::vector<at::Tensor> centres;  ///< [T] int64 each
+  at::Tensor attr;                  ///< [T,features]
 };
 
 /// A batch of molecules as the encoder reads it. Geometry needs no gradient.
 struct MoleculeBatch {
-  at::Tensor x;          ///< [N,3] z-scored
-  at::Tensor molecule;   ///< [N] int64
-  int64_t molecules = 0; ///< G
+  at::Tensor x;           ///< [N,3] z-scored
+  at::Tensor molecule;    ///< [N] int64
+  int64_t molecules = 0;  ///< G
   std::shared_ptr<const ProductEdges> bonds, pairs;
   MoleculeTerms angles, dihedrals;
 };

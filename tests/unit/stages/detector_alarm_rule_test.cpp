@@ -80,7 +80,8 @@ std::vector<float> expected_scores(const DetectorModel& model, const Decision& d
   tails = filtered(tails, model.alarm_rule, usual.tails);
   std::vector<float> out;
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    out.push_back(static_cast<float>(DetectorModel::score(PartScores{known[i], tails[i]}, decision)));
+    out.push_back(
+        static_cast<float>(DetectorModel::score(PartScores{known[i], tails[i]}, decision)));
   }
   return out;
 }

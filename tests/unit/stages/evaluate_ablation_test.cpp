@@ -2,6 +2,7 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 #include "classifier/classifier.h"
@@ -67,7 +68,7 @@ struct TellingGraphs : test::StageData {
       for (const int32_t target : targets) {
         data.edge_source.push_back(n);
         data.edge_target.push_back(target);
-        data.edge_attr.insert(data.edge_attr.end(), {noise, static_cast<float>(n)});
+        data.edge_attr.append(std::array{noise, static_cast<float>(n)});
       }
     }
   }

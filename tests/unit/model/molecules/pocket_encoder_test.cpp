@@ -69,7 +69,8 @@ int64_t parameters(const PocketConfig& config) {
 
 }  // namespace
 
-TEST_CASE("the encoder equals the golden one: states, output and gradients", "[molecules][golden]") {
+TEST_CASE("the encoder equals the golden one: states, output and gradients",
+          "[molecules][golden]") {
   for (const bool norm : {false, true}) {
     const auto golden = test::fixture(norm ? "rna3e_encoder_norm" : "rna3e_encoder");
     if (!golden) return;
@@ -88,12 +89,13 @@ TEST_CASE("the encoder equals the golden one: states, output and gradients", "[m
     const auto grads = torch::autograd::grad({out.sin().sum()}, items.values());
     for (std::size_t i = 0; i < grads.size(); ++i) {
       INFO(items[i].key());
-      CHECK(test::relative_error(grads[i], golden_tensor(*golden, "grad." + items[i].key())) < 1e-8);
+      CHECK(test::relative_error(grads[i], golden_tensor(*golden, "grad." + items[i].key())) <
+            1e-8);
     }
     // Turned and mirrored: the same output.
     for (const char* how : {"rotated", "mirrored"}) {
-      const MoleculeBatch other =
-          batch_of(*golden, config, golden_tensor(*golden, std::string(how) + ".pos"), torch::kDouble);
+      const MoleculeBatch other = batch_of(
+          *golden, config, golden_tensor(*golden, std::string(how) + ".pos"), torch::kDouble);
       CHECK(test::relative_error(model->forward(other),
                                  golden_tensor(*golden, std::string(how) + ".output")) < 1e-9);
       CHECK(test::relative_error(model->forward(other), out) < 1e-9);
