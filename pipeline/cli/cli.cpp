@@ -1,5 +1,7 @@
 #include "pipeline/cli/cli.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <new>
 #include <ostream>
@@ -85,6 +87,11 @@ int run_words(const std::vector<Verb>& verbs, const std::vector<std::string>& wo
 }
 
 }  // namespace
+
+std::unique_ptr<Status> terminal_status(const Context& context) {
+  return make_terminal_status(context.err, Terminal::of(STDERR_FILENO, context.verbosity),
+                              steady_clock());
+}
 
 std::string Context::place(size_t index) const {
   if (index >= positions.size()) return "command line";

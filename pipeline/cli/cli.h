@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "pipeline/plugin/plugin_catalog.h"
+#include "pipeline/show/status.h"
 
 namespace kdgat {
 
@@ -27,6 +29,9 @@ struct Context {
   /// "command line, argument 4" for the argument with this index.
   std::string place(size_t index) const;
 };
+
+/// Tells people on standard error what a verb does.
+std::unique_ptr<Status> terminal_status(const Context& context);
 
 /// What `kdgat VERB ARGUMENTS --help` prints.
 using Help = std::function<std::string(const std::vector<std::string>& arguments,

@@ -1,6 +1,6 @@
 // JSON Schema of options: the only validator, and the source of --help, flags, docs and messages.
 // Knows the subset that kdgat/options.h writes (type, items, minimum, maximum, enum, default,
-// description, x-aliases, x-runtime); knows no profile and no stage.
+// description, x-aliases, x-runtime, x-later); knows no profile and no stage.
 #pragma once
 
 #include <nlohmann/json.hpp>

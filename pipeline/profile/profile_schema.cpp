@@ -45,8 +45,7 @@ json as_written(const json& option) {
   for (const char* key : {"description", "default"}) {
     if (option.contains(key)) out[key] = option.at(key);
   }
-  out.erase("x-aliases");
-  out.erase("x-runtime");
+  for (const char* extension : {"x-aliases", "x-runtime", "x-later"}) out.erase(extension);
   return out;
 }
 

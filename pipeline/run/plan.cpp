@@ -186,13 +186,18 @@ class Wiring {
   std::vector<Diagnostic> problems_;
 };
 
-/// The options that can change results. What a path names counts, not where it lies.
+/// The options that can change results; those that came later only where they do (Field::later).
+/// What a path names counts, not where it lies.
 nlohmann::json lasting_options(const StepSpec& spec, const PluginDescription& plugin) {
   nlohmann::json options = nlohmann::json::object();
   const nlohmann::json properties = plugin.options.value("properties", nlohmann::json::object());
   for (const auto& [name, value] : spec.options.values.items()) {
     const auto schema = properties.find(name);
-    if (schema != properties.end() && schema->value("x-runtime", false)) continue;
+    if (schema != properties.end()) {
+      if (schema->value("x-runtime", false)) continue;
+      const bool is_later = schema->value("x-later", false);
+      if (is_later && value == schema->value("default", nlohmann::json())) continue;
+    }
     const auto content = spec.contents.find(name);
     options[name] =
         content == spec.contents.end() ? value : nlohmann::json("content " + content->second);

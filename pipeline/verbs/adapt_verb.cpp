@@ -1,16 +1,11 @@
 // kdgat adapt: a detector that knows one more vehicle, from the adapt stage in this process.
-#include <unistd.h>
-
 #include <filesystem>
 #include <ostream>
 
-#include "kdgat/event.h"
 #include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
-#include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
-#include "pipeline/run/find_model.h"
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/log_stage.h"
@@ -21,11 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct AdaptRequest {
-  std::string run, model, output, root = "runs";
+struct AdaptRequest : ModelWords {
+  std::string output;
   std::vector<std::string> logs;
   bool force = false;
-  json options = json::object();
 };
 
 /// Throws Error(kUsage) with every problem.
@@ -35,11 +29,9 @@ AdaptRequest read_adapt_request(const Context& context, const json& schema,
   CommandLine line(context, "kdgat adapt");
   line.word(request.run);
   line.words([&](const std::string& log) { request.logs.push_back(log); });
-  line.value("--model", request.model);
   line.value("-o,--output", request.output);
-  line.value("--root", request.root);
   line.flag("--force", request.force);
-  line.options_of(schema, request.options);
+  request.declare(line, schema);
   std::vector<Diagnostic> problems = line.read(words);
   const std::string usage = "kdgat adapt --help shows examples";
   if (request.run.empty()) problems.push_back({"", "kdgat adapt needs a detector", usage});
@@ -92,7 +84,7 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
     require_input(log);
     logs.push_back({{"name", "logs"}, {"kind", kind::kBenignLog}, {"path", log}});
   }
-  const fs::path model = find_model(request.run, request.model, request.root, context.catalog);
+  const fs::path model = request.find(context.catalog);
   request.options["output"] = request.output;
   const StageCall call{
       "run",
@@ -104,16 +96,8 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
           json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
          {"logs", logs}}}}};
   install_signal_flags();
-  const auto status = make_terminal_status(
-      context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
-  const StageAnswer answer = call_stage(
-      call,
-      [&](const json& event) {
-        if (kind_of(event) != EventKind::kLog) return;
-        const LogEvent log = event.get<LogEvent>();
-        status->message(log.level, log.message);
-      },
-      [] { return pending_signal(); });
+  const auto status = terminal_status(context);
+  const StageAnswer answer = call_shown(call, *status, [](const json&) {});
   require_done(answer);
   if (context.json) {
     context.out << answer.result.at("metrics").dump(2, ' ', false, json::error_handler_t::replace)

@@ -1,6 +1,4 @@
 // kdgat data import|inspect|verify|synth|inject.
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -158,9 +156,7 @@ DataRequest read_data_request(const Context& context, const Command& command) {
 class Display {
  public:
   Display(Context& context, const std::string& name)
-      : name_(name),
-        status_(make_terminal_status(context.err, Terminal::of(STDERR_FILENO, context.verbosity),
-                                     steady_clock())) {
+      : name_(name), status_(terminal_status(context)) {
     status_->begin(name);
   }
   DataProgress progress() {

@@ -1,8 +1,6 @@
 // `kdgat job RUN STEP`, hidden: what a batch script starts (job_script.cpp). One step of a
 // submitted run, as it was frozen: kept if it is done, continued from its checkpoint if it was
 // begun.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -99,8 +97,7 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   const FrozenRun frozen = load_frozen_run(run_folder);
   const Plan plan = plan_of_step(frozen, run_folder, name);
   const PlannedStep& step = plan.steps.back();
-  const auto status = make_terminal_status(
-      context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
+  const auto status = terminal_status(context);
   status->announce({name});
   if (step.kept) {
     status->end({name, "kept", "its result is in " + step.kept->folder.string(), 0, 0});

@@ -1,8 +1,10 @@
 #include "pipeline/verbs/log_stage.h"
 
 #include "kdgat/error.h"
+#include "kdgat/event.h"
 #include "kdgat/kinds.h"
 #include "pipeline/plugin/schema.h"
+#include "pipeline/run/find_model.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -37,6 +39,16 @@ Help help_around(const char* head, const char* takes, json (*options)(const Plug
   };
 }
 
+CommandLine::Set ModelWords::declare(CommandLine& line, const json& schema) {
+  line.value("--model", model);
+  line.value("--root", root);
+  return line.options_of(schema, options);
+}
+
+std::filesystem::path ModelWords::find(const PluginCatalog& catalog) const {
+  return find_model(run, model, root, catalog);
+}
+
 StageCall log_stage_call(const PluginDescription& plugin, const json& options,
                          const std::filesystem::path& model, const std::string& log) {
   const auto input = [](const char* name, const char* of_kind, const std::string& path) {
@@ -49,6 +61,22 @@ StageCall log_stage_call(const PluginDescription& plugin, const json& options,
            {"inputs",
             {{"model", input("model", kind::kModel, model.string())},
              {"log", input("log", kind::kLog, log)}}}}};
+}
+
+StageAnswer call_shown(const StageCall& call, Status& status,
+                       const std::function<void(const json& event)>& on_event,
+                       const std::function<bool()>& is_stopped) {
+  return call_stage(
+      call,
+      [&](const json& event) {
+        if (kind_of(event) != EventKind::kLog) return on_event(event);
+        const LogEvent log = event.get<LogEvent>();
+        status.message(log.level, log.message);
+      },
+      [&] {
+        const bool stops = is_stopped && is_stopped();
+        return stops ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
+      });
 }
 
 void require_done(const StageAnswer& answer) {

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "pipeline/cli/cli.h"
+#include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/stage_call.h"
 
 namespace kdgat {
@@ -24,9 +25,29 @@ nlohmann::json adapt_options(const PluginDescription& plugin);
 Help help_around(const char* head, const char* takes,
                  nlohmann::json (*options)(const PluginDescription&), const char* end);
 
+/// What such verbs are told alike: of which model, and with which options of the stage.
+struct ModelWords {
+  std::string run;    ///< a run's id or folder, a step's folder, or a file
+  std::string model;  ///< which step of a run that has several; "" = not said
+  std::string root = "runs";
+  nlohmann::json options = nlohmann::json::object();
+
+  /// --model, --root and the options of `schema`; how `run` is said differs. Keep this object while
+  /// the words are read.
+  CommandLine::Set declare(CommandLine& line, const nlohmann::json& schema);
+  /// Throws as find_model().
+  std::filesystem::path find(const PluginCatalog& catalog) const;
+};
+
 /// Its run with these options, on a model and a log.
 StageCall log_stage_call(const PluginDescription& plugin, const nlohmann::json& options,
                          const std::filesystem::path& model, const std::string& log);
+
+/// Calls the stage in this process, until a signal comes or `is_stopped` says so; none = never. What
+/// it logs is shown, all other events are handed on.
+StageAnswer call_shown(const StageCall& call, Status& status,
+                       const std::function<void(const nlohmann::json& event)>& on_event,
+                       const std::function<bool()>& is_stopped = {});
 
 /// Throws Error with the stage's diagnostics where it failed, with the code of the signal where one
 /// stopped it.

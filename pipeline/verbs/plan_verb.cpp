@@ -1,7 +1,5 @@
 // `kdgat plan`: the words of `kdgat run`, and instead of running, what memory each stage needs and
 // which batch fits, on this machine or for a card that is not here.
-#include <unistd.h>
-
 #include <iostream>
 
 #include "pipeline/execute/run_session.h"
@@ -56,8 +54,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
                               memory.declare_device(line, options.profile);
                             }});
   install_signal_flags();
-  const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
-  const auto status = make_terminal_status(context.err, terminal, steady_clock());
+  const auto status = terminal_status(context);
   status->announce(session.step_names());
   session.tell_notes(*status);
   const std::optional<PreparedData> data = session.import(*status);

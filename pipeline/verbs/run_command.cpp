@@ -1,7 +1,5 @@
 #include "pipeline/verbs/run_command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -59,9 +57,8 @@ class RunCommand {
         command_(typed_line(context, style.flags.called, words)),
         progress_(take_progress(context, words)),
         session_(context, words, style.flags) {
-    const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
     status_ = progress_ == "jsonl" ? make_jsonl_status(context.err, steady_clock())
-                                   : make_terminal_status(context.err, terminal, steady_clock());
+                                   : terminal_status(context);
     std::vector<std::string> names = session_.step_names();
     names.insert(names.begin(), "plan");
     status_->announce(names);

@@ -17,7 +17,6 @@
 #include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
-#include "pipeline/run/find_model.h"
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/log_stage.h"
@@ -30,9 +29,8 @@ using nlohmann::json;
 
 constexpr const char* kAttackDecision = "attack";  // of a flagged window
 
-struct ScoreRequest {
-  std::string log, run, model, output, fail_on, root = "runs", device = "cpu", threads = "1";
-  json options = json::object();
+struct ScoreRequest : ModelWords {
+  std::string log, output, fail_on, device = "cpu", threads = "1";
 };
 
 /// Nothing ends a pipe or a terminal but whoever writes to it: lines are wanted as they come.
@@ -49,13 +47,11 @@ ScoreRequest read_request(const Context& context, const json& schema,
   CommandLine line(context, "kdgat score");
   line.word(request.log);
   line.value("--run", request.run);
-  line.value("--model", request.model);
   line.value("-o,--output", request.output);
   line.value("--fail-on", request.fail_on);
-  line.value("--root", request.root);
   line.value("--device", request.device);
   line.value("--threads", request.threads);
-  const CommandLine::Set set = line.options_of(schema, request.options);
+  const CommandLine::Set set = request.declare(line, schema);
   line.value("--threshold", [&](const std::string& text) { set("threshold", text); });
   std::vector<Diagnostic> problems = line.read(words);
   const std::string usage = "kdgat score --help shows examples";
@@ -302,19 +298,18 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   const PluginDescription& plugin = stage_behind("score", kind::kLog, context.catalog);
   ScoreRequest request = read_request(context, score_options(plugin), arguments);
   require_input(request.log);
-  const fs::path model = find_model(request.run, request.model, request.root, context.catalog);
+  const fs::path model = request.find(context.catalog);
   if (is_live(request.log)) request.options["batch"] = 1;
   StageCall call = log_stage_call(plugin, request.options, model, request.log);
   call.request["device"] = request.device;
   call.request["threads"] = plain_scalar(request.threads).value;
   install_signal_flags();
   Lines lines(context, request);
-  const auto status = make_terminal_status(
-      context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
+  const auto status = terminal_status(context);
   AlarmTexts alarms(*status, fs::is_directory(request.log), is_live(request.log));
   AttackCount attacks;
-  const StageAnswer answer = call_stage(
-      call,
+  const StageAnswer answer = call_shown(
+      call, *status,
       [&](const json& event) {
         const EventKind kind = kind_of(event);
         if (kind == EventKind::kAlarm && !context.json) alarms.add(event.get<AlarmEvent>());
@@ -325,13 +320,8 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
         if (kind == EventKind::kMetrics) {
           lines.set_reasons(static_cast<std::size_t>(event.get<MetricsEvent>().index));
         }
-        if (kind != EventKind::kLog) return;
-        const LogEvent log = event.get<LogEvent>();
-        status->message(log.level, log.message);
       },
-      [&] {
-        return lines.is_stopped() ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
-      });
+      [&] { return lines.is_stopped(); });
   if (lines.is_closed()) return attacks.finish(request.fail_on, *status);
   if (!lines.is_stopped()) require_done(answer);
   lines.finish();

@@ -1,8 +1,6 @@
 // `kdgat submit`: the words of `kdgat run`, and instead of running, a job of SLURM for each step
 // that must run. Everything is settled here: options, data, seeds, resources and packs; the jobs
 // only carry it out (job_verb.cpp).
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 
@@ -57,8 +55,7 @@ class SubmitCommand {
     for (const auto& [name, plugin] : context.catalog.all()) stages.push_back(name);
     const std::vector<Diagnostic> problems = site_.unknown_steps(session_.step_names(), stages);
     if (!problems.empty()) throw Error(ExitCode::kUsage, problems);
-    status_ = make_terminal_status(context.err, Terminal::of(STDERR_FILENO, context.verbosity),
-                                   steady_clock());
+    status_ = terminal_status(context);
     std::vector<std::string> names = session_.step_names();
     names.insert(names.begin(), "plan");
     status_->announce(names);

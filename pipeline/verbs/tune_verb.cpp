@@ -1,7 +1,5 @@
 // `kdgat tune`: a profile, the step that is tuned and the values to try; and `kdgat tune show`,
 // what a sweep came to and would be on another device.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <set>
@@ -54,8 +52,7 @@ class TuneCommand {
     choose_step();
     add_trials();
     choose_measure();
-    const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
-    status_ = make_terminal_status(context.err, terminal, steady_clock());
+    status_ = terminal_status(context);
     std::vector<std::string> names = {"measure"};
     for (const StepSpec& step : session_->profile.steps) names.push_back(step.name);
     status_->announce(names);

@@ -1,6 +1,4 @@
 // kdgat why: what made a detector's score, from the score stage in this process.
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -13,7 +11,6 @@
 #include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
-#include "pipeline/run/find_model.h"
 #include "pipeline/show/status.h"
 #include "pipeline/show/table.h"
 #include "pipeline/system/signals.h"
@@ -25,9 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct WhyRequest {
-  std::string log, run, model, root = "runs";
-  json options = json::object();
+struct WhyRequest : ModelWords {
+  std::string log;
 };
 
 /// Throws Error(kUsage) with every problem.
@@ -38,9 +34,7 @@ WhyRequest read_why_request(const Context& context, const json& schema,
   CommandLine line(context, "kdgat why");
   line.word(request.log);
   line.value("--run", request.run);
-  line.value("--model", request.model);
-  line.value("--root", request.root);
-  line.options_of(schema, request.options);
+  request.declare(line, schema);
   const auto choice = [&](const std::string& flag, const std::string& what, bool is_number) {
     line.value(flag, [&, flag, what, is_number](const std::string& text) {
       const json at = plain_scalar(text).value;
@@ -109,17 +103,11 @@ int why_verb(Context& context, const std::vector<std::string>& arguments) {
   const PluginDescription& plugin = stage_behind("why", kind::kLog, context.catalog);
   const WhyRequest request = read_why_request(context, why_options(plugin), arguments);
   require_input(request.log);
-  const fs::path model = find_model(request.run, request.model, request.root, context.catalog);
+  const fs::path model = request.find(context.catalog);
   install_signal_flags();
-  const auto status = make_terminal_status(
-      context.err, Terminal::of(STDERR_FILENO, context.verbosity), steady_clock());
-  const StageAnswer answer = call_stage(
-      log_stage_call(plugin, request.options, model, request.log),
-      [&](const json& event) {
-        if (kind_of(event) == EventKind::kLog) {
-          const LogEvent log = event.get<LogEvent>();
-          status->message(log.level, log.message);
-        }
+  const auto status = terminal_status(context);
+  const StageAnswer answer = call_shown(
+      log_stage_call(plugin, request.options, model, request.log), *status, [&](const json& event) {
         if (kind_of(event) != EventKind::kMetrics) return;
         const json values = event.get<MetricsEvent>().values;
         const StageResult told = values.get<StageResult>();
@@ -129,8 +117,7 @@ int why_verb(Context& context, const std::vector<std::string>& arguments) {
         } else {
           context.out << *told.summary << '\n' << tables_text(values);
         }
-      },
-      [] { return pending_signal(); });
+      });
   require_done(answer);
   return 0;
 }

@@ -40,7 +40,8 @@ struct EvaluateOptions {
         field("ablate", &O::ablate,
               "structure: each model of graphs is judged once more, on the same windows with edges "
               "rewired at random; says whether the graph matters.")
-            .choices({"none", "structure"})};
+            .choices({"none", "structure"})
+            .later()};
   }
 };
 

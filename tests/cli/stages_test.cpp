@@ -129,7 +129,9 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
   SECTION("the same command keeps every step, another seed runs them again") {
     const CommandResult again =
         must_kdgat(kShort + "--root runs --threads 1 --json", scratch.path());
-    for (const json& step : json::parse(again.out).at("steps")) CHECK(step.at("status") == "kept");
+    const json steps = json::parse(again.out).at("steps");
+    REQUIRE(steps.size() == 4);
+    for (const json& step : steps) CHECK(step.at("status") == "kept");
     const CommandResult other =
         run_kdgat(kShort + "--root runs --threads 1 --seed 7 --explain -n", scratch.path());
     CHECK(other.exit_code == 0);

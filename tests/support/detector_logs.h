@@ -11,6 +11,7 @@
 #include "support/command.h"
 #include "support/import_options.h"
 #include "support/log_text.h"
+#include "support/request_on.h"
 
 namespace kdgat::test {
 
@@ -37,13 +38,7 @@ class DetectorLogs {
   std::filesystem::path store() const { return folder_ / "data" / graph::kStoreName; }
   const ScratchFolder& folder() const { return folder_; }
   Request request(const std::string& run, int64_t seed = 42) const {
-    Request out;
-    out.step = "detector";
-    out.seed = seed;
-    out.run_dir = folder_ / run;
-    std::filesystem::create_directories(out.run_dir);
-    out.inputs["graphs"] = {{"data", "graphs", (folder_ / "data").string(), {}}};
-    return out;
+    return request_on(folder_ / "data", folder_ / run, "detector", seed);
   }
 
  private:

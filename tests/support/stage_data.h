@@ -16,6 +16,7 @@
 #include "kdgat/stage.h"
 #include "support/command.h"
 #include "support/import_options.h"
+#include "support/request_on.h"
 #include "support/synth_of.h"
 
 namespace kdgat::test {
@@ -66,13 +67,7 @@ struct StageData {
   virtual json facts() const { return json::object(); }
 
   Request request(const std::string& step, int64_t seed = Request().seed) const {
-    Request r;
-    r.step = step;
-    r.seed = seed;
-    r.run_dir = folder / step;
-    std::filesystem::create_directories(r.run_dir);
-    r.inputs["graphs"] = {{"data", "graphs", folder / "data", facts()}};
-    return r;
+    return request_on(folder / "data", folder / step, step, seed, facts());
   }
 
   /// Names and hashes of the tensors of a step's model, or of another file of its folder.

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "detector/detector_model.h"
-#include "detector/training.h"
 #include "support/can_drive.h"
 #include "support/can_logs.h"
+#include "support/small_detector.h"
 
 namespace kdgat::test {
 
@@ -22,15 +22,7 @@ inline const LogStore& watched_logs() {
 }
 
 inline const detector::DetectorModel& watching_model() {
-  static const detector::DetectorModel one = [] {
-    detector::DetectorOptions options;
-    options.trees = 40;
-    options.take_supported = true;
-    const auto nothing = [](const std::string&, double) {};
-    return detector::train_detector(watched_logs().training(), options, 42, 1,
-                                    {nothing, [](const std::string&) {}})
-        .model;
-  }();
+  static const detector::DetectorModel one = detector_of(watched_logs(), 40);
   return one;
 }
 

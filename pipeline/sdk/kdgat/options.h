@@ -35,6 +35,7 @@ struct Field {
   std::optional<double> low, high;
   std::vector<std::string> choices_, aliases;
   bool is_runtime = false;
+  bool is_later = false;
 
   /// Inclusive bounds of a number, or of each element of a list, which may not be empty then.
   Field range(double lowest, double highest) && {
@@ -57,11 +58,17 @@ struct Field {
     is_runtime = true;
     return std::move(*this);
   }
+  /// The option came when there were results of its stage, which had been as its default says: at its
+  /// default it stays out of fingerprints, so that they are kept. That default never changes.
+  Field later() && {
+    is_later = true;
+    return std::move(*this);
+  }
 };
 
 template <class Struct, class T>
 Field<Struct, T> field(std::string name, T Struct::*member, std::string help) {
-  return {std::move(name), member, std::move(help), {}, {}, {}, {}, false};
+  return {std::move(name), member, std::move(help), {}, {}, {}, {}, false, false};
 }
 
 namespace detail {
@@ -109,7 +116,8 @@ bool matches(const nlohmann::json& value) {
 
 }  // namespace detail
 
-/// JSON Schema of one options struct. Extensions: "x-aliases" and "x-runtime".
+/// JSON Schema of one options struct. Extensions: "x-aliases", "x-runtime" and
+/// "x-later".
 template <class Options>
 nlohmann::json options_schema() {
   nlohmann::json properties = nlohmann::json::object();
@@ -126,6 +134,7 @@ nlohmann::json options_schema() {
     s["default"] = defaults.*(f.member);
     if (!f.aliases.empty()) s["x-aliases"] = f.aliases;
     if (f.is_runtime) s["x-runtime"] = true;
+    if (f.is_later) s["x-later"] = true;
     properties[f.name] = std::move(s);
   };
   std::apply([&](const auto&... f) { (add(f), ...); }, Options::table());

@@ -7,9 +7,9 @@
 #include "adapt/adapt.h"
 #include "data/can/can_writer.h"
 #include "detector/judging.h"
-#include "detector/training.h"
 #include "support/can_drive.h"
 #include "support/can_logs.h"
+#include "support/small_detector.h"
 #include "support/stage_data.h"
 
 using namespace kdgat;
@@ -26,12 +26,7 @@ namespace {
 class Garage {
  public:
   Garage() : logs_({{"train_01/a.csv", drive(60, 0)}, {"train_01/b.csv", drive(60, 1)}}) {
-    detector::DetectorOptions options;
-    options.trees = 20;
-    options.take_supported = true;
-    const auto nothing = [](const std::string&, double) {};
-    detector::train_detector(logs_.training(), options, 42, 1, {nothing, [](const std::string&) {}})
-        .model.write(model());
+    test::detector_of(logs_, 20).write(model());
     write("known.csv", drive(30, 6));
     write("new-1.csv", drive(30, 3, "", 2));
     write("new-2.csv", drive(20, 4, "", 2));

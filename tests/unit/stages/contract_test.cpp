@@ -32,6 +32,7 @@
 #include "score/score.h"
 #include "support/can_drive.h"
 #include "support/log_text.h"
+#include "support/small_detector.h"
 #include "support/stage_data.h"
 #include "support/stage_fixture.h"
 #include "textgcn/textgcn.h"
@@ -242,20 +243,12 @@ struct Frames : test::StageData {
   }
 };
 
-detector::DetectorOptions small_detector() {
-  detector::DetectorOptions out;
-  out.trees = 10;
-  out.take_supported = true;
-  out.baselines = false;
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("detector keeps the contract of stages", "[contract]") {
-  detector::DetectorOptions other = small_detector();
+  detector::DetectorOptions other = test::small_detector(10);
   other.trees = 12;
-  Row row = ::row<detector::Detector>(std::make_shared<Frames>(), small_detector(), other);
+  Row row = ::row<detector::Detector>(std::make_shared<Frames>(), test::small_detector(10), other);
   row.file = "";
   row.polls = 4;
   row.has_checkpoint = false;
@@ -265,7 +258,7 @@ TEST_CASE("detector keeps the contract of stages", "[contract]") {
 TEST_CASE("adapt keeps the contract of stages", "[contract]") {
   const auto data = std::make_shared<Frames>();
   const auto train = [](const Request& r, Host& host) {
-    return json(detector::Detector::run(small_detector(), r, host));
+    return json(detector::Detector::run(test::small_detector(10), r, host));
   };
   REQUIRE(run_apart(train, data->request("detector")).code == ExitCode::kOk);
   adapt::AdaptOptions o;

@@ -13,6 +13,7 @@
 #include "support/can_drive.h"
 #include "support/can_traffic.h"
 #include "support/detector_logs.h"
+#include "support/small_detector.h"
 #include "support/stage_data.h"
 
 using namespace kdgat;
@@ -25,17 +26,10 @@ using nlohmann::json;
 
 namespace {
 
-DetectorOptions few_trees() {
-  DetectorOptions options;
-  options.trees = 60;
-  options.take_supported = true;  // these logs are short
-  return options;
-}
-
 /// Runs the stage; what it warned of is left in `log`.
 StageResult detect(const DetectorLogs& logs, std::string& log, int64_t own_windows = 300) {
   test::FakeHost fake;
-  DetectorOptions options = few_trees();
+  DetectorOptions options = test::small_detector(60);
   options.own_windows = own_windows;
   StageResult out = Detector::run(options, logs.request("run"), fake.host);
   log = fake.log;
@@ -219,7 +213,7 @@ TEST_CASE("more ids than a profile holds are told, and the rest is learned", "[d
   logs.import();
   std::string log;
   test::FakeHost fake;
-  DetectorOptions options = few_trees();
+  DetectorOptions options = test::small_detector(60);
   options.inject = {"dos", "spoofing"};
   Detector::run(options, logs.request("run"), fake.host);
   CHECK_THAT(fake.log, Contains("train_01/a.csv: more than 8,192 benign ids"));
@@ -275,7 +269,7 @@ TEST_CASE("some attack frames in a vehicle's own beginning cost little", "[detec
   }
   logs.import();
   test::FakeHost fake;
-  DetectorOptions options = few_trees();
+  DetectorOptions options = test::small_detector(60);
   options.own_windows = kOwn;
   const StageResult result = Detector::run(options, logs.request("run"), fake.host);
   const double clean = f1(result, "test_01_clean");

@@ -14,6 +14,8 @@
 #include "detector/rule.h"
 #include "support/can_drive.h"
 #include "support/can_logs.h"
+#include "support/request_on.h"
+#include "support/small_detector.h"
 #include "support/stage_data.h"
 
 using namespace kdgat;
@@ -37,14 +39,9 @@ const test::LogStore& data() {
   return one;
 }
 
+/// On data().
 Request request_in(const fs::path& run, int64_t seed = 42) {
-  fs::create_directories(run);
-  Request request;
-  request.step = "detector";
-  request.seed = seed;
-  request.run_dir = run;
-  request.inputs["graphs"] = {{"data", "graphs", data().data().string(), {}}};
-  return request;
+  return test::request_on(data().data(), run, "detector", seed);
 }
 
 DetectorOptions quick() {
@@ -237,11 +234,8 @@ TEST_CASE("baselines may be left out; copies of logs are named", "[detector]") {
                                {"train_01/b.csv", drive(60, 1)},
                                {"test_01/spoofing.csv", test_drive},
                                {"test_02/other-name.csv", test_drive}});
-  Request request = request_in(copied.folder() / "run");
-  request.inputs["graphs"] = {{"data", "graphs", copied.data().string(), {}}};
-  DetectorOptions options = quick();
-  options.baselines = false;
-  options.take_supported = true;
+  const Request request = test::request_on(copied.data(), copied.folder() / "run", "detector");
+  const DetectorOptions options = test::small_detector(60);
   test::FakeHost fake;
   const json metrics = Detector::run(options, request, fake.host).metrics;
   CHECK(!metrics.at("parts").at("test_01").contains(kAlwaysAttack));
@@ -260,8 +254,7 @@ TEST_CASE("steps back in time are taken out where that is asked for", "[detector
   const test::LogStore data({{"train_01/a.csv", drive(60, 0)},
                              {"train_01/b.csv", drive(60, 1)},
                              {"test_01/spoofing.csv", stepping}});
-  Request request = request_in(data.folder() / "run");
-  request.inputs["graphs"] = {{"data", "graphs", data.data().string(), {}}};
+  const Request request = test::request_on(data.data(), data.folder() / "run", "detector");
   DetectorOptions options = quick();
   options.take_supported = true;
   test::FakeHost fake;

@@ -10,6 +10,8 @@
 #include "evaluate/evaluate.h"
 #include "support/can_drive.h"
 #include "support/can_logs.h"
+#include "support/request_on.h"
+#include "support/small_detector.h"
 #include "support/stage_fixture.h"
 
 using namespace kdgat;
@@ -29,12 +31,7 @@ test::NamedLogs known_and_new() {
 }
 
 Request request_of(const LogStore& data, const std::string& step) {
-  Request out;
-  out.step = step;
-  out.run_dir = data.folder() / step;
-  std::filesystem::create_directories(out.run_dir);
-  out.inputs["graphs"] = {{"data", "graphs", data.data(), data.store().facts()}};
-  return out;
+  return test::request_on(data.data(), data.folder() / step, step, 42, data.store().facts());
 }
 
 json judged_models(const LogStore& data, const std::vector<std::string>& steps,
@@ -54,11 +51,8 @@ json evaluated(const LogStore& data, test::FakeHost& fake) {
 
 /// A small detector on the logs; the metrics of its step.
 json detected(const LogStore& data, test::FakeHost& fake) {
-  detector::DetectorOptions options;
-  options.trees = 20;
-  options.take_supported = true;
-  options.baselines = false;
-  const json result = detector::Detector::run(options, request_of(data, "detector"), fake.host);
+  const json result =
+      detector::Detector::run(test::small_detector(20), request_of(data, "detector"), fake.host);
   return result.at("metrics");
 }
 

@@ -10,11 +10,13 @@ using Catch::Contains;
 
 namespace {
 
+constexpr const char* kData = "3f9c0123456789";  // its fingerprint
+
 const Profile kUsual = fake_profile(
     {fake_step("a", "trainer"), fake_step("b", "trainer"), fake_step("score", "scorer")});
 
 Plan plan_of(const Profile& profile, const std::vector<PastStep>& past = {},
-             const PlanRequest& request = {}, const std::string& data = "3f9c0123456789") {
+             const PlanRequest& request = {}, const std::string& data = kData) {
   return make_plan(profile, fake_catalog(), data, past, request);
 }
 
@@ -142,6 +144,29 @@ TEST_CASE("plan keeps a step when only an option without effect on results chang
   Profile profile = kUsual;
   profile.steps[0].options.values["log_every"] = 99;
   CHECK(actions(plan_of(profile, past)) == "kkk");
+}
+
+TEST_CASE("plan keeps what was made before an option came, as long as that is at its default",
+          "[plan]") {
+  const std::vector<PastStep> past = past_of(plan_of(kUsual));
+  PluginCatalog catalog = fake_catalog();
+  PluginDescription trainer = *catalog.find("trainer");
+  trainer.options["properties"]["ablate"] = {
+      {"type", "string"}, {"default", "none"}, {"x-later", true}};
+  trainer.options["properties"]["depth"] = {{"type", "integer"}, {"default", 2}};
+  catalog.add(trainer);
+  Profile profile = kUsual;
+  const auto plan = [&] { return make_plan(profile, catalog, kData, past, {}); };
+  const std::string before = plan_of(kUsual).fingerprint;
+  profile.steps[0].options.values["ablate"] = "none";
+  CHECK(actions(plan()) == "kkk");
+  CHECK(plan().fingerprint == before);  // and an unfinished run is continued
+  profile.steps[0].options.values["ablate"] = "structure";
+  CHECK(actions(plan()) == "rkr");
+  CHECK(plan().steps[0].reason == "option changed: a.ablate (new) -> \"structure\"");
+  profile.steps[0].options.values["ablate"] = "none";
+  profile.steps[0].options.values["depth"] = 2;  // was not always so
+  CHECK(actions(plan()) == "rkr");
 }
 
 TEST_CASE("plan reruns a step whose input, seed or stage version changed", "[plan]") {
