@@ -42,9 +42,7 @@ def _row(case, outcome, figure, good):
 
 
 def _limited(options, folder):
-    """(row, seconds)"""
     folder.mkdir()
-    begin = time.monotonic()
     with MemoryGroup(LIMIT) as group:
         code, said, peak = group.run(_command(options, "model"), cwd=folder)
         kills = group.kills()
