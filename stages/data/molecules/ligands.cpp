@@ -30,9 +30,9 @@ Ligands::Ligands(const std::filesystem::path& path) {
   for (const auto& [name, view] : found) {
     number_.emplace(name, static_cast<int32_t>(names_.size()));
     names_.push_back(name);
-    const auto take = [&](const auto& values) {
+    const auto take = [&, &key = name](const auto& values) {
       for (const auto value : values) {
-        if (!std::isfinite(value)) fail(name, "has a value that is not finite");
+        if (!std::isfinite(value)) fail(key, "has a value that is not finite");
         vectors_.push_back(static_cast<float>(value));
       }
     };

@@ -23,6 +23,7 @@ constexpr int kMostNames = 8;  // in a warning
 /// "HOH 163, MG 10".
 std::string list_of(const std::map<std::string, int64_t>& counts) {
   std::vector<std::pair<int64_t, std::string>> order;
+  order.reserve(counts.size());
   for (const auto& [name, count] : counts) order.emplace_back(-count, name);
   std::sort(order.begin(), order.end());
   std::string out;
@@ -223,6 +224,7 @@ void divide_groups(const std::vector<std::string>& groups, double val_fraction,
     ++open;
   }
   std::vector<const std::vector<std::size_t>*> order;
+  order.reserve(members.size());
   for (const auto& [name, list] : members) order.push_back(&list);
   Random random(static_cast<uint64_t>(seed));
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
