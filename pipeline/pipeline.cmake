@@ -23,13 +23,14 @@ kdgat_add_room(kdgat_core pipeline/show
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
-  clock hash json_file log machine owned_fd parallel program secrets signals subprocess temporary)
+  clock hash json_file log machine owned_fd parallel program secrets signals subprocess temporary
+  tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb fit_verb job_verb
-  jobs_verb log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
-  score_verb stage_verb submit_flags submit_verb sync_verb tune_values tune_verb verbs version_verb why_verb)
+  jobs_verb line_output log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
+  score_rows score_verb stage_verb submit_flags submit_verb sync_verb tune_values tune_verb verbs version_verb why_verb)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")

@@ -58,8 +58,8 @@ kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths)
 kdgat_add_room(kdgat_engine stages/model/layers
   blocked_heads gat_conv gatv2_conv graph_norm input jumping layers noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
-  couplings equivariant_layers irreps mixing_weights molecule_edges plain_tensor_product pocket_encoder
-  product_parts tensor_product)
+  couplings equivariant_layers irreps mixing_weights molecule_edges plain_tensor_product pocket_config
+  pocket_encoder pocket_footprint pocket_model product_parts tensor_product)
 kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
 kdgat_add_room(kdgat_engine stages/model/space
   chunk_index graph_head growth path_features path_messages products sgmp sgmp_config sgmp_footprint
@@ -67,13 +67,13 @@ kdgat_add_room(kdgat_engine stages/model/space
 kdgat_add_room(kdgat_engine stages/model/texts sparse_product text_gcn)
 kdgat_add_room(kdgat_engine stages/objective
   autoencoder_objective classification_loss classifier_objective distillation fusion_scorer
-  fusion_state graph_objective kd_options load_scorer teacher teacher_cache tree_objective
-  tree_pairs)
+  fusion_state graph_objective kd_options load_scorer pocket_loss pocket_objective teacher teacher_cache
+  tree_objective tree_pairs)
 kdgat_add_room(kdgat_engine stages/setup detector finish space_setup trained_model training_stage)
 kdgat_add_room(kdgat_engine stages/train
   calibration checkpoint data_set fit optimizer precision probe progress rank_group resources
   schedule scoring trainer validation)
-kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics)
+kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics retrieval)
 kdgat_add_room(kdgat_engine stages/train/sampling curriculum_sampler difficulty sampling)
 set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages
@@ -133,13 +133,15 @@ kdgat_add_stage(autoencoder)
 kdgat_add_stage(classifier classifier_options)
 set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 kdgat_add_stage(curriculum)
-kdgat_add_stage(detector cross_fit figures learning left_out sentences training)
+kdgat_add_stage(detector cross_fit detector_memory figures learning learning_size left_out sentences training)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
+kdgat_add_stage(equivariant baselines physics plain_numbers pocket_data ranking_report)
 kdgat_add_stage(evaluate ablation beside report)
 kdgat_add_stage(finetune)
 kdgat_add_stage(fusion learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)
 kdgat_add_stage(gtssl)
+kdgat_add_stage(rank)
 kdgat_add_stage(score detector_scoring explanations)
 kdgat_add_stage(textgcn published_profile text_memory text_splits text_trainer)

@@ -225,6 +225,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector_cases_test.cpp
       tests/unit/stages/detector_figures_test.cpp
       tests/unit/stages/detector_input_test.cpp
+      tests/unit/stages/detector_memory_test.cpp
       tests/unit/stages/detector_pictures_test.cpp
       tests/unit/stages/detector_reasons_test.cpp
       tests/unit/stages/detector_test.cpp
@@ -237,8 +238,11 @@ endif()
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_molecule_tests
     SOURCES tests/unit/model/molecules/pocket_encoder_test.cpp
+            tests/unit/model/molecules/pocket_model_test.cpp
             tests/unit/model/molecules/tensor_product_test.cpp
-    LINK kdgat_engine
+            tests/unit/objective/pocket_loss_test.cpp
+            tests/unit/stages/equivariant_test.cpp
+    LINK kdgat_stage_equivariant
     HEADERS_OF kdgat_engine_tests)
 endif()
 
@@ -247,9 +251,9 @@ if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_contract_tests
     SOURCES tests/unit/stages/contract_test.cpp
     LINK kdgat_stage_adapt kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum
-         kdgat_stage_detector kdgat_stage_distill kdgat_stage_evaluate kdgat_stage_finetune
-         kdgat_stage_fusion kdgat_stage_graphsage kdgat_stage_gtssl kdgat_stage_score
-         kdgat_stage_textgcn
+         kdgat_stage_detector kdgat_stage_distill kdgat_stage_equivariant kdgat_stage_evaluate
+         kdgat_stage_finetune kdgat_stage_fusion kdgat_stage_graphsage kdgat_stage_gtssl
+         kdgat_stage_score kdgat_stage_textgcn
     HEADERS_OF kdgat_engine_tests)
 endif()
 

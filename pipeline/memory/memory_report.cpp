@@ -41,7 +41,13 @@ std::string count_cell(double count) { return count < 0 ? "" : format_number("%.
 }  // namespace
 
 double StepMemory::planned_peak() const { return number(planned, "predicted"); }
-double StepMemory::actual_peak() const { return number(actual, "peak_tensor_bytes"); }
+double StepMemory::actual_peak() const {
+  const double process = number(actual, "peak_anonymous_bytes");
+  const double context = number(actual, "context_bytes");
+  const bool has_tensors = number(actual, "peak_tensor_bytes") >= 0;
+  if (has_tensors || process < 0 || context < 0) return number(actual, "peak_tensor_bytes");
+  return std::max(0.0, process - context);
+}
 
 std::vector<StepMemory> read_run_memory(const fs::path& run) {
   const json document = load_object(run / "run.json");

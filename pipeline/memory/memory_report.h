@@ -25,9 +25,10 @@ struct StepMemory {
   MemorySeries resident;                               ///< anonymous memory of the process
   std::vector<std::pair<double, std::string>> events;  ///< "split", "release"
 
-  /// Planned peak of tensors in bytes; -1 = not planned.
+  /// Planned peak in bytes, beyond the context: of tensors, of a stage without any of all that it
+  /// holds; -1 = not planned.
   double planned_peak() const;
-  /// The peak of tensors that was measured; -1 = not measured.
+  /// The same as it was measured; -1 = not measured.
   double actual_peak() const;
 };
 

@@ -31,7 +31,7 @@ Chart memory_chart(const std::string& title, const std::vector<StepMemory>& step
     add("process (RssAnon)", step.resident, kGrey, false);
     add("reserved by the allocator", step.reserved, kReserved, false);
     if (const double planned = step.planned_peak(); planned >= 0) {
-      add("planned peak of tensors", {{0, planned}, {step.seconds, planned}}, kPlanned, true);
+      add("planned peak", {{0, planned}, {step.seconds, planned}}, kPlanned, true);
     }
     add("tensors, peak of each epoch", step.tensors, kTensors, false);
     for (const auto& [at, kind] : step.events) {

@@ -71,7 +71,7 @@ const std::vector<Row>& rows() {
                                          {"step", bytes_text, {"table", "step"}},
                                          {"  its input", bytes_text, {"table", "input"}},
                                          {"left for a step", bytes_text, {"available"}},
-                                         {"peak of tensors", bytes_text, {"predicted"}},
+                                         {"peak beyond context", bytes_text, {"predicted"}},
                                          {"uncertainty", percent_text, {"margin"}},
                                          {"graphs a batch", count_text, {"batch", "graphs"}},
                                          {"  its nodes", count_text, {"batch", "nodes"}},

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 #include "pipeline/records/event_file.h"
 #include "pipeline/system/owned_fd.h"
 
@@ -21,13 +22,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kHeader = "time,step,name,value\n";
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
 
 std::string csv_line(const std::string& time, const Point& point) {
   return csv_field(time) + "," + std::to_string(point.step) + "," + csv_field(point.key) + "," +

@@ -352,8 +352,8 @@ usage: kdgat memory estimate --stage STAGE [key=value ...] [options]
   -v                   the whole table
   --json               results as JSON
 
-The report's error is that of the planned peak of tensors. --svg draws memory over time, to be
-opened in a browser.
+The report's error is that of the planned peak: of tensors, or of all that a stage without tensors
+holds beyond its context. --svg draws memory over time, to be opened in a browser.
 )";
 
 int memory_verb(Context& context, const std::vector<std::string>& arguments) {

@@ -1,15 +1,6 @@
 // kdgat score: a line for each window of a log, from the score stage in this process.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <exception>
-#include <optional>
-#include <ostream>
 #include <utility>
 
-#include "kdgat/atomic_file.h"
 #include "kdgat/event.h"
 #include "kdgat/kinds.h"
 #include "kdgat/text.h"
@@ -19,7 +10,9 @@
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/line_output.h"
 #include "pipeline/verbs/log_stage.h"
+#include "pipeline/verbs/score_rows.h"
 
 namespace kdgat {
 namespace {
@@ -67,13 +60,6 @@ ScoreRequest read_request(const Context& context, const json& schema,
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
   return request;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 /// "12.340000 to 13.100000 s", or windows where the log has no times.
@@ -132,12 +118,9 @@ class AlarmTexts {
 class Lines {
  public:
   Lines(Context& context, const ScoreRequest& request)
-      : out_(context.out),
+      : out_(context.out, request.output, is_live(request.log)),
         is_json_(context.json),
-        names_files_(fs::is_directory(request.log)),
-        is_live_(is_live(request.log)) {
-    if (!request.output.empty()) file_.emplace(request.output);
-  }
+        names_files_(fs::is_directory(request.log)) {}
 
   /// A window has at most so many reasons: a column each, where columns are not yet named.
   void set_reasons(std::size_t most) { reasons_ = most; }
@@ -145,28 +128,17 @@ class Lines {
   /// Throws nothing: it is called from inside the stage.
   void add(const json& event) {
     const bool is_window = kind_of(event) == EventKind::kWindow;
-    if (is_stopped() || (!is_window && !is_json_)) return;
-    try {
-      write(!is_json_   ? csv_line(event.get<WindowEvent>())
-            : is_window ? json_line(body_of(event))
-                        : json_line(event));
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
+    if (!is_window && !is_json_) return;
+    out_.write_made([&] {
+      return !is_json_   ? csv_line(event.get<WindowEvent>())
+             : is_window ? json_line(body_of(event))
+                         : json_line(event);
+    });
   }
 
-  /// Throws Error(kData or kStageFailed) if not everything could be written.
-  void finish() {
-    if (failure_) std::rethrow_exception(failure_);
-    if (file_) return file_->commit();
-    errno = 0;
-    out_.flush();
-    check_written();
-  }
-
-  /// Whoever read the lines has gone, as `head` does: no failure, and nothing more to do.
-  bool is_closed() const { return is_closed_; }
-  bool is_stopped() const { return is_closed_ || failure_; }
+  void finish() { out_.finish(); }
+  bool is_closed() const { return out_.is_closed(); }
+  bool is_stopped() const { return out_.is_stopped(); }
 
  private:
   static std::string json_line(const json& event) {
@@ -192,34 +164,10 @@ class Lines {
     return line + "\n";
   }
 
-  void write(const std::string& text) {
-    if (file_) return file_->write(text);
-    errno = 0;
-    out_ << text;
-    if (is_live_) out_.flush();
-    check_written();
-  }
-
-  void check_written() {
-    if (out_) return;
-    if (errno != EPIPE) {
-      throw Error(ExitCode::kStageFailed,
-                  std::string("cannot write to standard output: ") + std::strerror(errno));
-    }
-    is_closed_ = true;
-    // What waits in the stream's buffer has nowhere to go, and is no error at the end.
-    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
-    if (nowhere >= 0) ::close(nowhere);
-    out_.clear();
-  }
-
-  std::ostream& out_;
-  bool is_json_, names_files_, is_live_;
-  bool has_header_ = false, is_closed_ = false;
+  LineOutput out_;
+  bool is_json_, names_files_;
+  bool has_header_ = false;
   std::size_t reasons_ = 0;
-  std::exception_ptr failure_;
-  std::optional<AtomicFile> file_;
 };
 
 /// How many windows were scored and flagged; for --fail-on.
@@ -251,6 +199,8 @@ constexpr const char* kScoreHelp =
   candump -L can0 | kdgat score - --run detector.json --json
   kdgat score drive.log --run 01JD -o scores.csv --fail-on attack   for a script: 10 = an attack
 
+  kdgat score pocket.pdb --run runs/my/01JD... --top 10   ligands for a pocket, with such a model
+
 usage: kdgat score LOG --run RUN [options]
 
 LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Vocabulary,
@@ -271,6 +221,11 @@ rows behind the last full window are not. Columns:
              it did, "316: 41 frames where 10 are usual; gap of 0.5 ms where 10 ms is usual"; empty
              where there is no more to say; kdgat why says all. --reasons=false leaves them out
   file       for a folder of logs
+
+A model file names the stage that scores with it. One of the stage equivariant ranks ligands for
+pockets: LOG is then a PDB, mmCIF or AMBER file, or a folder or tar of them, the columns are
+molecule, rank, ligand and distance, and the options are --top N (default 10), --ligand NAME (cut the
+pocket around each copy of it) and --pocket_cutoff A (default 5).
 
 A detector's flagged windows that are near one another are one alarm: with --json a line when it
 opens and one when it is over ({"event":"alarm","open":..}), else a line at the end on standard
@@ -295,6 +250,9 @@ scoring stops too, and --fail-on judges the windows scored until then.
 )";
 
 int score_verb(Context& context, const std::vector<std::string>& arguments) {
+  if (const PluginDescription* other = row_scorer(context, arguments)) {
+    return score_rows(context, *other, arguments);
+  }
   const PluginDescription& plugin = stage_behind("score", kind::kLog, context.catalog);
   ScoreRequest request = read_request(context, score_options(plugin), arguments);
   require_input(request.log);

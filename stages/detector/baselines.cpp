@@ -41,6 +41,19 @@ struct Fitting {
   std::vector<float> held_rows;  // benign
   std::vector<double> held_odd;
 
+  /// Vectors that grow hold what they held twice for a moment.
+  void reserve(std::span<const Log> training, std::span<const int64_t> cuts, int64_t window) {
+    std::size_t learned = 0, held = 0;
+    for (std::size_t i = 0; i < training.size(); ++i) {
+      learned += static_cast<std::size_t>(cuts[i]);
+      held += static_cast<std::size_t>(training[i].rows() / window - cuts[i]);
+    }
+    rows.reserve(learned * kPlainColumns);
+    benign_rows.reserve(learned * kPlainColumns);
+    labels.reserve(learned);
+    held_rows.reserve(held * kPlainColumns);
+    held_odd.reserve(held);
+  }
   void add(const PlainWindows& plain, int64_t cut) {
     for (int64_t w = 0; w < plain.size(); ++w) {
       const std::span<const float> row = plain.rows(w, w + 1);
@@ -89,6 +102,7 @@ Baselines Baselines::fit(std::span<const Log> training, const BaselineOptions& o
   }
   Baselines out(options, PlainProfile::learn(pieces));
   Fitting fitting;
+  fitting.reserve(training, cuts, options.window);
   for (std::size_t i = 0; i < training.size(); ++i) {
     told();
     fitting.add(plain_windows(training[i], out.profile_, options.window), cuts[i]);

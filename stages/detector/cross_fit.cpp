@@ -55,8 +55,19 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
                 const trees::BoostedTreesOptions& how) {
   LearningSet some;
   std::vector<float> benign;
+  const auto is_taken = [&](std::size_t i) { return rows.folds[i] != fold && left_out[i] == 0; };
+  std::size_t count = 0, plain = 0;
   for (std::size_t i = 0; i < rows.labels.size(); ++i) {
-    if (rows.folds[i] == fold || left_out[i] != 0) continue;
+    if (!is_taken(i)) continue;
+    ++count;
+    plain += rows.plain[i];
+  }
+  some.values.reserve(count * kRelativeColumns);
+  some.labels.reserve(count);
+  some.weights.reserve(count);
+  benign.reserve(plain * kRelativeColumns);
+  for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+    if (!is_taken(i)) continue;
     const std::span<const float> row = row_of(rows.values, i);
     some.values.insert(some.values.end(), row.begin(), row.end());
     some.labels.push_back(rows.labels[i]);

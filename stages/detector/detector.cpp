@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "data/graph_domain.h"
+#include "detector/detector_memory.h"
 #include "detector/figures.h"
 #include "detector/judging.h"
 #include "detector/pictures.h"
 #include "detector/training.h"
 #include "graph/graph_store.h"
 #include "kdgat/atomic_file.h"
+#include "memory/meter.h"
 
 namespace kdgat::detector {
 namespace {
 
 using nlohmann::json;
-
-constexpr double kValFraction = 0.2;  // of a log, at its end, for the thresholds of baselines
 
 void stop_if_cancelled(const Host& host) {
   const ExitCode code = host.cancelled();
@@ -31,9 +31,18 @@ std::optional<Baselines> fit_baselines(const std::vector<Log>& training,
                                        const DetectorOptions& options, const Request& request,
                                        const Host& host) {
   if (!options.baselines) return {};
-  return Baselines::fit(
-      training, {options.window, kValFraction, options.own_windows, request.seed, request.threads},
-      [&] { stop_if_cancelled(host); });
+  BaselineOptions how;
+  how.window = options.window;
+  how.own_windows = options.own_windows;
+  how.seed = request.seed;
+  how.threads = request.threads;
+  return Baselines::fit(training, how, [&] { stop_if_cancelled(host); });
+}
+
+/// Distinct ones, where the store says.
+int64_t ids_of(const graph::GraphStore& store) {
+  return store.ids() == nullptr ? static_cast<int64_t>(graph::ProfileBuilder::kMostIds)
+                                : store.ids()->count();
 }
 
 }  // namespace
@@ -41,7 +50,7 @@ std::optional<Baselines> fit_baselines(const std::vector<Log>& training,
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.version = 2;  // baselines, suspects, figures by kind of attack
+  out.version = 3;  // of many short logs no more windows than of few long ones
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
   out.inputs = {graphs_of("can")};
@@ -53,16 +62,26 @@ StageInfo Detector::info() {
 
 json Detector::plan(const Options& options, const Request& request) {
   json out = {{"figures", kFigures}};
-  if (request.input("graphs").facts.empty()) return out;
+  const Input& graphs = request.input("graphs");
+  if (graphs.facts.empty()) return out;
   out["model"] = "detector";
   out["size"] = std::to_string(options.trees) + " trees";
+  if (graphs.path.empty()) return out;
+  const graph::GraphStore store = graph::GraphStore::open(graphs.path / graph::kStoreName);
+  // Of a store without frames run() has more to say.
+  if (store.frames() == nullptr) return out;
+  out["memory"] = planned_memory(logs_of(store), ids_of(store), options, request);
   return out;
 }
 
 StageResult Detector::run(const Options& options, const Request& request, Host& host) {
   const graph::GraphStore store = graph::GraphStore::open(
       std::filesystem::path(request.input("graphs").path) / graph::kStoreName);
+  const int64_t context = memory::anonymous_memory();
   std::vector<Log> logs = logs_of(store), training, tests;
+  json planned = planned_memory(logs, ids_of(store), options, request);
+  host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
+  host.log("info", planned.at("line"));
   for (Log& log : logs) {
     if (options.monotonic) log.make_monotonic();
     (log.trains() ? training : tests).push_back(log);
@@ -100,7 +119,9 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   write_file(request.run_dir / kPicturesFile, pictures_of(judged, comparison).dump() + "\n");
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
   for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
-  return result_of(request.step, trained, comparison);
+  StageResult out = result_of(request.step, trained, comparison);
+  out.memory = {{"planned", std::move(planned)}, {"actual", {{"context_bytes", context}}}};
+  return out;
 }
 
 }  // namespace kdgat::detector

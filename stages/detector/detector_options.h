@@ -24,6 +24,7 @@ struct DetectorOptions {
                                      "spoofing",   "fabrication", "targeted",
                                      "masquerade", "suspension",  "replay"};
   int64_t own_windows = kOwnWindows;
+  int64_t most_windows = 50'000;
   int64_t trees = 300;
   int64_t leaves = 15;
   double learning_rate = 0.05;
@@ -66,6 +67,10 @@ struct DetectorOptions {
               "Most windows of its own traffic that the profile of a vehicle never seen is learned "
               "from; a million frames at most.")
             .range(20, 100000),
+        field("most_windows", &O::most_windows,
+              "Windows of the training logs that are learned from at most, each of them seen "
+              "against several profiles; of more, pieces from everywhere.")
+            .range(1000, 1e7),
         field("trees", &O::trees, "Trees of the classifier.").range(1, 5000),
         field("leaves", &O::leaves, "Most leaves of a tree.").range(2, 256),
         field("learning_rate", &O::learning_rate, "What a tree adds is so many times its step.")

@@ -12,19 +12,23 @@ namespace kdgat::detector {
 using nlohmann::json;
 
 void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file) {
-  std::string out = "log,part,first_row,begin,label,score,threshold,flagged,rule\n";
+  AtomicFile out(file);
+  out.write("log,part,first_row,begin,label,score,threshold,flagged,rule\n");
   for (const JudgedLog& log : logs) {
+    std::string lines;
     const Verdicts *said = log.find(kDetector), *rule = log.find(kRule);
     if (said == nullptr) continue;
     for (std::size_t w = 0; w < log.labels.size(); ++w) {
-      out += log.name + "," + log.part + "," + std::to_string(log.first_row[w]) + "," +
-             format_number("%.6f", log.begin[w]) + "," + std::to_string(log.labels[w]) + "," +
-             format_number("%.4f", said->scores[w]) + "," + format_number("%.4f", said->threshold) +
-             "," + (said->scores[w] > said->threshold ? "1," : "0,") +
-             format_number("%.4f", rule->scores[w]) + "\n";
+      lines += log.name + "," + log.part + "," + std::to_string(log.first_row[w]) + "," +
+               format_number("%.6f", log.begin[w]) + "," + std::to_string(log.labels[w]) + "," +
+               format_number("%.4f", said->scores[w]) + "," +
+               format_number("%.4f", said->threshold) + "," +
+               (said->scores[w] > said->threshold ? "1," : "0,") +
+               format_number("%.4f", rule->scores[w]) + "\n";
     }
+    out.write(lines);
   }
-  write_file(file, out);
+  out.commit();
 }
 
 StageResult result_of(const std::string& step, const TrainedDetector& trained,

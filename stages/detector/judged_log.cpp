@@ -8,16 +8,6 @@
 namespace kdgat::detector {
 namespace {
 
-/// Seconds of rows [begin, end): a pause, or a jump of the clock, is no longer than one.
-double seconds_between(const Log& log, int64_t begin, int64_t end) {
-  double out = 0;
-  for (int64_t row = begin + 1; row < end; ++row) {
-    const double gap = log.time(row) - log.time(row - 1);
-    if (gap > 0) out += std::min(gap, 1.0);
-  }
-  return out;
-}
-
 bool is_word_end(char c) { return c == '-' || c == '_' || c == '.' || c == ' '; }
 
 }  // namespace
@@ -60,7 +50,7 @@ void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& o
   const auto is_attack = [&](std::size_t w) { return w < windows && out.labels[w] == 1; };
   for (std::size_t w = 0; w < windows; ++w) {
     const int64_t begin = out.first_row[w], end = std::min(begin + out.size, log.rows());
-    if (out.seconds.size() < windows) out.seconds.push_back(seconds_between(log, begin, end));
+    if (out.seconds.size() < windows) out.seconds.push_back(log.seconds(begin, end));
     if (!has_times) {
       out.begin.push_back(log.time(begin));
       out.end.push_back(log.time(end - 1));

@@ -10,6 +10,7 @@
 
 #include "data/can/inject.h"
 #include "data/can/relative_windows.h"
+#include "detector/learning_size.h"
 #include "detector/rule.h"
 #include "graph/random.h"
 
@@ -19,18 +20,6 @@ namespace {
 using graph::kRelativeColumns;
 using graph::RelativeWindow;
 using graph::RelativeWindows;
-
-/// Windows of an own beginning that profiles are made of, beside the most that an option says: a
-/// vehicle never seen may have more or fewer of its own, and each has what was learned of the
-/// nearest.
-constexpr std::array<int64_t, 2> kShort = {30, 100};
-constexpr int64_t kHalf = 40;  // windows: the least of one drive alone
-/// Longer ones err less: what is learned of these holds for them. Training logs have few that long.
-constexpr int64_t kLongest = 300;
-/// Profiles that forgot, of each that did not: what they forget is left to chance.
-constexpr int kForgetful = 2;
-constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
-constexpr int64_t kMostInjected = 20'000;  // windows of all logs, of one profile and kind of attack
 
 /// Windows of rows relative to a profile, with what the rule says of each. Refers to the profile.
 class SeenWindows {
@@ -67,30 +56,21 @@ class Learner {
       : logs_(logs), options_(options), random_(static_cast<uint64_t>(seed), 19) {
     out_.kinds = options.inject;
     for (const Log& log : logs) out_.windows += log.rows() / options.window;
+    reserve(learning_size(logs, options).rows);
   }
 
   void add(std::size_t index, const std::vector<std::size_t>& vehicle) {
     const Log& log = logs_[index];
-    const int64_t size = options_.window, windows = log.rows() / size;
-    const int64_t benign = log.first_attack() / size;  // windows ahead of the first attack
+    const LogWindows windows = windows_of(log, options_.window);
     fold_ = static_cast<int32_t>(index) % kFolds;
-    half_ = logs_.size() > 1 ? windows : windows / 2;
+    half_ = logs_.size() > 1 ? windows.all : windows.all / 2;
     std::vector<Usual> profiles;
-    if (vehicle.size() > 1) {
-      profiles.push_back({profile_without(index, vehicle), 0, 0});
-    } else if (benign / 2 >= kHalf) {
-      // One drive alone: its first half says what is usual in the second.
-      const int64_t half = benign / 2;
-      profiles.push_back({learn_profile(std::array{Piece{&log, 0, half * size}}), half, 0});
-    }
-    const int64_t longest = std::min(kLongest, options_.own_windows);
-    std::set<int64_t> lengths = {longest};
-    for (const int64_t own : kShort) lengths.insert(std::min(own, longest));
-    for (const int64_t own : lengths) {
-      const int64_t first = std::min(own, benign / 2);
-      if (first < std::min(kHalf, own)) continue;
-      profiles.push_back({learn_profile(std::array{Piece{&log, 0, first * size}}), first,
-                          static_cast<int32_t>(own)});
+    for (const ProfileSource& source : profile_sources(windows, vehicle.size() > 1, options_)) {
+      graph::VehicleProfile profile =
+          source.learned == 0
+              ? profile_without(index, vehicle)
+              : learn_profile(std::array{Piece{&log, 0, source.learned * options_.window}});
+      profiles.push_back({std::move(profile), source.learned, source.own});
     }
     for (const Usual& usual : profiles) {
       add_windows(log, usual, true);
@@ -100,7 +80,7 @@ class Learner {
             false);
       }
     }
-    if (!profiles.empty()) inject(log, profiles, benign);
+    if (!profiles.empty()) inject(log, profiles, windows.benign);
   }
 
   Learning take() { return std::move(out_); }
@@ -137,17 +117,28 @@ class Learner {
     return learn_profile(pieces);
   }
 
+  /// Vectors that grow hold what they held twice for a moment.
+  void reserve(int64_t rows) {
+    LearningSet& set = out_.rows;
+    const auto count = static_cast<std::size_t>(rows);
+    set.values.reserve(count * kRelativeColumns);
+    set.labels.reserve(count);
+    set.weights.reserve(count);
+    for (std::vector<int32_t>* one : {&set.folds, &set.own}) one->reserve(count);
+    for (std::vector<uint8_t>* one : {&set.plain, &set.forgetful, &set.begins}) one->reserve(count);
+    set.kinds.reserve(count);
+    set.rule.reserve(count);
+  }
+
   int32_t fold_of(int64_t window) const { return window < half_ ? fold_ : fold_ + 1; }
 
   /// All windows that the profile says something of are learned from; thresholds follow from the
   /// benign ones of a profile that forgot nothing.
   void add_windows(const Log& log, const Usual& usual, bool is_whole) {
-    const int64_t windows = log.rows() / options_.window;
-    if (out_.windows <= kMostWindows) return add_piece(log, usual, is_whole, 0, windows);
-    // Of each stretch of `every` windows the first ones; those ahead of them are heard only.
-    const int64_t every = (kPieceWindows * out_.windows + kMostWindows - 1) / kMostWindows;
-    for (int64_t first = usual.first; first < windows; first += every) {
-      add_piece(log, usual, is_whole, first, std::min(windows, first + kPieceWindows));
+    // Windows ahead of those of a piece are heard only.
+    for (const WindowRange& piece : pieces_of(log.rows() / options_.window, usual.first,
+                                              out_.windows, options_.most_windows)) {
+      add_piece(log, usual, is_whole, piece.begin, piece.end);
     }
   }
 
@@ -214,23 +205,15 @@ class Learner {
   /// Attacks of each kind in a part of the log's benign beginning, `benign` windows long; seen
   /// against the profile of other drives and against one of the log's own.
   void inject(const Log& log, const std::vector<Usual>& profiles, int64_t benign) {
-    constexpr int64_t kLeast = 20;
-    const int64_t share = kMostInjected / std::ssize(logs_);
-    const int64_t of_log = std::min(std::max(share, kLeast), kInjectedRows / options_.window);
+    const int64_t of_log = injected_windows(std::ssize(logs_), options_.window);
     const bool is_timeless = log.is_timeless();
-    graph::CanInjectOptions how;
-    how.keep_attacks = true;
-    // Short ones: their beginnings and ends, hardest to tell, are seen more often.
-    how.min_attack_seconds = 0.2;
-    how.max_attack_seconds = 2;
-    how.min_benign_seconds = 0.5;
-    how.max_benign_seconds = 2;
+    const graph::CanInjectOptions how = injection();
     for (std::size_t k = 0; k < out_.kinds.size(); ++k) {
       const std::string& kind = out_.kinds[k];
       const std::size_t own = profiles.size() > 1 ? 1 + random_.below(profiles.size() - 1) : 0;
       const int64_t first = profiles[own].first;
       const int64_t most = std::min(of_log, benign - first);
-      if (most < kLeast) continue;
+      if (most < kLeastInjected) continue;
       const auto spare = static_cast<uint64_t>(benign - first - most + 1);
       const int64_t begin = first + static_cast<int64_t>(random_.below(spare));
       std::vector<graph::CanFrame> frames;

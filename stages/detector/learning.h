@@ -46,11 +46,6 @@ struct Held {
 /// Folds are logs, every kFolds-th together; of a single log its halves.
 inline constexpr int32_t kFolds = 8;
 
-/// Windows that are learned from at most, each of them seen against several profiles. Of more, pieces
-/// of kPieceWindows are taken, evenly spread over every log: so time and memory have a bound.
-inline constexpr int64_t kMostWindows = 50'000;
-inline constexpr int64_t kPieceWindows = 500;
-
 struct Learning {
   LearningSet rows;
   std::vector<Held> held;
@@ -58,7 +53,7 @@ struct Learning {
   int64_t windows = 0;             ///< of all logs
 };
 
-/// `logs`: of training, in groups by vehicle. `told` is called now and then with a share of the work
+/// `logs`: of training, in groups by vehicle. What is learned from: learning_size.h. `told` is called now and then with a share of the work
 /// done; it may throw. The same for the same seed. Throws Error(kData) where no log has two ids.
 Learning learn(std::span<const Log> logs, const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,

@@ -139,6 +139,9 @@ std::span<const float> PlainWindows::rows(int64_t begin, int64_t end) const {
 
 PlainWindows plain_windows(const Log& log, const PlainProfile& profile, int64_t window) {
   PlainWindows out;
+  const auto windows = static_cast<std::size_t>(log.rows() / window);
+  out.values.reserve(windows * kPlainColumns);
+  out.labels.reserve(windows);
   std::unordered_map<uint32_t, graph::CanFrame> last;
   PlainWindow now;
   uint32_t before = 0;

@@ -96,9 +96,9 @@ std::string sentence_of_choice(const Learning& learning, const DetectorOptions& 
   if (labelled == 0) {
     out += options.use_labels ? "; no attack is labelled" : "; labels are not used";
   }
-  if (learning.windows > kMostWindows) {
-    out += "; of " + grouped(learning.windows) + " windows of the logs, " + grouped(kMostWindows) +
-           " in pieces from everywhere";
+  if (learning.windows > options.most_windows) {
+    out += "; of " + grouped(learning.windows) + " windows of the logs, " +
+           grouped(options.most_windows) + " in pieces from everywhere";
   }
   return out;
 }

@@ -62,6 +62,15 @@ bool Log::is_timeless() const {
   return std::all_of(times.begin(), times.end(), [](double time) { return std::isnan(time); });
 }
 
+double Log::seconds(int64_t begin, int64_t end) const {
+  double out = 0;
+  for (int64_t row = begin + 1; row < end; ++row) {
+    const double gap = time(row) - time(row - 1);
+    if (gap > 0) out += std::min(gap, 1.0);
+  }
+  return out;
+}
+
 bool Log::is_labelled() const {
   const auto flags =
       frames_->flags.subspan(static_cast<std::size_t>(begin_), static_cast<std::size_t>(rows_));
@@ -126,6 +135,7 @@ int64_t Log::first_attack() const {
 
 void Log::make_monotonic() {
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(rows_));
   double latest = std::numeric_limits<double>::quiet_NaN();
   for (int64_t row = 0; row < rows_; ++row) {
     const double now = time(row);
@@ -136,13 +146,13 @@ void Log::make_monotonic() {
 }
 
 std::vector<uint32_t> Log::benign_ids(int64_t end) const {
-  std::vector<uint32_t> out;
+  std::unordered_set<uint32_t> seen;
   for (int64_t row = 0; row < std::min(end, rows_); ++row) {
     if (is_attack(row) || graph::is_diagnostic(id(row))) continue;
-    out.push_back(key(row));
+    seen.insert(key(row));
   }
+  std::vector<uint32_t> out(seen.begin(), seen.end());
   std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

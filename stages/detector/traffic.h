@@ -73,6 +73,8 @@ class Log {
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
   }
+  /// Of rows [begin, end): a pause, or a jump of the clock, is no longer than one; 0 without times.
+  double seconds(int64_t begin, int64_t end) const;
   /// Whether a row says that it is an attack, or that it is none.
   bool is_labelled() const;
   /// From now on no time is earlier than one before it, as far as the last restart: each is the

@@ -332,7 +332,8 @@ json Finetune::run(const Options& options, const Request& request, Host& host) {
     return judge(options, setup, ids, check);
   };
   task.headline = is_regression(options) ? "rmse" : "accuracy";
-  json result = train::fit(options, *setup.objective, task, setup.data, setup.parts, request, host);
+  json result =
+      train::fit(options, *setup.objective, task, setup.data.store, setup.parts, request, host);
   report(options, setup, host, result);
   const model::GraphModel& model = setup.objective->model();
   json config = {{"task", options.task},

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "graph/column.h"
+#include "graph/graph_set.h"
 #include "graph/sections/sections.h"
 #include "graph/store_file.h"
 
@@ -25,7 +26,7 @@ inline constexpr int kStoreFormatVersion = 1;
 ///  "unlabelled","num_ids": 1 where nodes have none,"node_features","edge_features",
 ///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; with sections also kSectionFacts:{what
 ///  the add_facts() of each says}
-class GraphStore : public StoreFile {
+class GraphStore : public StoreFile, public GraphSet {
  public:
   /// Checks header, shapes, facts, hashes as `check` says, and that nothing in it that indexes
   /// memory leaves its graph. Throws Error(kData).
@@ -76,6 +77,12 @@ class GraphStore : public StoreFile {
     if (!found) throw lacks<Section>(path().string() + ": ");
     return *found;
   }
+
+  StepTotals size_of(int64_t id) const override;
+  int64_t label_of(int64_t id) const override { return y_[static_cast<std::size_t>(id)]; }
+  bool is_spatial() const override { return positions() != nullptr; }
+  const std::string& content_hash() const override { return StoreFile::content_hash(); }
+  void gather(std::span<const int64_t> ids, bool with_edge_attr, GraphBatch& out) const override;
 
   const std::vector<std::string>& node_feature_names() const { return node_feature_names_; }
   const std::vector<std::string>& edge_feature_names() const { return edge_feature_names_; }

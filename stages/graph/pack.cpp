@@ -40,9 +40,24 @@ void copy_rows(const float* from, std::span<const int32_t> order, int64_t any_wi
 
 }  // namespace
 
-void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edge_attr,
-            GraphBatch& out) {
-  gather(arrays_of(store), ids, with_edge_attr, out);
+void GraphStore::gather(std::span<const int64_t> ids, bool with_edge_attr, GraphBatch& out) const {
+  graph::gather(arrays_of(*this), ids, with_edge_attr, out);
+}
+
+StepTotals GraphStore::size_of(int64_t id) const {
+  const auto g = static_cast<std::size_t>(id);
+  StepTotals out;
+  out.graphs = 1;
+  out.nodes = node_ptr_[g + 1] - node_ptr_[g];
+  out.edges = edge_ptr_[g + 1] - edge_ptr_[g];
+  if (const PathCounts* paths = path_counts()) out.paths = paths->of_graph(node_ptr_, g);
+  if (const Trees* of_store = trees()) {
+    const Relations relations = of_store->relations_of(g);
+    out.relations = relations.edges;
+    out.internal = relations.internal;
+    out.negatives = negatives_of(relations);
+  }
+  return out;
 }
 
 void gather(const GraphArrays& all, std::span<const int64_t> ids, bool with_edge_attr,
@@ -124,8 +139,8 @@ int64_t negatives_of(const Relations& relations) {
   return relations.unrelated > 0 ? std::min(relations.edges, kNegatives) : 0;
 }
 
-PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
-                        const PackLimits& limits, bool shuffle, uint64_t seed, int64_t epoch) {
+PackPlan make_pack_plan(const GraphSet& set, std::span<const int64_t> ids, const PackLimits& limits,
+                        bool shuffle, uint64_t seed, int64_t epoch) {
   PackPlan plan;
   plan.order.assign(ids.begin(), ids.end());
   if (shuffle) Random(seed, static_cast<uint64_t>(epoch)).shuffle(plan.order);
@@ -133,28 +148,22 @@ PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   const auto bound = [](int64_t limit) { return limit > 0 ? limit : kNone; };
   const int64_t max_nodes = bound(limits.nodes), max_edges = bound(limits.edges);
-  const PathCounts* const path_counts = store.path_counts();
-  const int64_t max_paths = bound(path_counts != nullptr ? limits.paths : 0);
-  const auto paths_of = [&](std::size_t id) {
-    return max_paths == kNone ? 0 : path_counts->of_graph(store.node_ptr(), id);
-  };
+  const int64_t max_paths = bound(limits.paths);
   const auto total = static_cast<int64_t>(ids.size());
   const auto share = [](int64_t graphs, int64_t packs) {
     return packs > 0 ? (graphs + packs - 1) / packs : kNone;
   };
   int64_t max_graphs = 0, graphs = 0, nodes = 0, edges = 0, paths = 0;
   for (int64_t i = 0; i < total; ++i) {
-    const auto id = static_cast<std::size_t>(plan.order[static_cast<std::size_t>(i)]);
-    const int64_t n = store.node_ptr()[id + 1] - store.node_ptr()[id];
-    const int64_t e = store.edge_ptr()[id + 1] - store.edge_ptr()[id];
-    if (n > max_nodes || e > max_edges) {
-      throw Error(ExitCode::kDoesNotFit, "graph " + std::to_string(id) + " has " +
-                                             std::to_string(n) + " nodes and " + std::to_string(e) +
-                                             " edges, more than a step may");
+    const int64_t id = plan.order[static_cast<std::size_t>(i)];
+    const StepTotals size = set.size_of(id);
+    if (size.nodes > max_nodes || size.edges > max_edges) {
+      throw Error(ExitCode::kDoesNotFit,
+                  "graph " + std::to_string(id) + " has " + std::to_string(size.nodes) +
+                      " nodes and " + std::to_string(size.edges) + " edges, more than a step may");
     }
-    const int64_t p = paths_of(id);
-    if (i > 0 && (graphs == max_graphs || n > max_nodes - nodes || e > max_edges - edges ||
-                  p > max_paths - paths)) {
+    if (i > 0 && (graphs == max_graphs || size.nodes > max_nodes - nodes ||
+                  size.edges > max_edges - edges || size.paths > max_paths - paths)) {
       plan.ptr.push_back(i);
       graphs = nodes = edges = paths = 0;
     }
@@ -164,9 +173,9 @@ PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
                              share(total - i, limits.min_packs - plan.packs())});
     }
     ++graphs;
-    nodes += n;
-    edges += e;
-    paths += p;
+    nodes += size.nodes;
+    edges += size.edges;
+    paths += size.paths;
   }
   if (total > 0) plan.ptr.push_back(total);
   return plan;

@@ -29,19 +29,11 @@ struct GraphBatch : Positions::Batch, Trees::Batch, PathCounts::Batch, Targets::
   Exchange* exchange = nullptr;
 };
 
-/// Replaces `out` by the graphs `ids` of `store`, in that order. Ids must be in range.
-void gather(const GraphStore& store, std::span<const int64_t> ids, bool with_edge_attr,
-            GraphBatch& out);
-
-/// Sizes of a whole optimiser step, over all packs accumulated into it.
-struct StepTotals {
-  int64_t graphs = 0, nodes = 0, edges = 0;
-  // Where the store has PathCounts, and Trees:
-  int64_t paths = 0;      ///< of third order
-  int64_t relations = 0;  ///< pairs of parent and child
-  int64_t internal = 0;   ///< nodes with children
-  int64_t negatives = 0;  ///< unrelated pairs drawn: at most kNegatives a graph
-};
+/// set.gather().
+inline void gather(const GraphSet& set, std::span<const int64_t> ids, bool with_edge_attr,
+                   GraphBatch& out) {
+  set.gather(ids, with_edge_attr, out);
+}
 
 /// Unrelated pairs drawn from a graph's trees for a step: as many as it has pairs of parent and
 /// child, at most so many; none where all nodes are related.
@@ -69,7 +61,7 @@ struct PackPlan {
 };
 
 /// The same order for the same (seed, epoch); `shuffle` false keeps the order of `ids`.
-PackPlan make_pack_plan(const GraphStore& store, std::span<const int64_t> ids,
-                        const PackLimits& limits, bool shuffle, uint64_t seed, int64_t epoch);
+PackPlan make_pack_plan(const GraphSet& set, std::span<const int64_t> ids, const PackLimits& limits,
+                        bool shuffle, uint64_t seed, int64_t epoch);
 
 }  // namespace kdgat::graph

@@ -126,14 +126,6 @@ void add_prefixed(json& to, const std::string& prefix, const json& values) {
   for (const auto& [name, value] : values.items()) to[prefix + name] = value;
 }
 
-/// A field of a CSV.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
-
 std::string four_decimals(double value) { return format_number("%.4f", value); }
 
 void write_predictions(const RatingData& data, const Predictions& test, const fs::path& folder) {
@@ -142,8 +134,8 @@ void write_predictions(const RatingData& data, const Predictions& test, const fs
     const auto user = static_cast<std::size_t>(data.test.user[p]);
     const auto item = static_cast<std::size_t>(data.test.item[p] - data.store.users());
     out +=
-        quoted(data.store.user_names()[user]) + ',' + quoted(data.store.item_names()[item]) + ',' +
-        four_decimals(static_cast<double>(data.test.rating[p])) + ',' +
+        csv_field(data.store.user_names()[user]) + ',' + csv_field(data.store.item_names()[item]) +
+        ',' + four_decimals(static_cast<double>(data.test.rating[p])) + ',' +
         four_decimals(std::clamp(static_cast<double>(test.rating[p]), static_cast<double>(data.low),
                                  static_cast<double>(data.high))) +
         '\n';
@@ -160,9 +152,9 @@ void write_recommendations(const RatingData& data, const Ranker& ranker, int64_t
       const float* row = block.rows + u * data.store.items();
       int64_t rank = 0;
       for (const int32_t item : best_items(data.store, first + u, row, k)) {
-        out += quoted(data.store.user_names()[static_cast<std::size_t>(first + u)]) + ',' +
+        out += csv_field(data.store.user_names()[static_cast<std::size_t>(first + u)]) + ',' +
                std::to_string(++rank) + ',' +
-               quoted(data.store.item_names()[static_cast<std::size_t>(item)]) + ',' +
+               csv_field(data.store.item_names()[static_cast<std::size_t>(item)]) + ',' +
                four_decimals(static_cast<double>(row[item])) + '\n';
       }
     }

@@ -120,7 +120,7 @@ nlohmann::json Gtssl::run(const Options& options, const Request& request, Host& 
   task.identity = train::result_options(options);
   task.size = "custom";
   nlohmann::json result =
-      train::fit(options, *setup.objective, task, setup.data, setup.parts, request, host);
+      train::fit(options, *setup.objective, task, setup.data.store, setup.parts, request, host);
   const model::TreeModel& model = setup.objective->model();
   nlohmann::json config = {{"encoder", setup.config},
                            {"num_rbf_centers", options.num_rbf_centers},

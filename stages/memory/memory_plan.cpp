@@ -67,7 +67,7 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
       {static_cast<double>(f.optimizer), "the optimiser's state"},
       {static_cast<double>(f.weights_kept), "the best weights"},
       {static_cast<double>(f.teacher), "the teacher"},
-      {phase.cost.of(one), phase.name + " of the largest graph"}};
+      {phase.cost.of(one), phase.name + (f.whole.empty() ? " of the largest graph" : "")}};
   const auto largest = std::max_element(items.begin(), items.end());
   const double unsure = unsure_of(f, one);
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
@@ -83,13 +83,15 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
     if (saves <= 0) continue;
     hint += (hint.empty() ? "" : ", ") + other.option + " (saves " + mebibytes(saves) + ")";
   }
+  const std::string what = f.whole.empty()
+                               ? "one graph of " + std::to_string(one.nodes) + " nodes and " +
+                                     std::to_string(one.edges) + " edges"
+                               : f.whole;
   throw Error(ExitCode::kDoesNotFit,
-              "one graph of " + std::to_string(one.nodes) + " nodes and " +
-                  std::to_string(one.edges) + " edges does not fit: of " +
-                  mebibytes(share_of(plan.device, plan.share)) + " usable on " + plan.device.name +
-                  (bound.empty() ? "" : " within " + bound) + ", " + mebibytes(needs) +
-                  " are needed; the largest item is " + largest->second + " with " +
-                  mebibytes(largest->first),
+              what + " does not fit: of " + mebibytes(share_of(plan.device, plan.share)) +
+                  " usable on " + plan.device.name + (bound.empty() ? "" : " within " + bound) +
+                  ", " + mebibytes(needs) + " are needed; the largest item is " + largest->second +
+                  " with " + mebibytes(largest->first),
               "the smallest memory that works is " + std::to_string(smallest) + "MiB" +
                   (bound.empty() ? "" : " for " + bound) + (hint.empty() ? "" : "; " + hint));
 }

@@ -71,6 +71,9 @@ struct Footprint {
   double residual = 0;            ///< of a measured fit: worst relative error on the packs measured
   double seconds = 0;             ///< what measuring took
   double margin = 0;              ///< printed relative uncertainty of the predicted peak
+  /// What is one piece where there are no graphs that a batch could hold fewer of: "training on 9
+  /// windows"; else empty.
+  std::string whole{};
 
   int64_t held() const {
     return parameters + embeddings + gradients + optimizer + weights_kept + teacher;

@@ -58,6 +58,7 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
   writer.metadata("model", header.name);
   writer.metadata("config", header.config.dump());
   if (!header.data.empty()) writer.metadata("data", header.data.dump());
+  if (!header.scored_by.empty()) writer.metadata("scored_by", header.scored_by);
   if (!header.decision.empty()) writer.metadata("decision", header.decision.dump());
   writer.write(path, true);
 }

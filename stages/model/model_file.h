@@ -22,6 +22,7 @@ struct ModelHeader {
   nlohmann::json config;
   nlohmann::json data;
   nlohmann::json decision;
+  std::string scored_by{};  ///< the stage that scores with it; "" = score, that of windows of logs
 };
 
 /// Writes atomically; the header as metadata.

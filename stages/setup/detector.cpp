@@ -149,7 +149,8 @@ json run_detector(Detector& detector, const DetectorOptions& options, json ident
       detector, teacher, model::footprint_options(training, options.kd.use_kd, request.threads));
   task.identity = std::move(identity);
   task.size = detector.size();
-  json result = train::fit(training, *objective, task, setup.data, setup.parts, request, host);
+  json result =
+      train::fit(training, *objective, task, setup.data.store, setup.parts, request, host);
   finish(request, detector.module(),
          {detector.name(), detector.config(), train::layout_of(setup.data.store),
           train::decision_of(result)});

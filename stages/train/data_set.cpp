@@ -15,10 +15,10 @@ std::vector<int64_t> Data::with_label(const std::vector<int64_t>& ids, int label
   return out;
 }
 
-std::vector<int64_t> Data::labels(const std::vector<int64_t>& ids) const {
+std::vector<int64_t> labels_of(const graph::GraphSet& store, const std::vector<int64_t>& ids) {
   std::vector<int64_t> out;
   out.reserve(ids.size());
-  for (const int64_t id : ids) out.push_back(store.y()[static_cast<std::size_t>(id)]);
+  for (const int64_t id : ids) out.push_back(store.label_of(id));
   return out;
 }
 

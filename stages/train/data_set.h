@@ -11,6 +11,9 @@
 
 namespace kdgat::train {
 
+/// Of each of `ids`; -1 = no label.
+std::vector<int64_t> labels_of(const graph::GraphSet& store, const std::vector<int64_t>& ids);
+
 struct Data {
   graph::GraphStore store;
   graph::Split split;
@@ -19,7 +22,9 @@ struct Data {
   std::vector<int64_t> part(const std::string& name) const;
   /// Those of `ids` whose label is `label` (1 attack, 0 benign, -1 none).
   std::vector<int64_t> with_label(const std::vector<int64_t>& ids, int label) const;
-  std::vector<int64_t> labels(const std::vector<int64_t>& ids) const;
+  std::vector<int64_t> labels(const std::vector<int64_t>& ids) const {
+    return labels_of(store, ids);
+  }
 };
 
 /// Those of `ids` labelled 0 or 1, in order; none unless both labels occur.

@@ -114,7 +114,7 @@ memory::Size largest_part(const graph::PackLimits& settled, const memory::Memory
 }
 
 /// Of the packs as they are, not of average graphs.
-int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphStore& store,
+int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphSet& store,
                      const graph::PackPlan& packing, const Ranks& ranks) {
   int64_t out = 0;
   for (int64_t p = 0; p < packing.packs(); ++p) {
@@ -126,12 +126,12 @@ int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphStore
 }
 
 /// What a checkpoint must be of to be continued, beside the seed.
-std::string identity_of(const nlohmann::json& of_task, const Data& data, const Parts& parts,
-                        const Request& request) {
+std::string identity_of(const nlohmann::json& of_task, const graph::GraphSet& store,
+                        const Parts& parts, const Request& request) {
   const auto hash = [](const std::vector<int64_t>& ids) {
     return graph::hash_bytes(ids.data(), ids.size() * sizeof(int64_t));
   };
-  const std::string what = of_task.dump() + request.device + data.store.content_hash() +
+  const std::string what = of_task.dump() + request.device + store.content_hash() +
                            hash(parts.train) + hash(parts.val_loss) +
                            (parts.sampler != nullptr ? parts.sampler->identity() : "");
   return graph::hash_bytes(what.data(), what.size());
@@ -140,7 +140,8 @@ std::string identity_of(const nlohmann::json& of_task, const Data& data, const P
 }  // namespace
 
 nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit& task,
-                   const Data& data, const Parts& parts, const Request& request, const Host& host) {
+                   const graph::GraphSet& store, const Parts& parts, const Request& request,
+                   const Host& host) {
   const std::string& monitor = options.monitor_metric;
   const bool measured =
       monitor == "train_loss" ||
@@ -153,7 +154,7 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
   }
   const torch::Device device(request.device);
   const memory::MemoryPlan plan =
-      plan_memory(options, objective, task.footprint, data.store, parts.train, request);
+      plan_memory(options, objective, task.footprint, store, parts.train, request);
   nlohmann::json planned = plan.json();
   memory::set_reported_plan(planned);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
@@ -161,13 +162,13 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
   std::unique_ptr<RankGroup> ranks;
   if (request.ranks.world > 1) ranks = std::make_unique<RankGroup>(request.ranks, device);
   const graph::PackLimits limits = pack_limits(options, plan, request, ranks.get());
-  const graph::PackPlan packing = graph::make_pack_plan(data.store, parts.train, limits, true,
+  const graph::PackPlan packing = graph::make_pack_plan(store, parts.train, limits, true,
                                                         static_cast<uint64_t>(request.seed), 0);
   const int64_t graphs = static_cast<int64_t>(parts.train.size());
   const int64_t packs = std::max<int64_t>(1, packing.packs());
   const int64_t each = (graphs + packs - 1) / packs;
   planned["packs"] = packs;
-  planned["predicted"] = largest_peak(plan.footprint, data.store, packing, request.ranks);
+  planned["predicted"] = largest_peak(plan.footprint, store, packing, request.ranks);
   host.log("info",
            std::to_string(graphs) +
                (parts.sampler != nullptr ? " graphs to choose from, at most " : " graphs in ") +
@@ -188,16 +189,16 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
 
   const auto seed = static_cast<uint64_t>(request.seed);
   const int64_t share = (each + request.ranks.world - 1) / request.ranks.world;
-  Training training{data.store, parts.train, limits};
+  Training training{store, parts.train, limits};
   training.largest_part = largest_part(limits, plan, request, host);
   training.sampler = parts.sampler;
   training.ranks = ranks.get();
   training.evaluate = [&](const std::function<void()>& check) {
-    return validate(objective, task.judge, data, parts, share, seed, ranks.get(), check);
+    return validate(objective, task.judge, store, parts, share, seed, ranks.get(), check);
   };
   training.seed = seed;
   training.checkpoint = checkpoint_file(request);
-  training.identity = identity_of(task.identity, data, parts, request);
+  training.identity = identity_of(task.identity, store, parts, request);
   Trainer trainer(options, objective, std::move(training), observe(host));
   const Outcome outcome = trainer.run();
 

@@ -7,7 +7,6 @@
 
 #include "kdgat/stage.h"
 #include "memory/memory_plan.h"
-#include "train/data_set.h"
 #include "train/objective.h"
 #include "train/train_options.h"
 #include "train/validation.h"
@@ -27,7 +26,8 @@ struct Fit {
 /// Returns {"metrics", "figures", "summary", "memory": {"planned", "actual"}} (kdgat/result.h). The checkpoint
 /// stays until clear_checkpoint().
 nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit& task,
-                   const Data& data, const Parts& parts, const Request& request, const Host& host);
+                   const graph::GraphSet& store, const Parts& parts, const Request& request,
+                   const Host& host);
 
 /// Of what fit() gave: {"threshold", "from": "fixed", "val" or, chosen without attacks, "benign"}; empty
 /// without a threshold.

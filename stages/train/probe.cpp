@@ -33,8 +33,8 @@ struct Sample {
   double peak = 0;  // bytes beyond what is held between steps
 };
 
-double edges_a_node(const graph::GraphStore& store, int64_t id) {
-  const Size s = size_of(store, std::span(&id, 1));
+double edges_a_node(const graph::GraphSet& store, int64_t id) {
+  const Size s = store.size_of(id);
   return static_cast<double>(s.edges) / static_cast<double>(std::max<int64_t>(1, s.nodes));
 }
 
@@ -131,35 +131,29 @@ class Restore {
   std::vector<at::Tensor> buffers_;
 };
 
-void add_relations(const graph::Relations& relations, Size& out) {
-  out.relations += relations.edges;
-  out.internal += relations.internal;
-  out.negatives += graph::negatives_of(relations);
-}
-
 }  // namespace
 
-memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> ids) {
+memory::Size size_of(const graph::GraphSet& store, std::span<const int64_t> ids) {
   Size out;
   for (const int64_t id : ids) {
-    const auto g = static_cast<std::size_t>(id);
-    out.graphs += 1;
-    out.nodes += store.node_ptr()[g + 1] - store.node_ptr()[g];
-    out.edges += store.edge_ptr()[g + 1] - store.edge_ptr()[g];
-    if (const graph::PathCounts* paths = store.path_counts()) {
-      out.paths += paths->of_graph(store.node_ptr(), g);
-    }
-    if (const graph::Trees* trees = store.trees()) add_relations(trees->relations_of(g), out);
+    const Size one = store.size_of(id);
+    out.graphs += one.graphs;
+    out.nodes += one.nodes;
+    out.edges += one.edges;
+    out.paths += one.paths;
+    out.relations += one.relations;
+    out.internal += one.internal;
+    out.negatives += one.negatives;
   }
   return out;
 }
 
-memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<int64_t>& ids) {
+memory::GraphSizes sizes_of(const graph::GraphSet& store, const std::vector<int64_t>& ids) {
   memory::GraphSizes out;
   out.sum = size_of(store, ids);
   out.largest.graphs = 1;
   for (const int64_t id : ids) {
-    const Size one = size_of(store, std::span(&id, 1));
+    const Size one = store.size_of(id);
     if (one.nodes > out.largest.nodes) out.largest_id = id;
     out.largest.nodes = std::max(out.largest.nodes, one.nodes);
     out.largest.edges = std::max(out.largest.edges, one.edges);
@@ -168,9 +162,9 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
 }
 
 memory::Footprint measure(Objective& objective, const std::string& precision, uint64_t seed,
-                          const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                          const graph::GraphSet& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most) {
-  const int64_t smallest = store.positions() != nullptr ? 1 : kSmallest;
+  const int64_t smallest = store.is_spatial() ? 1 : kSmallest;
   if (static_cast<int64_t>(ids.size()) < 4 * smallest) return counted;
   torch::nn::Module& module = objective.module();
   const torch::Device device = module.parameters().front().device();
@@ -209,7 +203,7 @@ memory::Footprint measure(Objective& objective, const std::string& precision, ui
     return edges_a_node(store, a) < edges_a_node(store, b);
   });
   std::stable_sort(by_nodes.begin(), by_nodes.end(), [&](int64_t a, int64_t b) {
-    return size_of(store, std::span(&a, 1)).nodes > size_of(store, std::span(&b, 1)).nodes;
+    return store.size_of(a).nodes > store.size_of(b).nodes;
   });
   const auto first = [](const std::vector<int64_t>& from, int64_t graphs) {
     return std::vector<int64_t>(from.begin(), from.begin() + graphs);

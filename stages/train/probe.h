@@ -13,9 +13,9 @@
 namespace kdgat::train {
 
 /// Size of a batch of the graphs `ids`.
-memory::Size size_of(const graph::GraphStore& store, std::span<const int64_t> ids);
+memory::Size size_of(const graph::GraphSet& store, std::span<const int64_t> ids);
 /// Sum and largest of the graphs `ids`.
-memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<int64_t>& ids);
+memory::GraphSizes sizes_of(const graph::GraphSet& store, const std::vector<int64_t>& ids);
 
 /// Runs forward and backward on at least five packs of `ids` (two sizes, one rich and one poor in
 /// edges per node, one of few large graphs) in training mode under the meter. Where the phases of
@@ -25,7 +25,7 @@ memory::GraphSizes sizes_of(const graph::GraphStore& store, const std::vector<in
 /// stands for all. With too few graphs for five packs, or without memory for them, `counted` is
 /// returned as it is. No pack needs more than about `most` bytes; 0 = any.
 memory::Footprint measure(Objective& objective, const std::string& precision, uint64_t seed,
-                          const graph::GraphStore& store, const std::vector<int64_t>& ids,
+                          const graph::GraphSet& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most = 0);
 
 }  // namespace kdgat::train

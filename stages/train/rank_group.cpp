@@ -229,7 +229,7 @@ void RankGroup::from_first(const NamedTensors& tensors) {
   for (const auto& [name, tensor] : tensors) wire_->from_first(tensor.detach());
 }
 
-std::span<const int64_t> piece_of(const graph::GraphStore& store, std::span<const int64_t> ids,
+std::span<const int64_t> piece_of(const graph::GraphSet& store, std::span<const int64_t> ids,
                                   int rank, int world) {
   std::vector<double> until = {0};  // work of the ids before each
   for (std::size_t i = 0; i < ids.size(); ++i) {

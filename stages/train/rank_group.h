@@ -70,7 +70,7 @@ class RankGroup final : public graph::Exchange {
 /// The piece of `ids` this process computes: contiguous, of about equal work (nodes, edges and
 /// paths). Over all ranks each id is in exactly one piece; with fewer ids than ranks some are
 /// empty.
-std::span<const int64_t> piece_of(const graph::GraphStore& store, std::span<const int64_t> ids,
+std::span<const int64_t> piece_of(const graph::GraphSet& store, std::span<const int64_t> ids,
                                   int rank, int world);
 
 /// Elements [first, end) of `count` that this process takes, in equal shares.

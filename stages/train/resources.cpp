@@ -156,7 +156,7 @@ c10::Device prepare(const TrainOptions& options, const Request& request) {
 }
 
 memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective,
-                               const memory::Footprint& counted, const graph::GraphStore& store,
+                               const memory::Footprint& counted, const graph::GraphSet& store,
                                const std::vector<int64_t>& ids, const Request& request) {
   const c10::Device device(request.device);
   const bool may_run = request.memory.measure || !request.run_dir.empty();

@@ -29,7 +29,7 @@ void limit_memory(c10::Device device, const Request& request);
 /// names, from what was counted. With memory_estimation = measured a few packs are run. Throws
 /// Error(kDoesNotFit).
 memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective,
-                               const memory::Footprint& counted, const graph::GraphStore& store,
+                               const memory::Footprint& counted, const graph::GraphSet& store,
                                const std::vector<int64_t>& ids, const Request& request);
 /// The same from counts and the facts of a data set alone.
 memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footprint& counted,

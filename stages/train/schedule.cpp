@@ -6,6 +6,14 @@
 
 namespace kdgat::train {
 
+namespace {
+
+int64_t patience_of(const TrainOptions& o) {
+  return o.scheduler_patience >= 0 ? o.scheduler_patience : std::max<int64_t>(1, o.patience / 2);
+}
+
+}  // namespace
+
 double Schedule::rate(int64_t epoch) const {
   const TrainOptions& o = options_;
   if (!o.use_scheduler) return o.lr;
@@ -29,7 +37,7 @@ void Schedule::observe(double metric, bool less) {
     has_best_ = true;
     best_ = metric;
     standing_ = 0;
-  } else if (++standing_ > std::max<int64_t>(1, options_.patience / 2)) {
+  } else if (++standing_ > patience_of(options_)) {
     factor_ *= options_.scheduler_gamma;
     standing_ = 0;
   }

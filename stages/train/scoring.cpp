@@ -7,8 +7,7 @@
 
 namespace kdgat::train {
 
-void for_batches(const graph::GraphStore& store, const std::vector<int64_t>& ids,
-                 bool with_edge_attr,
+void for_batches(const graph::GraphSet& store, const std::vector<int64_t>& ids, bool with_edge_attr,
                  const std::function<void(graph::GraphBatch&, std::span<const int64_t>)>& visit,
                  int64_t graphs) {
   graph::GraphBatch batch;
@@ -32,7 +31,7 @@ void for_batches(const graph::GraphStore& store, const std::vector<int64_t>& ids
   }
 }
 
-std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
+std::vector<float> score_all(const graph::GraphSet& store, const std::vector<int64_t>& ids,
                              bool with_edge_attr,
                              const std::function<torch::Tensor(graph::GraphBatch&)>& score,
                              const std::function<void(int64_t done)>& progress, int64_t graphs) {

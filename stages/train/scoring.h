@@ -19,13 +19,12 @@ inline constexpr int64_t kScoreGraphs = 512;
 /// Calls visit(batch, ids of the batch) for every batch of at most `graphs` of `ids`, in order;
 /// visit may change the batch. A batch for which there is no memory is gathered and visited again
 /// in halves: visit must do nothing lasting before its last allocation.
-void for_batches(const graph::GraphStore& store, const std::vector<int64_t>& ids,
-                 bool with_edge_attr,
+void for_batches(const graph::GraphSet& store, const std::vector<int64_t>& ids, bool with_edge_attr,
                  const std::function<void(graph::GraphBatch&, std::span<const int64_t>)>& visit,
                  int64_t graphs = kScoreGraphs);
 
 /// Scores of the graphs `ids`, in their order; `score` may change its batch.
-std::vector<float> score_all(const graph::GraphStore& store, const std::vector<int64_t>& ids,
+std::vector<float> score_all(const graph::GraphSet& store, const std::vector<int64_t>& ids,
                              bool with_edge_attr,
                              const std::function<torch::Tensor(graph::GraphBatch&)>& score,
                              const std::function<void(int64_t done)>& progress = {},

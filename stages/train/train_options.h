@@ -31,6 +31,7 @@ struct TrainOptions : memory::StepForm {
   int64_t scheduler_t_max = -1;
   int64_t scheduler_step_size = 50;
   double scheduler_gamma = 0.1;
+  int64_t scheduler_patience = -1;
   std::string monitor_metric = "val_loss";
   std::string monitor_mode = "min";
   std::vector<std::string> cache_policy = {"auto"};
@@ -46,6 +47,7 @@ struct TrainOptions : memory::StepForm {
         field("lr", &O::lr, "Learning rate.").range(1e-8, 10),
         field("max_epochs", &O::max_epochs, "Largest number of epochs.")
             .alias("epochs")
+            .alias("num_epochs")
             .range(1, 1e6),
         field("batch_size", &O::batch_size,
               "Graphs of one batch: an upper bound while optimize_batch_size is true, else exact.")
@@ -59,9 +61,11 @@ struct TrainOptions : memory::StepForm {
         field("gradient_clip", &O::gradient_clip,
               "Largest norm of the gradient of a step; 0 = no clipping.")
             .alias("gradient_clip_val")
+            .alias("grad_clip")
             .range(0, 1e9),
         field("accumulate_grad_batches", &O::accumulate_grad_batches,
               "Batches whose gradients make one step; the last, short group is stepped too.")
+            .alias("accumulation_steps")
             .range(1, 1e6),
         field(
             "gradient_checkpointing", &O::gradient_checkpointing,
@@ -94,9 +98,13 @@ struct TrainOptions : memory::StepForm {
         field("scheduler_gamma", &O::scheduler_gamma,
               "Factor of the learning rate for step and plateau schedules.")
             .range(0, 1),
+        field("scheduler_patience", &O::scheduler_patience,
+              "Epochs without improvement that a plateau schedule stands; -1 = half of patience.")
+            .range(-1, 1e6)
+            .later(),
         field("monitor_metric", &O::monitor_metric,
               "What chooses the best epoch, stops early and drives a plateau schedule.")
-            .choices({"val_loss", "val_auc", "val_f1", "val_accuracy", "train_loss"}),
+            .choices({"val_loss", "val_auc", "val_f1", "val_accuracy", "val_mrr", "train_loss"}),
         field("monitor_mode", &O::monitor_mode, "Whether less or more of monitor_metric is better.")
             .choices({"min", "max"}),
         field("precision", &O::precision,

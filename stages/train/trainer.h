@@ -30,7 +30,7 @@ namespace kdgat::train {
 
 /// What a training has beside its objective and options. What it names outlives the Trainer.
 struct Training {
-  const graph::GraphStore& store;
+  const graph::GraphSet& store;
   std::vector<int64_t> ids;     ///< of the graphs to train on
   graph::PackLimits limits;     ///< of the packs
   memory::Size largest_part{};  ///< a larger piece of a pack is split beforehand; 0 = no bound

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "train/calibration.h"
+#include "train/data_set.h"
 #include "train/metrics/metrics.h"
 #include "train/probe.h"
 #include "train/scoring.h"
@@ -38,15 +39,15 @@ std::vector<float> joined(const std::vector<float>& own, std::size_t count, Rank
 
 }  // namespace
 
-nlohmann::json validate(Objective& objective, const Judge& judge, const Data& data,
+nlohmann::json validate(Objective& objective, const Judge& judge, const graph::GraphSet& store,
                         const Parts& parts, int64_t graphs, uint64_t seed, RankGroup* ranks,
                         const std::function<void()>& check) {
   nlohmann::json out = nlohmann::json::object();
   if (!parts.val_loss.empty()) {
-    const graph::StepTotals totals = size_of(data.store, parts.val_loss);
+    const graph::StepTotals totals = size_of(store, parts.val_loss);
     std::map<std::string, torch::Tensor> sums;
     for_batches(
-        data.store, own_share(parts.val_loss, ranks), objective.with_edge_attr(),
+        store, own_share(parts.val_loss, ranks), objective.with_edge_attr(),
         [&](const graph::GraphBatch& batch, std::span<const int64_t>) {
           check();
           std::map<std::string, torch::Tensor> next = sums;
@@ -66,7 +67,7 @@ nlohmann::json validate(Objective& objective, const Judge& judge, const Data& da
   }
   const auto scores_of = [&](const std::vector<int64_t>& ids) {
     const std::vector<float> own = score_all(
-        data.store, own_share(ids, ranks), objective.with_edge_attr(),
+        store, own_share(ids, ranks), objective.with_edge_attr(),
         [&](const graph::GraphBatch& batch) { return objective.score(batch); },
         [&](int64_t) { check(); }, graphs);
     return is_shared(ids, ranks) ? joined(own, ids.size(), *ranks) : own;
@@ -76,7 +77,7 @@ nlohmann::json validate(Objective& objective, const Judge& judge, const Data& da
     for (const auto& [name, value] : judged.items()) out["val_" + name] = value;
   } else if (!parts.val_score.empty()) {
     const std::vector<float> scores = scores_of(parts.val_score);
-    const std::vector<int64_t> labels = data.labels(parts.val_score);
+    const std::vector<int64_t> labels = labels_of(store, parts.val_score);
     const std::optional<double> fixed = objective.threshold();
     const double threshold = fixed ? *fixed : best_threshold(scores, labels).value;
     const nlohmann::json r = rates(confusion(scores, labels, threshold));

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "train/data_set.h"
 #include "train/objective.h"
 #include "train/rank_group.h"
 #include "train/sampler.h"
@@ -42,7 +41,7 @@ using Judge = std::function<nlohmann::json(const std::vector<int64_t>& ids,
 /// "val_accuracy", "val_threshold"}, as far as there are graphs for it (of val_benign, at least
 /// kLeastCalibration, "val_threshold" alone); in batches of `graphs`. The
 /// module is in eval mode. The processes of `ranks` share the graphs.
-nlohmann::json validate(Objective& objective, const Judge& judge, const Data& data,
+nlohmann::json validate(Objective& objective, const Judge& judge, const graph::GraphSet& store,
                         const Parts& parts, int64_t graphs, uint64_t seed, RankGroup* ranks,
                         const std::function<void()>& check);
 

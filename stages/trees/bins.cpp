@@ -29,29 +29,22 @@ float clamped(float v) {
 std::vector<float> quantile_cuts(std::span<const float> values, std::span<const float> weights,
                                  int64_t most) {
   std::vector<std::pair<float, double>> distinct;  // with the weight of each
-  if (weights.empty()) {
-    std::vector<float> sorted;
-    sorted.reserve(values.size());
-    for (const float v : values) {
-      if (!std::isnan(v)) sorted.push_back(clamped(v));
-    }
-    std::sort(sorted.begin(), sorted.end());
-    for (const float v : sorted) {
-      if (distinct.empty() || v != distinct.back().first) distinct.emplace_back(v, 0);
-      distinct.back().second += 1;
-    }
-  } else {
-    std::vector<std::pair<float, double>> sorted;
-    for (std::size_t r = 0; r < values.size(); ++r) {
-      if (std::isnan(values[r]) || weights[r] == 0) continue;
-      sorted.emplace_back(clamped(values[r]), weights[r]);
-    }
-    std::sort(sorted.begin(), sorted.end());
-    for (const auto& [v, weight] : sorted) {
-      if (distinct.empty() || v != distinct.back().first) distinct.emplace_back(v, 0);
-      distinct.back().second += weight;
+  distinct.reserve(values.size());
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    const double weight = weights.empty() ? 1 : weights[r];
+    if (!std::isnan(values[r]) && weight != 0) distinct.emplace_back(clamped(values[r]), weight);
+  }
+  std::sort(distinct.begin(), distinct.end());
+  // In place: of all columns at once two such lists would be half of what training holds.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < distinct.size(); ++i) {
+    if (kept > 0 && distinct[i].first == distinct[kept - 1].first) {
+      distinct[kept - 1].second += distinct[i].second;
+    } else {
+      distinct[kept++] = distinct[i];
     }
   }
+  distinct.resize(kept);
   const bool each_its_own = static_cast<int64_t>(distinct.size()) <= most;
   double left = 0;
   for (const auto& [v, weight] : distinct) left += weight;

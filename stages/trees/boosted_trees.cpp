@@ -143,6 +143,7 @@ BoostedTrees BoostedTrees::fit(const Table& table, const BoostedTreesOptions& op
   }
   std::vector<int32_t> all_rows, all_columns(static_cast<std::size_t>(table.columns));
   std::iota(all_columns.begin(), all_columns.end(), 0);
+  all_rows.reserve(static_cast<std::size_t>(table.rows()));
   double weights = 0, positive = 0;
   for (int64_t r = 0; r < table.rows(); ++r) {
     if (table.weight(r) == 0) continue;

@@ -127,3 +127,65 @@ TEST_CASE("below the floor of an exact batch a run names the limit that works", 
     CHECK(enough.exit_code == 0);
   }
 }
+
+TEST_CASE("a detector holds what it was planned to hold", "[memory][detector][cli]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth -o logs --seconds 200 --vehicles 3 --attacks dos,fuzzing", scratch.path());
+  struct Case {
+    const char* options;
+    double most;  // planned, in what was measured
+  };
+  for (const Case& c : {Case{"", 1.3},
+                        {"forgotten=0 baselines=false", 1.4},
+                        {"window=25 trees=50 inject=[spoofing,suspension]", 1.5}}) {
+    INFO(c.options);
+    must_kdgat("run --preset detector --data logs --root runs --force --threads 1 " +
+                   std::string(c.options),
+               scratch.path());
+    const fs::path run = newest_run(scratch / "runs" / "logs");
+    const json record = json::parse(read_text(run / "detector" / "memory.json"));
+    const double planned = record.at("planned").at("predicted");
+    const double margin = record.at("planned").at("margin");
+    const double context = record.at("actual").at("context_bytes");
+    const double held = record.at("actual").at("peak_anonymous_bytes").get<double>() - context;
+    INFO("planned " << planned << ", held " << held);
+    CHECK(held <= (1 + margin) * planned);
+    CHECK(planned <= c.most * held);
+    const std::string report =
+        must_kdgat("memory report '" + run.string() + "'", scratch.path()).out;
+    CHECK_THAT(report, Catch::Contains("error %") && Catch::Contains("detector"));
+  }
+}
+
+TEST_CASE("a detector that does not fit names the limit that works", "[memory][detector][cli]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth -o logs --seconds 60 --vehicles 2 --attacks dos", scratch.path());
+  const auto run = [&](const std::string& words) {
+    return run_kdgat(
+        "run --preset detector --data logs --root runs --threads 1 "
+        "take_supported=true trees=20 " +
+            words,
+        scratch.path());
+  };
+  const CommandResult small = run("--memory-limit 30MiB");
+  INFO(small.err);
+  CHECK(small.exit_code == 5);
+  CHECK_THAT(small.err, Catch::Contains("windows does not fit: of ") &&
+                            Catch::Contains("forgotten=0 (saves "));
+  const std::string named = "the smallest memory that works is ";
+  const std::size_t at = small.err.find(named);
+  REQUIRE(at != std::string::npos);
+  const int64_t least = std::stoll(small.err.substr(at + named.size()));
+  const CommandResult enough = run("--memory-limit " + std::to_string(least) + "MiB");
+  INFO(enough.err);
+  REQUIRE(enough.exit_code == 0);
+  const json record =
+      json::parse(read_text(newest_run(scratch / "runs" / "logs") / "detector" / "memory.json"));
+  CHECK(record.at("actual").at("peak_anonymous_bytes") <= least << 20);
+  // Planned for a card, too, it is this machine that it needs.
+  const json plan =
+      json::parse(must_kdgat("plan --preset detector --data logs --root runs --gpu v100-16 --json",
+                             scratch.path())
+                      .out);
+  CHECK(plan.at("steps").at(0).at("memory").at("device").at("name") == "cpu");
+}

@@ -17,7 +17,8 @@ TEST_CASE("data of a wrong domain is refused by the plan, before there is a run 
       {"can", "--seconds 4 --vehicles 1 --attacks dos"},
       {"space", "--kind tree --graphs 6 --nodes 20"},
       {"texts", "--kind text --graphs 12 --nodes 20"},
-      {"ratings", "--kind ratings --graphs 12 --nodes 8"}};
+      {"ratings", "--kind ratings --graphs 12 --nodes 8"},
+      {"molecules", "--kind molecules --graphs 12 --nodes 40"}};
   for (const auto& [domain, options] : data) {
     must_kdgat("data synth -o " + domain + " " + options, scratch.path());
   }
@@ -26,7 +27,8 @@ TEST_CASE("data of a wrong domain is refused by the plan, before there is a run 
       {"can", {"autoencoder", "classifier", "curriculum", "distill", "fusion", "evaluate"}},
       {"space", {"gtssl", "finetune"}},
       {"texts", {"textgcn"}},
-      {"ratings", {"graphsage"}}};
+      {"ratings", {"graphsage"}},
+      {"molecules", {"equivariant"}}};
   for (const auto& [own, names] : stages) {
     std::string profile = "stages:\n";
     for (const std::string& stage : names) profile += "  " + stage + ": {}\n";

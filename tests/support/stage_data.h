@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "data/molecules/molecule_store.h"
 #include "data/ratings/ratings_store.h"
 #include "data/texts/text_store.h"
 #include "graph/graph_store.h"
@@ -129,6 +130,17 @@ struct TextFixture : StageData {
   }
   json facts() const override { return store().facts(); }
   graph::TextStore store() const { return graph::TextStore::open(store_file()); }
+};
+
+/// Pockets of `ligands` ligands.
+struct MoleculeFixture : StageData {
+  explicit MoleculeFixture(int64_t molecules = 24, int64_t atoms = 60, int64_t ligands = 4) {
+    graph::SynthOptions synth = synth_of("molecules", molecules, atoms);
+    synth.classes = ligands;
+    import_synthetic(*this, synth);
+  }
+  json facts() const override { return store().facts(); }
+  graph::MoleculeStore store() const { return graph::MoleculeStore::open(store_file()); }
 };
 
 /// Graphs in space of three classes.

@@ -14,17 +14,20 @@ inline constexpr const char* kMetrics = "metrics";       ///< what came of an ev
 inline constexpr const char* kData = "data";             ///< anything else
 inline constexpr const char* kLog = "log";               ///< a log, or a folder of logs
 inline constexpr const char* kBenignLog = "benign_log";  ///< the same, to learn what is usual from
+inline constexpr const char* kMolecules = "molecules";   ///< files of molecules
 inline constexpr const char* kAutoencoder = "autoencoder";
 inline constexpr const char* kClassifier = "classifier";
-inline constexpr const char* kEncoder = "encoder";          ///< of graphs in space
-inline constexpr const char* kGraphModel = "graph_model";   ///< an encoder with a head
-inline constexpr const char* kTextModel = "text_model";     ///< of one corpus
-inline constexpr const char* kRecommender = "recommender";  ///< of one set of ratings
-inline constexpr const char* kDifficulty = "difficulty";    ///< of training windows
+inline constexpr const char* kEncoder = "encoder";           ///< of graphs in space
+inline constexpr const char* kGraphModel = "graph_model";    ///< an encoder with a head
+inline constexpr const char* kTextModel = "text_model";      ///< of one corpus
+inline constexpr const char* kRecommender = "recommender";   ///< of one set of ratings
+inline constexpr const char* kPocketModel = "pocket_model";  ///< of molecules, with its catalogue
+inline constexpr const char* kDifficulty = "difficulty";     ///< of training windows
 
-inline constexpr std::array<std::string_view, 13> kAll = {
-    kGraphs,     kModel,   kMetrics,    kData,      kLog,         kBenignLog, kAutoencoder,
-    kClassifier, kEncoder, kGraphModel, kTextModel, kRecommender, kDifficulty};
+inline constexpr std::array<std::string_view, 15> kAll = {
+    kGraphs,     kModel,     kMetrics,     kData,        kLog,
+    kBenignLog,  kMolecules, kAutoencoder, kClassifier,  kEncoder,
+    kGraphModel, kTextModel, kRecommender, kPocketModel, kDifficulty};
 
 }  // namespace kdgat::kind
 

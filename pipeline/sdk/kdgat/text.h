@@ -84,4 +84,12 @@ std::string mebibytes(const Number& bytes) {
   return format_number("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
+/// A field of a CSV line: in quotes where it holds a comma, a quote or the end of a line.
+inline std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
 }  // namespace kdgat

@@ -11,6 +11,18 @@ namespace {
 
 constexpr uint8_t kClassic = 8;  // bytes of a frame that is not FD
 
+// Frames a second, one of them drawn.
+constexpr double kDosRates[] = {500, 1000, 2000};
+constexpr double kFuzzingRates[] = {100, 300, 1000, 2000};
+constexpr double kKnownRates[] = {30, 100, 300, 1000};
+
+template <std::size_t n>
+constexpr double mean(const double (&rates)[n]) {
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  return sum / n;
+}
+
 /// One of the values, each as likely.
 template <class T, std::size_t n>
 T pick(const T (&values)[n], Random& random) {
@@ -82,8 +94,7 @@ std::span<const std::size_t> true_rows(const AttackScene& scene) {
 }
 
 AttackPlan plan_dos(const AttackScene& scene, Random& random) {
-  constexpr double kRates[] = {500, 1000, 2000};
-  const int64_t step = step_of(scene, kRates, random);
+  const int64_t step = step_of(scene, kDosRates, random);
   CanFrame frame = frame_of(0, false, 8);
   if (happens(random, 3, 10)) {
     frame.id = scene.recording.ids().front().id;
@@ -112,9 +123,8 @@ AttackPlan plan_random(const AttackScene& scene, const double (&rates)[n], Rando
 }
 
 AttackPlan plan_fuzzing(const AttackScene& scene, Random& random) {
-  constexpr double kRates[] = {100, 300, 1000, 2000};
   const std::span<const CanFrame> frames = scene.recording.frames();
-  return plan_random(scene, kRates, random, [&] {
+  return plan_random(scene, kFuzzingRates, random, [&] {
     const CanFrame& like = frames[random.below(frames.size())];  // as often as in the log
     const auto id = static_cast<uint32_t>(random.below(like.extended ? 1U << 29 : 0x800));
     return frame_of(id, like.extended, std::max(like.length, kClassic));
@@ -122,9 +132,8 @@ AttackPlan plan_fuzzing(const AttackScene& scene, Random& random) {
 }
 
 AttackPlan plan_fuzzing_known(const AttackScene& scene, Random& random) {
-  constexpr double kRates[] = {30, 100, 300, 1000};
   const std::span<const IdRows> ids = scene.recording.ids();
-  return plan_random(scene, kRates, random, [&] {
+  return plan_random(scene, kKnownRates, random, [&] {
     const IdRows& id = ids[random.below(ids.size())];
     const uint8_t own = scene.recording.frames()[id.rows.front()].length;
     return frame_of(id.id, id.extended, happens(random, 8, 10) ? own : kClassic);
@@ -234,15 +243,15 @@ AttackPlan plan_replay(const AttackScene& scene, Random& random) {
 }
 
 constexpr AttackKind kAttackKinds[] = {
-    {"dos", false, false, plan_dos},
-    {"fuzzing", false, false, plan_fuzzing},
-    {"fuzzing-known", false, false, plan_fuzzing_known},
-    {"spoofing", true, true, plan_spoofing},
-    {"fabrication", true, true, plan_fabrication},
-    {"targeted", true, true, plan_targeted},
-    {"masquerade", true, true, plan_masquerade},
-    {"suspension", true, false, plan_suspension},
-    {"replay", false, false, plan_replay},
+    {"dos", false, false, mean(kDosRates), plan_dos},
+    {"fuzzing", false, false, mean(kFuzzingRates), plan_fuzzing},
+    {"fuzzing-known", false, false, mean(kKnownRates), plan_fuzzing_known},
+    {"spoofing", true, true, 0, plan_spoofing},
+    {"fabrication", true, true, 0, plan_fabrication},
+    {"targeted", true, true, 0, plan_targeted},
+    {"masquerade", true, true, 0, plan_masquerade},
+    {"suspension", true, false, 0, plan_suspension},
+    {"replay", false, false, 0, plan_replay},
 };
 
 }  // namespace

@@ -51,6 +51,7 @@ struct AttackKind {
   const char* name;
   bool has_target;  ///< one id, sent regularly
   bool forges;      ///< bytes of its payload
+  double adds;      ///< frames a second, on average of its rates; 0 where that is up to the traffic
   AttackPlan (*plan)(const AttackScene& scene, Random& random);
 };
 

@@ -241,9 +241,13 @@ void divide_groups(const std::vector<std::string>& groups, double val_fraction,
   }
 }
 
+MoleculeStoreData read_molecules(const MoleculeImport& import, ImportReport& report) {
+  return Importer(import, report).read();
+}
+
 void import_molecules(const MoleculeImport& import, const json& made_with,
                       const std::filesystem::path& to, ImportReport& report) {
-  MoleculeStoreData data = Importer(import, report).read();
+  MoleculeStoreData data = read_molecules(import, report);
   data.options = made_with;
   write_molecule_store(to, data);
 }

@@ -8,6 +8,7 @@
 #include "data/import_report.h"
 #include "data/molecules/molecule_files.h"
 #include "data/molecules/molecule_options.h"
+#include "data/molecules/molecule_store.h"
 
 namespace kdgat::graph {
 
@@ -18,8 +19,12 @@ struct MoleculeImport {
   std::function<void(int64_t bytes)> done;  ///< of a file, so many more; throws to end the import
 };
 
+/// All molecules of the input. Throws Error(kData) with the places, "file:line", of what is wrong: at
+/// most ten at once.
+MoleculeStoreData read_molecules(const MoleculeImport& import, ImportReport& report);
+
 /// Reads all molecules, divides them into parts and writes the store `to`, made with `made_with`.
-/// Throws Error(kData) with the places, "file:line", of what is wrong: at most ten at once.
+/// Throws as read_molecules().
 void import_molecules(const MoleculeImport& import, const nlohmann::json& made_with,
                       const std::filesystem::path& to, ImportReport& report);
 

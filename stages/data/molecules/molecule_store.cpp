@@ -7,6 +7,7 @@
 
 #include "file/safetensors_header.h"
 #include "graph/index.h"
+#include "graph/pack.h"
 #include "graph/ranges.h"
 #include "graph/sections/common_arrays.h"
 
@@ -19,6 +20,15 @@ namespace {
 std::vector<int64_t> sizes_of(std::span<const int64_t> ptr) {
   std::vector<int64_t> out;
   for (std::size_t g = 0; g + 1 < ptr.size(); ++g) out.push_back(ptr[g + 1] - ptr[g]);
+  return out;
+}
+
+/// Of each molecule: bonds and pairs in both directions.
+std::vector<int64_t> directed_edges(std::span<const int64_t> bond_ptr,
+                                    std::span<const int64_t> pair_ptr) {
+  std::vector<int64_t> out = sizes_of(bond_ptr);
+  const std::vector<int64_t> pairs = sizes_of(pair_ptr);
+  for (std::size_t g = 0; g < out.size(); ++g) out[g] = 2 * (out[g] + pairs[g]);
   return out;
 }
 
@@ -79,6 +89,8 @@ json facts_of(const MoleculeStoreData& data, const JoinedGraphs& all) {
   seen.erase(-1);
   return {{"graphs", data.graphs.size()},
           {"unlabelled", std::count(data.ligand.begin(), data.ligand.end(), -1)},
+          {"nodes", size_facts(sizes_of(all.atom_ptr))},
+          {"edges", size_facts(directed_edges(all.bonds.ptr, all.pairs.ptr))},
           {"parts", parts},
           {"molecules",
            {{"atoms", all.atom_ptr.back()},
@@ -184,6 +196,9 @@ void MoleculeStore::check_facts() const {
                  {"/parts/train", part(0)},
                  {"/parts/val", part(1)},
                  {"/parts/test", part(2)},
+                 {"/nodes/sum", atoms()},
+                 {"/nodes/max", most(atom_ptr_)},
+                 {"/edges/sum", 2 * (bonds_.count() + pairs_.count())},
                  {"/molecules/atoms", atoms()},
                  {"/molecules/bonds", bonds_.count()},
                  {"/molecules/pairs", pairs_.count()},
@@ -194,9 +209,39 @@ void MoleculeStore::check_facts() const {
                  {"/molecules/each/atoms/max", most(atom_ptr_)},
                  {"/molecules/each/pairs/max", most(pairs_.ptr)}});
   require_numbers({"/molecules/impropers", "/molecules/residues", "/molecules/labelled_ligands",
-                   "/molecules/cutoff", "/molecules/each/bonds/max", "/molecules/each/angles/max",
-                   "/molecules/each/dihedrals/max", "/molecules/each/atoms/p50",
-                   "/molecules/each/pairs/p50"});
+                   "/molecules/cutoff", "/edges/max", "/molecules/each/bonds/max",
+                   "/molecules/each/angles/max", "/molecules/each/dihedrals/max",
+                   "/molecules/each/atoms/p50", "/molecules/each/pairs/p50"});
+}
+
+StepTotals MoleculeStore::size_of(int64_t id) const {
+  const auto count = [g = at(id)](std::span<const int64_t> ptr) { return ptr[g + 1] - ptr[g]; };
+  StepTotals out;
+  out.graphs = 1;
+  out.nodes = count(atom_ptr_);
+  out.edges = 2 * (count(bonds_.ptr) + count(pairs_.ptr));
+  return out;
+}
+
+void MoleculeStore::gather(std::span<const int64_t> ids, bool /*with_edge_attr*/,
+                           GraphBatch& out) const {
+  Exchange* const exchange = out.exchange;
+  out = {};
+  out.exchange = exchange;
+  out.graphs = std::ssize(ids);
+  out.node_ptr.resize(out.graphs + 1);
+  out.y.resize(out.graphs);
+  out.graph_id.resize(out.graphs);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const StepTotals size = size_of(ids[i]);
+    const auto row = static_cast<int64_t>(i);
+    out.node_ptr[row] = static_cast<int32_t>(out.nodes);
+    out.y[row] = label_of(ids[i]);
+    out.graph_id[row] = ids[i];
+    out.nodes += size.nodes;
+    out.edges += size.edges;
+  }
+  out.node_ptr[out.graphs] = static_cast<int32_t>(out.nodes);
 }
 
 std::vector<int64_t> MoleculeStore::in_part(const std::string& part) const {

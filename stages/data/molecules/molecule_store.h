@@ -13,17 +13,21 @@
 
 #include "data/molecules/ligands.h"
 #include "data/molecules/molecule_graph.h"
+#include "graph/graph_set.h"
 #include "graph/store_file.h"
 
 namespace kdgat::graph {
 
 inline constexpr const char* kMoleculeParts[] = {"train", "val", "test"};
 
-/// facts(): {"graphs","unlabelled","molecules":{"atoms","bonds","pairs","angles","dihedrals",
+/// To a training its edges are bonds and pairs in both directions, its label the ligand; a batch
+/// that it gathers says which molecules are in it and how large it is, no more.
+///
+/// facts(): {"graphs","unlabelled","nodes","edges","molecules":{"atoms","bonds","pairs","angles","dihedrals",
 ///  "impropers","residues","ligands","labelled_ligands","width","cutoff": A,"each":{"atoms","bonds",
 ///  "pairs","angles","dihedrals": {"p50","p95","p99","max","sum"}}},"parts":{"train","val","test":
 ///  molecules}}; bonds and pairs are counted once, not for both directions
-class MoleculeStore : public StoreFile {
+class MoleculeStore : public StoreFile, public GraphSet {
  public:
   static constexpr StoreKind kKind = {"kdgat.molecules", 1, "store of molecules",
                                       "kdgat data import MOLECULES -o DIR makes one"};
@@ -42,6 +46,12 @@ class MoleculeStore : public StoreFile {
     std::span<const float> attr;     ///< [., features]
     int64_t count() const { return static_cast<int64_t>(index.size() / ends); }
   };
+
+  StepTotals size_of(int64_t id) const override;
+  int64_t label_of(int64_t id) const override { return ligand_[static_cast<std::size_t>(id)]; }
+  bool is_spatial() const override { return true; }
+  const std::string& content_hash() const override { return StoreFile::content_hash(); }
+  void gather(std::span<const int64_t> ids, bool with_edge_attr, GraphBatch& out) const override;
 
   int64_t molecules() const { return static_cast<int64_t>(ligand_.size()); }
   int64_t atoms() const { return atom_ptr_.back(); }

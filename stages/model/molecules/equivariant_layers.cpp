@@ -70,9 +70,18 @@ at::Tensor gate(const at::Tensor& x, const Irreps& irreps) {
       {kSilu * at::silu(x.narrow(1, 0, irreps.mul[0])), vectors.flatten(1), tensors.flatten(1)}, 1);
 }
 
-IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps) : irreps_(irreps) {
-  weight = register_parameter("weight", torch::ones({irreps.channels()}));
+IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps, bool published)
+    : irreps_(irreps), published_(published) {
+  weight =
+      register_parameter("weight", torch::ones({published ? irreps.mul[0] : irreps.channels()}));
   bias = register_parameter("bias", torch::zeros({irreps.mul[0]}));
+}
+
+/// [N,channels,components], whose weights begin at `first`.
+at::Tensor IrrepsNormImpl::turning(const at::Tensor& part, int64_t first) const {
+  if (published_) return at::layer_norm(part, {part.size(2)}, {}, {}, kNormEpsilon);
+  const at::Tensor size = (part.square().mean({1, 2}, true) + kNormEpsilon).sqrt();
+  return part / size * weight.narrow(0, first, part.size(1)).unsqueeze(1);
 }
 
 at::Tensor IrrepsNormImpl::forward(const at::Tensor& x) {
@@ -82,10 +91,7 @@ at::Tensor IrrepsNormImpl::forward(const at::Tensor& x) {
   int64_t first = scalars;
   for (std::size_t l = 1; l < 3; ++l) {
     if (irreps_.mul[l] == 0) continue;
-    const at::Tensor part = part_of(x, irreps_, l);
-    const at::Tensor size = (part.square().mean({1, 2}, true) + kNormEpsilon).sqrt();
-    const at::Tensor scale = weight.narrow(0, first, irreps_.mul[l]).unsqueeze(1);
-    parts.push_back((part / size * scale).flatten(1));
+    parts.push_back(turning(part_of(x, irreps_, l), first).flatten(1));
     first += irreps_.mul[l];
   }
   return at::cat(parts, 1);

@@ -43,17 +43,19 @@ TORCH_MODULE(ScalarsToIrreps);
 at::Tensor gate(const at::Tensor& x, const Irreps& irreps);
 
 /// Scalars by their layer norm; each l > 0 divided by the root of its mean square over channels and
-/// components. It turns with its input; the published norm, over the components of each channel, does
-/// not.
+/// components. It turns with its input. The published norm takes the layer norm of each channel's
+/// components, without weights: what it gives depends on how the input is turned.
 class IrrepsNormImpl : public torch::nn::Module {
  public:
-  explicit IrrepsNormImpl(const Irreps& irreps);
+  explicit IrrepsNormImpl(const Irreps& irreps, bool published = false);
   at::Tensor forward(const at::Tensor& x);
 
-  at::Tensor weight, bias;  ///< one a channel; one a scalar
+  at::Tensor weight, bias;  ///< one a channel, published a scalar; one a scalar
 
  private:
+  at::Tensor turning(const at::Tensor& part, int64_t first) const;
   Irreps irreps_;
+  bool published_;
 };
 TORCH_MODULE(IrrepsNorm);
 

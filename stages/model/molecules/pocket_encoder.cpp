@@ -1,19 +1,20 @@
 #include "model/molecules/pocket_encoder.h"
 
 #include <ATen/ATen.h>
-#include <torch/nn/functional/dropout.h>
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
 
 #include "data/molecules/molecule_graph.h"
+#include "model/kernels/kernels_for.h"
+#include "model/kernels/norm.h"
+#include "model/layers/recompute.h"
 #include "model/molecules/couplings.h"
 
 namespace kdgat::model {
 namespace {
 
-constexpr int64_t kTermHidden = 64;
 constexpr double kTermWeight = 0.333;  // of angles, dihedrals and pairs at the start
 
 /// Mean of rows at `index`, of `nodes`; 0 where there is none.
@@ -22,6 +23,14 @@ at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t node
       at::zeros({nodes, rows.size(1)}, rows.options()).index_add(0, index, rows);
   const at::Tensor counts = at::bincount(index, {}, nodes).clamp_min(1).to(rows.scalar_type());
   return sums / counts.unsqueeze(1);
+}
+
+/// Rows with each element kept with probability 1 - p, and scaled; by counters, so that a step in
+/// parts is the same step.
+at::Tensor drop(const at::Tensor& rows, double p, uint32_t layer, const MoleculeBatch& batch) {
+  const at::Tensor uniform =
+      kernels_for<NormKernels>(rows.device()).uniform(batch.keys, rows.size(1), layer);
+  return rows * uniform.ge(p).to(rows.scalar_type()).div_(1 - p);
 }
 
 }  // namespace
@@ -74,7 +83,9 @@ MessagePassingImpl::MessagePassingImpl(const PocketConfig& config, int64_t attri
   if (bonded) {
     self_connection = register_module("self_connection", IrrepsLinear(irreps_, irreps_.gated()));
   }
-  if (config.norm) layer_norm = register_module("layer_norm", IrrepsNorm(irreps_));
+  if (config.norm) {
+    layer_norm = register_module("layer_norm", IrrepsNorm(irreps_, config.published_norm));
+  }
 }
 
 RadialWeights MessagePassingImpl::weights() const {
@@ -86,8 +97,9 @@ RadialWeights MessagePassingImpl::weights() const {
 at::Tensor MessagePassingImpl::forward(const at::Tensor& x,
                                        const std::shared_ptr<const ProductEdges>& over,
                                        bool only_scalars) {
-  const at::Tensor message =
-      tensor_product(linear_in->forward(x), weights(), over, irreps_, only_scalars);
+  // Where products run in 16 bits the sum of messages does not.
+  const at::Tensor state = linear_in->forward(x).to(over->harmonics.scalar_type());
+  const at::Tensor message = tensor_product(state, weights(), over, irreps_, only_scalars);
   at::Tensor out;
   if (self_connection.is_empty()) {
     out = gate(message, irreps_);
@@ -129,31 +141,42 @@ FeatureEmbeddingImpl::FeatureEmbeddingImpl(const PocketConfig& config) {
                             SiLU(), LayerNorm(torch::nn::LayerNormOptions({width})),
                             Linear(width, config.hidden.mul[0])));
   irreps_projection = register_module("irreps_projection", ScalarsToIrreps(config.hidden));
+  if (config.atom_kinds > 0) {
+    kind_weight = register_parameter("kind_weight",
+                                     torch::randn({config.atom_kinds + 1, config.hidden.mul[0]}));
+    const at::NoGradGuard no_grad;
+    kind_weight[0].zero_();  // what was never seen adds nothing
+  }
 }
 
-at::Tensor FeatureEmbeddingImpl::forward(const at::Tensor& x) {
-  return irreps_projection->forward(feature_mlp->forward(x));
+at::Tensor FeatureEmbeddingImpl::forward(const at::Tensor& x, const at::Tensor& kind) {
+  at::Tensor scalars = feature_mlp->forward(x);
+  if (kind_weight.defined()) scalars = scalars + at::embedding(kind_weight, kind);
+  return irreps_projection->forward(scalars);
 }
 
 PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(config) {
   input_embedding = register_module("input_embedding", FeatureEmbedding(config));
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     bonded_mp_layers->push_back(MessagePassing(config, graph::kBondFeatures, true));
-    nonbonded_mp_layers->push_back(MessagePassing(config, graph::kPairFeatures, false));
+    if (config.nonbonded) {
+      nonbonded_mp_layers->push_back(MessagePassing(config, graph::kPairFeatures, false));
+    }
+    if (!config.multi_hop) continue;
     angle_mp_layers->push_back(TermMessages(config.hidden, graph::kAngleFeatures, "angle_mlp"));
     dihedral_mp_layers->push_back(
         TermMessages(config.hidden, graph::kDihedralFeatures, "dihedral_mlp"));
   }
   register_module("bonded_mp_layers", bonded_mp_layers);
-  register_module("nonbonded_mp_layers", nonbonded_mp_layers);
-  register_module("angle_mp_layers", angle_mp_layers);
-  register_module("dihedral_mp_layers", dihedral_mp_layers);
+  if (config.nonbonded) register_module("nonbonded_mp_layers", nonbonded_mp_layers);
+  if (config.multi_hop) register_module("angle_mp_layers", angle_mp_layers);
+  if (config.multi_hop) register_module("dihedral_mp_layers", dihedral_mp_layers);
   const auto weight = [this](const char* name) {
     return register_parameter(name, torch::tensor(kTermWeight, torch::kFloat));
   };
-  angle_weight = weight("angle_weight");
-  dihedral_weight = weight("dihedral_weight");
-  nonbonded_weight = weight("nonbonded_weight");
+  if (config.multi_hop) angle_weight = weight("angle_weight");
+  if (config.multi_hop) dihedral_weight = weight("dihedral_weight");
+  if (config.nonbonded) nonbonded_weight = weight("nonbonded_weight");
   const int64_t width = config.pooling_hidden, channels = config.hidden.channels();
   using torch::nn::Dropout;
   using torch::nn::Linear;
@@ -168,27 +191,71 @@ PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(confi
                             torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.output}))));
 }
 
+at::Tensor PocketEncoderImpl::block(const at::Tensor& h, std::size_t layer,
+                                    const MoleculeBatch& batch) {
+  const bool only_scalars = layer == 0;
+  at::Tensor out =
+      bonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(h, batch.bonds, only_scalars);
+  if (config_.multi_hop) {
+    const auto over = [&](const torch::nn::ModuleList& layers, const MoleculeTerms& terms) {
+      return layers->ptr<TermMessagesImpl>(layer)->forward(h, terms);
+    };
+    out = out + angle_weight * over(angle_mp_layers, batch.angles) +
+          dihedral_weight * over(dihedral_mp_layers, batch.dihedrals);
+  }
+  if (config_.nonbonded) {
+    out = out + nonbonded_weight * nonbonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(
+                                       h, batch.pairs, only_scalars);
+  }
+  if (config_.dropout > 0 && is_training()) {
+    const int64_t scalars = config_.hidden.mul[0];
+    const at::Tensor dropped =
+        drop(out.narrow(1, 0, scalars), config_.dropout, static_cast<uint32_t>(layer), batch);
+    out = at::cat({dropped, out.narrow(1, scalars, out.size(1) - scalars)}, 1);
+  }
+  return out;
+}
+
+std::vector<at::Tensor> PocketEncoderImpl::block_parameters(std::size_t layer) const {
+  std::vector<at::Tensor> out;
+  for (const at::Tensor& weight : {angle_weight, dihedral_weight, nonbonded_weight}) {
+    if (weight.defined()) out.push_back(weight);
+  }
+  for (const torch::nn::ModuleList& list :
+       {bonded_mp_layers, nonbonded_mp_layers, angle_mp_layers, dihedral_mp_layers}) {
+    if (layer >= list->size()) continue;
+    const std::vector<at::Tensor> own = (*list)[layer]->parameters();
+    out.insert(out.end(), own.begin(), own.end());
+  }
+  return out;
+}
+
 at::Tensor PocketEncoderImpl::states(const MoleculeBatch& batch) {
-  at::Tensor h = input_embedding->forward(batch.x);
+  at::Tensor h = input_embedding->forward(batch.x, batch.kind);
   for (std::size_t layer = 0; layer < bonded_mp_layers->size(); ++layer) {
-    const bool only_scalars = layer == 0;
-    const at::Tensor bonded =
-        bonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(h, batch.bonds, only_scalars);
-    const at::Tensor angle =
-        angle_mp_layers->ptr<TermMessagesImpl>(layer)->forward(h, batch.angles);
-    const at::Tensor dihedral =
-        dihedral_mp_layers->ptr<TermMessagesImpl>(layer)->forward(h, batch.dihedrals);
-    const at::Tensor pairs =
-        nonbonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(h, batch.pairs, only_scalars);
-    h = bonded + angle_weight * angle + dihedral_weight * dihedral + nonbonded_weight * pairs;
-    if (config_.dropout > 0 && is_training()) {
-      const int64_t scalars = config_.hidden.mul[0];
-      h = at::cat({at::dropout(h.narrow(1, 0, scalars), config_.dropout, true),
-                   h.narrow(1, scalars, h.size(1) - scalars)},
-                  1);
-    }
+    h = config_.checkpoints ? checkpoint(h, block_parameters(layer),
+                                         [this, layer, batch](const at::Tensor& x, bool) {
+                                           return block(x, layer, batch);
+                                         })
+                            : block(h, layer, batch);
   }
   return h;
+}
+
+/// One number an atom, by which it is weighed. Dropout stands behind each SiLU.
+at::Tensor PocketEncoderImpl::logits(const at::Tensor& of_atoms, const MoleculeBatch& batch) {
+  at::Tensor out = of_atoms;
+  auto layer = static_cast<uint32_t>(config_.layers);
+  for (const auto& module : *pooling_mlp) {
+    if (const auto linear = std::dynamic_pointer_cast<torch::nn::LinearImpl>(module.ptr())) {
+      out = linear->forward(out);
+    } else if (std::dynamic_pointer_cast<torch::nn::SiLUImpl>(module.ptr())) {
+      out = at::silu(out);
+    } else if (config_.dropout > 0 && is_training()) {
+      out = drop(out, config_.dropout, layer++, batch);
+    }
+  }
+  return out.select(1, 0);
 }
 
 at::Tensor PocketEncoderImpl::pool(const at::Tensor& of_atoms, const MoleculeBatch& batch) {
@@ -203,7 +270,7 @@ at::Tensor PocketEncoderImpl::pool(const at::Tensor& of_atoms, const MoleculeBat
     return at::zeros(shape, of_atoms.options())
         .scatter_reduce(0, index, of_atoms, "amax", /*include_self=*/false);
   }
-  const at::Tensor logit = pooling_mlp->forward(of_atoms).select(1, 0);
+  const at::Tensor logit = logits(of_atoms, batch);
   const at::Tensor top =
       at::full({batch.molecules}, -std::numeric_limits<double>::infinity(), logit.options())
           .scatter_reduce(0, batch.molecule, logit.detach(), "amax");

@@ -11,12 +11,21 @@
 
 #include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "model/kernels/batch_tensors.h"
+#include "model/layers/least_size.h"
 #include "model/molecules/equivariant_layers.h"
 #include "model/molecules/tensor_product.h"
 
 namespace kdgat::model {
+
+inline constexpr int64_t kTermHidden = 64;  ///< hidden width of the networks of angles and dihedrals
+
+/// Of the invariants of a molecule's atoms.
+inline constexpr const char* kPoolings[] = {"attention", "mean", "sum", "max"};
 
 struct PocketConfig {
   Irreps hidden;
@@ -26,11 +35,23 @@ struct PocketConfig {
   int64_t radial_hidden = 64;  ///< H
   int64_t feature_hidden = 64;
   int64_t pooling_hidden = 128;
-  double r_max = 6;   ///< A, of the radial basis
-  bool norm = false;  ///< the equivariant one
+  double r_max = 6;  ///< A, of the radial basis
+  bool norm = false;
+  bool published_norm = false;  ///< with `norm`: the one that does not turn with its input
   double dropout = 0;
-  std::string pooling = "attention";  ///< or "mean", "sum", "max"
+  std::string pooling = kPoolings[0];
+  bool multi_hop = true;     ///< messages over angles and dihedrals
+  bool nonbonded = true;     ///< messages over pairs
+  int64_t atom_kinds = 0;    ///< with a row of scalars each, added to what is made of x
+  bool checkpoints = false;  ///< blocks are computed again in backward
+
+  LeastSize least_size() const;
 };
+
+/// Of model files; checkpoints are no part of one. from_json throws Error(kData) naming each missing,
+/// unknown, malformed or impossible entry.
+void to_json(nlohmann::json& out, const PocketConfig& config);
+void from_json(const nlohmann::json& in, PocketConfig& config);
 
 /// Terms over several atoms; `centres` are those whose state they change.
 struct MoleculeTerms {
@@ -46,6 +67,8 @@ struct MoleculeBatch {
   int64_t molecules = 0;  ///< G
   std::shared_ptr<const ProductEdges> bonds, pairs;
   MoleculeTerms angles, dihedrals;
+  at::Tensor kind;    ///< [N] int64, 0 = unknown; where the encoder has kinds of atoms
+  BatchTensors keys;  ///< of molecules as graphs, for noise: read with dropout in training alone
 };
 
 /// Edges of a batch with their harmonics and radial inputs. `index` [2,E] int32: from, to; `attr`
@@ -88,10 +111,11 @@ TORCH_MODULE(TermMessages);
 class FeatureEmbeddingImpl : public torch::nn::Module {
  public:
   explicit FeatureEmbeddingImpl(const PocketConfig& config);
-  at::Tensor forward(const at::Tensor& x);
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& kind);
 
   torch::nn::Sequential feature_mlp{nullptr};
   ScalarsToIrreps irreps_projection{nullptr};
+  at::Tensor kind_weight;  ///< [kinds+1, scalars], with kinds alone
 };
 TORCH_MODULE(FeatureEmbedding);
 
@@ -109,6 +133,9 @@ class PocketEncoderImpl : public torch::nn::Module {
   torch::nn::Sequential pooling_mlp{nullptr}, output_projection{nullptr};
 
  private:
+  at::Tensor block(const at::Tensor& h, std::size_t layer, const MoleculeBatch& batch);
+  std::vector<at::Tensor> block_parameters(std::size_t layer) const;
+  at::Tensor logits(const at::Tensor& invariants, const MoleculeBatch& batch);
   at::Tensor pool(const at::Tensor& invariants, const MoleculeBatch& batch);
   PocketConfig config_;
 };

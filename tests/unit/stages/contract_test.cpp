@@ -24,6 +24,7 @@
 #include "detector/detector.h"
 #include "detector/detector_model.h"
 #include "distill/distill.h"
+#include "equivariant/equivariant.h"
 #include "evaluate/evaluate.h"
 #include "finetune/finetune.h"
 #include "fusion/fusion.h"
@@ -307,6 +308,17 @@ TEST_CASE("finetune keeps the contract of stages", "[contract]") {
   o.interactions = 2;
   o.max_epochs = 3;
   check_contract(training<finetune::Finetune>(std::make_shared<test::TreeFixture>(), o));
+}
+
+TEST_CASE("equivariant keeps the contract of stages", "[contract]") {
+  equivariant::EquivariantOptions o;
+  o.hidden_irreps = "6x0e + 4x1o + 3x2e";
+  o.num_layers = 2;
+  o.radial_hidden_dim = 8;
+  o.max_epochs = 2;
+  o.loss_fn = "catalogue";
+  o.use_atom_kinds = true;
+  check_contract(training<equivariant::Equivariant>(std::make_shared<test::MoleculeFixture>(), o));
 }
 
 TEST_CASE("textgcn keeps the contract of stages", "[contract]") {

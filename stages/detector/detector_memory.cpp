@@ -1,0 +1,188 @@
+#include "detector/detector_memory.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "data/can/relative_windows.h"
+#include "detector/baselines.h"
+#include "detector/learning_size.h"
+#include "detector/plain_windows.h"
+#include "detector/reasons.h"
+#include "kdgat/text.h"
+#include "train/resources.h"
+#include "trees/bins.h"
+#include "trees/boosted_trees.h"
+#include "trees/split_search.h"
+
+namespace kdgat::detector {
+namespace {
+
+constexpr int64_t kFloat = sizeof(float), kInt = sizeof(int32_t), kLong = sizeof(int64_t);
+constexpr int64_t kRow = kFloat * static_cast<int64_t>(graph::kRelativeColumns);
+constexpr int64_t kPlainRow = kFloat * static_cast<int64_t>(kPlainColumns);
+/// Of a row of a LearningSet: values, label, weight and score of the rule, fold and own windows,
+/// flags; and beside it what CrossFit says of it, and whether it is left out, twice.
+constexpr int64_t kLearned = kRow + kLong + 2 * kFloat + 2 * kInt + 4;
+constexpr int64_t kCrossFit = 2 * kFloat + 2;
+/// What is fitted gets of a row: values, label, weight.
+constexpr int64_t kFitted = kRow + kLong + kFloat;
+/// The model, its JSON, the profiles of vehicles, the result.
+constexpr int64_t kBeside = int64_t{4} << 20;
+
+struct Counts {
+  int64_t logs = 0, windows = 0, frames = 0;
+  int64_t longest_windows = 0, longest_frames = 0;  // of one log
+  int64_t ids = 0;                                  // most in the beginning of one
+
+  void add(const Log& log, int64_t window) {
+    ++logs;
+    frames += log.rows();
+    windows += log.rows() / window;
+    longest_frames = std::max(longest_frames, log.rows());
+    longest_windows = std::max(longest_windows, log.rows() / window);
+    constexpr int64_t kBeginning = 20'000;  // rows; ids that come later are rare
+    if (log.trains()) ids = std::max(ids, std::ssize(log.benign_ids(kBeginning)));
+  }
+};
+
+/// Of BoostedTrees::fit() on so many rows: codes of bins and numbers of rows; then either what a
+/// column is binned by, in each thread, or scores and what a tree is grown by, drawn rows twice.
+int64_t fit_bytes(int64_t rows, int64_t columns, int64_t leaves, int64_t threads) {
+  const int64_t binning =
+      std::min(threads, columns) * (kFloat + int64_t{sizeof(std::pair<float, double>)});
+  constexpr int64_t growing = kLong + 1 + 2 * (kInt + int64_t{sizeof(trees::Gradient)});
+  const int64_t histograms =
+      leaves * columns * (trees::BinnedTable::kMostBins + 1) * int64_t{sizeof(trees::Bin)};
+  return rows * (columns + kInt + std::max(binning, growing)) + histograms;
+}
+
+/// Of a ProfileBuilder: what each id keeps, and of those that are not rare the quantiles of gaps,
+/// distances and surprises.
+int64_t profile_bytes(int64_t frames, int64_t ids, int64_t with_rare) {
+  constexpr int64_t kMostOfAnId = 3 * 4096 * kFloat, kOfAnId = 2048;
+  with_rare = std::min<int64_t>(with_rare, graph::ProfileBuilder::kMostIds);
+  return with_rare * kOfAnId + std::min(3 * kFloat * frames, ids * kMostOfAnId);
+}
+
+/// Of graph::inject(): frames as they were, twice, their times, rows by id and times of the bus;
+/// those added; and all that come of it, in a vector that grows.
+int64_t injection_bytes(int64_t attacked, int64_t added) {
+  constexpr auto kFrame = int64_t{sizeof(graph::CanFrame)};
+  return attacked * (2 * kFrame + 4 * kLong) + added * (kLong + kFrame) +
+         2 * (attacked + added) * kFrame;
+}
+
+/// The baselines: what they learn from, and the times of a log's ids or the trees.
+int64_t baseline_bytes(const Counts& training, int64_t threads) {
+  const double held_share = BaselineOptions().val_fraction;
+  const trees::BoostedTreesOptions trees;
+  const auto held =
+      static_cast<int64_t>(held_share * static_cast<double>(training.windows)) + training.logs;
+  const int64_t learned = training.windows - held + training.logs;
+  const int64_t fitting = learned * (2 * kPlainRow + kLong) + held * (kPlainRow + kLong);
+  constexpr auto columns = static_cast<int64_t>(kPlainColumns);
+  return std::max(kLong * training.longest_frames,
+                  fitting + std::max((kPlainRow + kLong) * training.longest_windows,
+                                     fit_bytes(learned, columns, trees.max_leaves, threads)));
+}
+
+/// Judged windows of all test logs, and what the longest of them, or figures of all, need beside it.
+int64_t judging_bytes(const Counts& tests, const DetectorOptions& options) {
+  const int64_t methods = options.baselines ? 9 : 3;
+  constexpr int64_t kOfWindow = 6 * kLong + kInt + 1;
+  constexpr int64_t kOfFigures = 5 * kLong;      // a curve, its order, scores and labels
+  constexpr int64_t kOfLine = 256;               // of windows.csv, or of the axis of a picture
+  constexpr int64_t kOfLog = int64_t{32} << 10;  // its figures by every method, as JSON
+  const int64_t heard = std::min(
+      tests.longest_frames, own_windows_of(options.own_windows, options.window) * options.window);
+  const int64_t of_log = tests.longest_windows * (kPlainRow + kLong + 4 * kFloat + kOfLine) +
+                         2 * heard * int64_t{sizeof(LogRow)};
+  return tests.windows * (kOfWindow + methods * kFloat) + tests.logs * methods * kOfLog / 9 +
+         std::max(of_log, tests.windows * kOfFigures);
+}
+
+/// Without what would make it smaller.
+memory::Footprint counted(std::span<const Log> logs, const DetectorOptions& options, int64_t ids,
+                          int64_t threads) {
+  std::vector<Log> training;
+  Counts of_training, of_tests;
+  for (const Log& log : logs) {
+    (log.trains() ? of_training : of_tests).add(log, options.window);
+    if (log.trains()) training.push_back(log);
+  }
+  const LearningSize size = learning_size(training, options);
+  constexpr auto columns = static_cast<int64_t>(graph::kRelativeColumns);
+  const int64_t clocks =
+      options.monotonic ? kLong * (of_training.frames + of_tests.frames) : int64_t{0};
+  memory::Footprint out;
+  out.margin = 0.1;
+  out.whole = "training on " + grouped(size.windows) + " windows";
+  const auto phase = [&](const char* name, int64_t bytes) {
+    out.phases.push_back({name, {static_cast<double>(kBeside + clocks + bytes), 0, 0, 0}});
+  };
+  phase("windows and injected attacks",
+        size.rows * kLearned + size.held * kRow +
+            std::max(injection_bytes(size.attacked_frames, size.added_frames),
+                     profile_bytes(of_training.frames, of_training.ids, ids)));
+  phase("trees", size.rows * (kLearned + kCrossFit + kFitted) +
+                     size.held * (2 * kRow + 2 * kFloat) +
+                     fit_bytes(size.rows, columns, options.leaves, threads));
+  if (options.baselines) phase("baselines", baseline_bytes(of_training, threads));
+  phase("judging", judging_bytes(of_tests, options));
+  return out;
+}
+
+std::string line_of(const memory::MemoryPlan& plan) {
+  const auto mb = [](int64_t bytes) {
+    constexpr double kMiB = 1 << 20;
+    return format_number("%.1fMB", static_cast<double>(bytes) / kMiB);
+  };
+  return "MemoryBudget(total=" + mb(plan.device.total) + " static=" + mb(plan.device.context) +
+         " step=" + mb(plan.predicted) + " [" + plan.footprint.largest({}).name +
+         "] available=" + mb(plan.available) + " mode=" + plan.footprint.mode + ")";
+}
+
+}  // namespace
+
+memory::Footprint memory_footprint(std::span<const Log> logs, const DetectorOptions& options,
+                                   int64_t ids, int64_t threads) {
+  memory::Footprint out = counted(logs, options, ids, threads);
+  const auto offer = [&](const std::string& text, const DetectorOptions& other) {
+    out.alternatives.push_back({text, counted(logs, other, ids, threads)});
+  };
+  DetectorOptions less = options;
+  less.baselines = false;
+  if (options.baselines) offer("baselines=false", less);
+  less = options;
+  less.forgotten = 0;
+  if (options.forgotten > 0) offer("forgotten=0", less);
+  constexpr int64_t kFewest = 1000;  // of the option
+  int64_t windows = 0;
+  for (const Log& log : logs) windows += log.trains() ? log.rows() / options.window : 0;
+  less = options;
+  less.most_windows = std::max(kFewest, std::min(windows, options.most_windows) / 4);
+  offer("most_windows=" + std::to_string(less.most_windows), less);
+  return out;
+}
+
+nlohmann::json planned_memory(std::span<const Log> logs, int64_t ids,
+                              const DetectorOptions& options, const Request& request) {
+  Request here = request;
+  here.device = "cpu";
+  here.memory.device.clear();
+  train::TrainOptions whole;  // nothing is divided into batches
+  whole.batch_size = 1;
+  whole.min_steps_per_epoch = 1;
+  const memory::MemoryPlan plan = train::plan_memory(
+      whole, memory_footprint(logs, options, ids, request.threads), {{"graphs", 1}}, here);
+  nlohmann::json out = plan.json();
+  for (const char* of_batches : {"batch", "bounds", "binds", "packs", "min_packs", "steps"}) {
+    out.erase(of_batches);
+  }
+  out["table"] = {{"context", plan.device.context}, {"step", plan.predicted}};
+  out["line"] = line_of(plan);
+  return out;
+}
+
+}  // namespace kdgat::detector

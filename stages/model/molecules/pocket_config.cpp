@@ -1,0 +1,106 @@
+// A pocket encoder's configuration as it stands in model files.
+#include "model/layers/config_json.h"
+#include "model/molecules/couplings.h"
+#include "model/molecules/pocket_encoder.h"
+
+namespace kdgat::model {
+namespace {
+
+constexpr const char *kEquivariant = "equivariant", *kPublished = "published", *kNone = "none";
+
+struct SavedConfig {
+  std::string hidden_irreps, pooling, norm;
+  int64_t layers = 0, output = 0, radial_basis = 0, radial_hidden = 0, feature_hidden = 0,
+          pooling_hidden = 0;
+  double dropout = 0;
+  int64_t atom_kinds = 0;
+  bool multi_hop = true, nonbonded = true;
+
+  template <class Config, class Visit>
+  static void entries(Config& c, const Visit& visit) {
+    visit("hidden_irreps", c.hidden_irreps);
+    visit("num_layers", c.layers);
+    visit("output_dim", c.output);
+    visit("num_radial_basis", c.radial_basis);
+    visit("radial_hidden_dim", c.radial_hidden);
+    visit("feature_hidden_dim", c.feature_hidden);
+    visit("pooling_hidden_dim", c.pooling_hidden);
+    visit("pooling_type", c.pooling);
+    visit("norm", c.norm);
+    visit("dropout", c.dropout);
+  }
+  static auto later() {
+    return std::tuple{field("atom_kinds", &SavedConfig::atom_kinds, "").range(0, 1e6),
+                      field("use_multi_hop", &SavedConfig::multi_hop, ""),
+                      field("use_nonbonded", &SavedConfig::nonbonded, "")};
+  }
+};
+
+}  // namespace
+
+void to_json(nlohmann::json& out, const PocketConfig& config) {
+  SavedConfig saved;
+  saved.hidden_irreps = config.hidden.text();
+  saved.pooling = config.pooling;
+  saved.norm = !config.norm ? kNone : config.published_norm ? kPublished : kEquivariant;
+  saved.layers = config.layers;
+  saved.output = config.output;
+  saved.radial_basis = config.radial_basis;
+  saved.radial_hidden = config.radial_hidden;
+  saved.feature_hidden = config.feature_hidden;
+  saved.pooling_hidden = config.pooling_hidden;
+  saved.dropout = config.dropout;
+  saved.atom_kinds = config.atom_kinds;
+  saved.multi_hop = config.multi_hop;
+  saved.nonbonded = config.nonbonded;
+  out = dump_config(saved);
+}
+
+void from_json(const nlohmann::json& in, PocketConfig& config) {
+  SavedConfig saved;
+  load_config(in, saved);
+  const auto refuse = [](const std::string& what) {
+    throw Error(ExitCode::kData, "model configuration: " + what);
+  };
+  try {
+    config.hidden = Irreps::parse(saved.hidden_irreps);
+  } catch (const Error& error) {
+    refuse(error.diagnostics().front().message);
+  }
+  if (saved.norm != kEquivariant && saved.norm != kPublished && saved.norm != kNone) {
+    refuse("norm cannot be " + saved.norm);
+  }
+  const auto& poolings = kPoolings;
+  if (std::find(std::begin(poolings), std::end(poolings), saved.pooling) == std::end(poolings)) {
+    refuse("pooling_type cannot be " + saved.pooling);
+  }
+  config.pooling = saved.pooling;
+  config.norm = saved.norm != kNone;
+  config.published_norm = saved.norm == kPublished;
+  config.layers = saved.layers;
+  config.output = saved.output;
+  config.radial_basis = saved.radial_basis;
+  config.radial_hidden = saved.radial_hidden;
+  config.feature_hidden = saved.feature_hidden;
+  config.pooling_hidden = saved.pooling_hidden;
+  config.dropout = saved.dropout;
+  config.atom_kinds = saved.atom_kinds;
+  config.multi_hop = saved.multi_hop;
+  config.nonbonded = saved.nonbonded;
+}
+
+LeastSize PocketConfig::least_size() const {
+  LeastSize out;
+  const auto weights = static_cast<double>(edge_weights(hidden));
+  const auto width = static_cast<double>(radial_hidden);
+  const auto deep = static_cast<double>(layers);
+  out.add(width, weights, (nonbonded ? 2 : 1) * deep);
+  out.add(width, width, (nonbonded ? 2 : 1) * deep);
+  out.add(static_cast<double>(hidden.channels()), static_cast<double>(output));
+  out.add(static_cast<double>(feature_hidden), static_cast<double>(feature_hidden));
+  out.add(static_cast<double>(pooling_hidden), static_cast<double>(pooling_hidden));
+  out.add(static_cast<double>(atom_kinds), static_cast<double>(hidden.mul[0]));
+  return out;
+}
+
+}  // namespace kdgat::model

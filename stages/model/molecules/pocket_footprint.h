@@ -1,0 +1,18 @@
+// What a training step of a pocket encoder holds, counted from its shapes.
+#pragma once
+
+#include "memory/memory_plan.h"
+#include "memory/step_form.h"
+#include "model/molecules/pocket_encoder.h"
+
+namespace kdgat::model {
+
+/// Of all molecules of a data set: what an average atom comes with.
+struct PocketSizes {
+  int64_t atoms = 1, bonds = 0, pairs = 0, angles = 0, dihedrals = 0;
+};
+
+memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& form,
+                            const PocketSizes& sizes, const torch::nn::Module& model);
+
+}  // namespace kdgat::model

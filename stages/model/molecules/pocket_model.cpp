@@ -1,0 +1,234 @@
+#include "model/molecules/pocket_model.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "graph/index.h"
+
+namespace kdgat::model {
+namespace {
+
+constexpr double kLeastDeviation = 1e-8;
+// Of a molecule without bonds: each atom to itself (length/2, k/500 of 1.5 A and 300).
+constexpr float kSelfBond[] = {0.75F, 0.6F};
+
+template <class T>
+at::Tensor copy_of(const std::vector<T>& values, std::vector<int64_t> shape, at::ScalarType type) {
+  return at::from_blob(const_cast<T*>(values.data()), shape, type).clone();
+}
+
+/// Directed edges of a batch, both directions of each that stands in the molecules.
+struct Edges {
+  std::vector<int32_t> from, to;
+  std::vector<float> attr;
+
+  void add(int32_t a, int32_t b, std::span<const float> of_edge) {
+    from.push_back(a);
+    to.push_back(b);
+    attr.insert(attr.end(), of_edge.begin(), of_edge.end());
+  }
+  void add_both(std::span<const int32_t> ends, std::span<const float> of_edges, int64_t features,
+                int32_t first) {
+    const auto width = static_cast<std::size_t>(features);
+    for (std::size_t e = 0; 2 * e < ends.size(); ++e) {
+      const std::span<const float> own = of_edges.subspan(e * width, width);
+      add(first + ends[2 * e], first + ends[2 * e + 1], own);
+      add(first + ends[2 * e + 1], first + ends[2 * e], own);
+    }
+  }
+  std::shared_ptr<const ProductEdges> over(const at::Tensor& pos, int64_t features,
+                                           const PocketConfig& config) const {
+    const auto count = static_cast<int64_t>(from.size());
+    const at::Tensor index =
+        at::stack({copy_of(from, {count}, at::kInt), copy_of(to, {count}, at::kInt)});
+    return product_edges(index, copy_of(attr, {count, features}, at::kFloat), pos, config);
+  }
+};
+
+/// Terms of a batch over `ends` atoms each.
+struct Terms {
+  std::size_t ends;
+  std::vector<int64_t> index;
+  std::vector<float> attr;
+
+  void add(std::span<const int32_t> atoms, std::span<const float> of_terms, int32_t first) {
+    for (const int32_t atom : atoms) index.push_back(first + atom);
+    attr.insert(attr.end(), of_terms.begin(), of_terms.end());
+  }
+  MoleculeTerms terms(int64_t features, at::Device device) const {
+    const auto width = static_cast<int64_t>(ends);
+    const auto count = static_cast<int64_t>(index.size()) / width;
+    const at::Tensor all = copy_of(index, {count, width}, at::kLong).t().contiguous().to(device);
+    MoleculeTerms out;
+    out.first = all[0];
+    out.last = all[width - 1];
+    for (int64_t k = 1; k + 1 < width; ++k) out.centres.push_back(all[k]);
+    out.attr = copy_of(attr, {count, features}, at::kFloat).to(device);
+    return out;
+  }
+};
+
+}  // namespace
+
+std::pair<int64_t, int64_t> kind_of_atom(const float* atom) {
+  constexpr double kChargeUnit = 1e-4;
+  return {std::llround(atom[0] / kChargeUnit), std::llround(atom[1])};
+}
+
+AtomStatistics atom_statistics(const graph::MoleculeStore& store, std::span<const int64_t> ids) {
+  AtomStatistics out;
+  std::array<double, graph::kAtomFeatures> sum{}, square{};
+  std::set<std::pair<int64_t, int64_t>> kinds;
+  double atoms = 0;
+  for (const int64_t id : ids) {
+    const MoleculeView molecule = view_of(store, id);
+    for (std::size_t i = 0; i < molecule.x.size(); i += graph::kAtomFeatures) {
+      for (std::size_t f = 0; f < sum.size(); ++f) {
+        const double value = molecule.x[i + f];
+        sum[f] += value;
+        square[f] += value * value;
+      }
+      kinds.insert(kind_of_atom(&molecule.x[i]));
+      ++atoms;
+    }
+  }
+  for (std::size_t f = 0; f < sum.size(); ++f) {
+    out.mean[f] = sum[f] / std::max(1.0, atoms);
+    const double variance = square[f] / std::max(1.0, atoms) - out.mean[f] * out.mean[f];
+    const double deviation = std::sqrt(std::max(0.0, variance));
+    out.deviation[f] = deviation < kLeastDeviation ? 1 : deviation;
+  }
+  out.kinds.assign(kinds.begin(), kinds.end());
+  return out;
+}
+
+at::Tensor scaled_embeddings(std::span<const float> embeddings, int64_t width) {
+  const auto rows = static_cast<int64_t>(embeddings.size()) / width;
+  const at::Tensor all =
+      at::from_blob(const_cast<float*>(embeddings.data()), {rows, width}, at::kFloat)
+          .to(at::kDouble);
+  const at::Tensor deviation = all.std(0, /*unbiased=*/false);
+  return ((all - all.mean(0)) /
+          at::where(deviation < kLeastDeviation, at::ones_like(deviation), deviation))
+      .to(at::kFloat);
+}
+
+MoleculeView view_of(const graph::MoleculeStore& store, int64_t id) {
+  const auto g = static_cast<std::size_t>(id);
+  const auto rows = [g](std::span<const int64_t> ptr, auto values, int64_t width) {
+    const auto first = static_cast<std::size_t>(ptr[g] * width);
+    return values.subspan(first, static_cast<std::size_t>(ptr[g + 1] * width) - first);
+  };
+  MoleculeView out;
+  out.x = rows(store.atom_ptr(), store.x(), graph::kAtomFeatures);
+  out.pos = rows(store.atom_ptr(), store.pos(), 3);
+  out.bonds = rows(store.bonds().ptr, store.bonds().index, 2);
+  out.pairs = rows(store.pairs().ptr, store.pairs().index, 2);
+  out.angles = rows(store.angles().ptr, store.angles().index, 3);
+  out.dihedrals = rows(store.dihedrals().ptr, store.dihedrals().index, 4);
+  out.bond_attr = rows(store.bonds().ptr, store.bonds().attr, graph::kBondFeatures);
+  out.pair_attr = rows(store.pairs().ptr, store.pairs().attr, graph::kPairFeatures);
+  out.angle_attr = rows(store.angles().ptr, store.angles().attr, graph::kAngleFeatures);
+  out.dihedral_attr = rows(store.dihedrals().ptr, store.dihedrals().attr, graph::kDihedralFeatures);
+  return out;
+}
+
+MoleculeView view_of(const graph::MoleculeGraph& molecule) {
+  const auto flat = [](const auto& terms) {
+    return std::span<const int32_t>(terms.empty() ? nullptr : terms.front().data(),
+                                    terms.empty() ? 0 : terms.size() * terms.front().size());
+  };
+  return {molecule.x,           molecule.pos,        flat(molecule.bonds),
+          flat(molecule.pairs), flat(molecule.angles), flat(molecule.dihedrals),
+          molecule.bond_attr,   molecule.pair_attr,  molecule.angle_attr,
+          molecule.dihedral_attr};
+}
+
+PocketModelImpl::PocketModelImpl(const PocketConfig& config, int64_t ligands) {
+  encoder = register_module("encoder", PocketEncoder(config));
+  atom_mean = register_buffer("atom_mean", torch::zeros({graph::kAtomFeatures}));
+  atom_deviation = register_buffer("atom_deviation", torch::ones({graph::kAtomFeatures}));
+  kinds = register_buffer("kinds", torch::zeros({config.atom_kinds, 2}, torch::kLong));
+  catalogue = register_buffer("catalogue", torch::zeros({ligands, config.output}));
+}
+
+void PocketModelImpl::set_statistics(const AtomStatistics& atoms) {
+  const at::NoGradGuard no_grad;
+  for (int64_t f = 0; f < graph::kAtomFeatures; ++f) {
+    atom_mean[f] = atoms.mean[static_cast<std::size_t>(f)];
+    atom_deviation[f] = atoms.deviation[static_cast<std::size_t>(f)];
+  }
+  for (int64_t k = 0; k < kinds.size(0); ++k) {
+    kinds[k][0] = atoms.kinds[static_cast<std::size_t>(k)].first;
+    kinds[k][1] = atoms.kinds[static_cast<std::size_t>(k)].second;
+  }
+  kind_.clear();
+}
+
+/// Number of an atom's kind from 1 on; 0 = never seen.
+int64_t PocketModelImpl::kind_of(const float* atom) {
+  if (kind_.empty()) {
+    const at::Tensor all = kinds.cpu();
+    const auto rows = all.accessor<int64_t, 2>();
+    for (int64_t k = 0; k < all.size(0); ++k) kind_[{rows[k][0], rows[k][1]}] = k + 1;
+  }
+  const auto found = kind_.find(kind_of_atom(atom));
+  return found == kind_.end() ? 0 : found->second;
+}
+
+MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
+                                     std::span<const int64_t> ids, graph::NoiseKey noise) {
+  const at::NoGradGuard no_grad;
+  const PocketConfig& config = encoder->config();
+  std::vector<float> x, pos;
+  std::vector<int64_t> molecule, kind;
+  std::vector<int32_t> first = {0};
+  Edges bonds, pairs;
+  Terms angles{3, {}, {}}, dihedrals{4, {}, {}};
+  for (std::size_t g = 0; g < molecules.size(); ++g) {
+    const MoleculeView& m = molecules[g];
+    const int32_t offset = first.back();
+    const auto atoms = static_cast<int32_t>(m.pos.size() / 3);
+    x.insert(x.end(), m.x.begin(), m.x.end());
+    pos.insert(pos.end(), m.pos.begin(), m.pos.end());
+    molecule.insert(molecule.end(), static_cast<std::size_t>(atoms), static_cast<int64_t>(g));
+    for (std::size_t i = 0; config.atom_kinds > 0 && i < m.x.size(); i += graph::kAtomFeatures) {
+      kind.push_back(kind_of(&m.x[i]));
+    }
+    bonds.add_both(m.bonds, m.bond_attr, graph::kBondFeatures, offset);
+    for (int32_t i = 0; m.bonds.empty() && i < atoms; ++i) {
+      bonds.add(offset + i, offset + i, kSelfBond);
+    }
+    pairs.add_both(m.pairs, m.pair_attr, graph::kPairFeatures, offset);
+    angles.add(m.angles, m.angle_attr, offset);
+    dihedrals.add(m.dihedrals, m.dihedral_attr, offset);
+    first.push_back(offset + atoms);
+  }
+  const at::Device device = atom_mean.device();
+  const auto atoms = static_cast<int64_t>(molecule.size());
+  MoleculeBatch out;
+  out.x = (copy_of(x, {atoms, graph::kAtomFeatures}, at::kFloat).to(device) - atom_mean) /
+          atom_deviation;
+  out.molecule = copy_of(molecule, {atoms}, at::kLong).to(device);
+  out.molecules = static_cast<int64_t>(molecules.size());
+  const at::Tensor places = copy_of(pos, {atoms, 3}, at::kFloat);
+  out.bonds = bonds.over(places, graph::kBondFeatures, config);
+  out.pairs = pairs.over(places, graph::kPairFeatures, config);
+  out.angles = angles.terms(graph::kAngleFeatures, device);
+  out.dihedrals = dihedrals.terms(graph::kDihedralFeatures, device);
+  if (config.atom_kinds > 0) out.kind = copy_of(kind, {atoms}, at::kLong).to(device);
+  out.keys.x_NF = out.x;
+  out.keys.node_ptr_G1 = copy_of(first, {out.molecules + 1}, at::kInt);
+  out.keys.graph_id_G = at::from_blob(const_cast<int64_t*>(ids.data()),
+                                      {static_cast<int64_t>(ids.size())}, at::kLong)
+                            .clone();
+  out.keys.graphs = out.molecules;
+  out.keys.nodes = atoms;
+  out.keys.noise = noise;
+  return out;
+}
+
+}  // namespace kdgat::model
