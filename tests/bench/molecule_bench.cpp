@@ -138,8 +138,7 @@ json train(int64_t atoms, int64_t edges, int64_t layers, int64_t steps) {
   for (int64_t step = 0; step < steps; ++step) {
     const auto start = Clock::now();
     const double processor_start = processor_seconds();
-    const at::Tensor loss =
-        (1 - at::cosine_similarity(encoder->forward(batch), target)).mean();
+    const at::Tensor loss = (1 - at::cosine_similarity(encoder->forward(batch), target)).mean();
     optimizer.zero_grad();
     loss.backward();
     optimizer.clip(1.0);
@@ -159,8 +158,7 @@ json train(int64_t atoms, int64_t edges, int64_t layers, int64_t steps) {
           {"step_s", seconds},
           {"processor_s", processor},
           {"loss", loss_value},
-          {"peak_tensor_mb",
-           (static_cast<double>(meter.counters().peak_allocated) - held) * 1e-6},
+          {"peak_tensor_mb", (static_cast<double>(meter.counters().peak_allocated) - held) * 1e-6},
           {"peak_resident_mb", (peak_resident_bytes() - resident) * 1e-6}};
 }
 

@@ -53,9 +53,10 @@ class RowList {
   };
   RowList() = default;
   RowList(std::vector<Entry> entries, bool adds);
-  void operator()(const T* y, const T* x, T* out) const {
+  void operator()(const kernels::Rows<const T>& y, const kernels::Rows<const T>& x,
+                  const kernels::Rows<T>& out, int64_t count) const {
     loops<T>().product.row_sums(
-        {sums_.data(), static_cast<int64_t>(sums_.size()), terms_.data(), adds_}, y, x, out);
+        {sums_.data(), static_cast<int64_t>(sums_.size()), terms_.data(), adds_}, y, x, out, count);
   }
 
  private:

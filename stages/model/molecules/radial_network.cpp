@@ -10,8 +10,8 @@
 namespace kdgat::model {
 namespace {
 
-constexpr int64_t kRadialRows = 128;   // edges at once
-constexpr int64_t kRadialTasks = 16;   // fixed by the data, so that sums do not depend on threads
+constexpr int64_t kRadialRows = 128;  // edges at once
+constexpr int64_t kRadialTasks = 16;  // fixed by the data, so that sums do not depend on threads
 constexpr int64_t kTaskRows = 1024;
 
 int64_t radial_tasks(int64_t edges) {
@@ -55,22 +55,24 @@ class RadialBlock {
   void layer(const T* x, int64_t size, const at::Tensor& weight, const T* bias, int64_t count,
              T* out) const {
     for (int64_t i = 0; i < count; ++i) std::copy_n(bias, width, out + i * width);
-    multiply<T>({x, size, 1, weight.const_data_ptr<T>(), width, out, width, count, width, size,
-                 true});
+    multiply<T>(
+        {x, size, 1, weight.const_data_ptr<T>(), width, out, width, count, width, size, true});
   }
 
   const T *radial_, *first_bias_, *second_bias_;
   at::Tensor first_, second_;
 };
 
-/// body(task, first edge, count) of blocks of edges; a task's one after the other.
-template <class Body>
-void each_radial_block(int64_t edges, const Body& body) {
+/// body(task, scratch, first edge, count) of blocks of edges; a task's one after the other, with
+/// `buffers` arrays of a block's size.
+template <class T, class Body>
+void each_radial_block(int64_t edges, int64_t width, int64_t buffers, const Body& body) {
   const int64_t tasks = radial_tasks(edges);
   share_blocks(tasks, tasks, [&](int64_t task) {
+    const Scratch<T> scratch(buffers * kRadialRows * width);
     const int64_t end = edges * (task + 1) / tasks;
     for (int64_t at = edges * task / tasks; at < end; at += kRadialRows) {
-      body(task, at, std::min(kRadialRows, end - at));
+      body(task, scratch.data(), at, std::min(kRadialRows, end - at));
     }
   });
 }
@@ -81,12 +83,11 @@ at::Tensor make_hidden(const at::Tensor& radial, const RadialWeights& weights) {
   const int64_t edges = radial.size(0), width = block.width;
   const auto& silu = loops<T>().product.silu;
   at::Tensor out = at::empty({edges, width}, radial.options());
-  each_radial_block(edges, [&](int64_t, int64_t edge, int64_t count) {
-    const Scratch<T> first(count * width);
+  each_radial_block<T>(edges, width, 1, [&](int64_t, T* first, int64_t edge, int64_t count) {
     T* to = out.data_ptr<T>() + edge * width;
-    block.first(edge, count, first.data());
-    silu(first.data(), first.data(), count * width);
-    block.second(first.data(), count, to);
+    block.first(edge, count, first);
+    silu(first, first, count * width);
+    block.second(first, count, to);
     silu(to, to, count * width);
   });
   return out;
@@ -103,24 +104,24 @@ std::vector<at::Tensor> gradients_of(const at::Tensor& radial, const RadialWeigh
   const int64_t at_b1 = inputs * width, at_w2 = at_b1 + width, at_b2 = at_w2 + width * width;
   const at::Tensor parts = at::zeros({tasks, at_b2 + width}, radial.options());
   const T* w2 = weights.w2.const_data_ptr<T>();
-  each_radial_block(edges, [&](int64_t task, int64_t edge, int64_t count) {
+  each_radial_block<T>(edges, width, 5, [&](int64_t task, T* first, int64_t edge, int64_t count) {
     T* part = parts.data_ptr<T>() + task * parts.size(1);
     const int64_t size = count * width;
-    const Scratch<T> first(size), active(size), second(size), of_second(size), of_first(size);
-    block.first(edge, count, first.data());
-    table.silu(first.data(), active.data(), size);
-    block.second(active.data(), count, second.data());
-    std::copy_n(grad_hidden.const_data_ptr<T>() + edge * width, size, of_second.data());
-    table.silu_grad(second.data(), of_second.data(), size);
-    multiply<T>({of_second.data(), 1, width, active.data(), width, part + at_w2, width, width,
-                 width, count, true});
-    sum_rows(of_second.data(), width, count, part + at_b2, width, true);
-    multiply<T>({of_second.data(), width, 1, w2, width, of_first.data(), width, count, width, width,
-                 false});
-    table.silu_grad(first.data(), of_first.data(), size);
-    multiply<T>({block.rows(edge), 1, inputs, of_first.data(), width, part, width, inputs, width,
-                 count, true});
-    sum_rows(of_first.data(), width, count, part + at_b1, width, true);
+    T *active = first + size, *second = active + size, *of_second = second + size,
+      *of_first = of_second + size;
+    block.first(edge, count, first);
+    table.silu(first, active, size);
+    block.second(active, count, second);
+    std::copy_n(grad_hidden.const_data_ptr<T>() + edge * width, size, of_second);
+    table.silu_grad(second, of_second, size);
+    multiply<T>(
+        {of_second, 1, width, active, width, part + at_w2, width, width, width, count, true});
+    sum_rows(of_second, width, count, part + at_b2, width, true);
+    multiply<T>({of_second, width, 1, w2, width, of_first, width, count, width, width, false});
+    table.silu_grad(first, of_first, size);
+    multiply<T>(
+        {block.rows(edge), 1, inputs, of_first, width, part, width, inputs, width, count, true});
+    sum_rows(of_first, width, count, part + at_b1, width, true);
   });
   const at::Tensor sum = at::empty({parts.size(1)}, parts.options());
   sum_rows(parts.const_data_ptr<T>(), parts.size(1), tasks, sum.data_ptr<T>(), parts.size(1),

@@ -128,17 +128,18 @@ void source_gradients(const ProductArrays<T>& in, int64_t begin, int64_t end, co
   const int64_t most = most_edges(in.edges.source_ptr, begin, end, 1);
   SourceBlock<T> block(in);
   const Scratch<T> hidden(most * width), of_hidden(most * width), of_messages(most * columns);
+  std::vector<int32_t> targets(static_cast<std::size_t>(most));
   for (const auto& [first, last] : blocks_of(begin, end)) {
     block.mix(first, last);
     for (int64_t node = first; node < last; ++node) {
       const OutEdges out(in.edges, node);
       take_hidden(in, out, hidden.data());
       for (int64_t i = 0; i < out.count; ++i) {
-        const int64_t e = out.first[i];
-        in.source_back(in.harmonics + e * kHarmonics,
-                       grad_out + in.edges.target[static_cast<std::size_t>(e)] * dim,
-                       of_messages.data() + i * columns);
+        targets[static_cast<std::size_t>(i)] =
+            in.edges.target[static_cast<std::size_t>(out.first[i])];
       }
+      in.source_back({in.harmonics, kHarmonics, out.first}, {grad_out, dim, targets.data()},
+                     {of_messages.data(), columns, nullptr}, out.count);
       multiply<T>({of_messages.data(), columns, 1, block.of_node(node), width, of_hidden.data(),
                    width, out.count, width, columns, false});
       for (int64_t i = 0; i < out.count; ++i) {

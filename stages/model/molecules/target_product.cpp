@@ -19,7 +19,9 @@ class TargetBlock {
         of_sums_(backward ? kProductBlock * most_stride() : 0),
         of_bias_(backward ? kProductBlock * plan_.z_columns : 0),
         turned_(backward ? plan_.z_columns * in.width : 0),
-        of_z_(backward ? most_edges(in.edges.target_ptr, begin, end, 1) * plan_.z_columns : 0) {}
+        of_z_(backward
+                  ? most_edges(in.edges.target_ptr, begin, end, kProductBlock) * plan_.z_columns
+                  : 0) {}
 
   void begin_block(int64_t begin, int64_t end) {
     begin_ = begin;
@@ -31,13 +33,11 @@ class TargetBlock {
   void gather(std::size_t number) {
     path_ = &plan_.targets[number];
     number_ = number;
-    const int64_t columns = path_->columns(), dim = plan_.irreps.dim();
+    const int64_t columns = path_->columns();
+    in_.target[number](harmonics(), {in_.x, plan_.irreps.dim(), sources()},
+                       {z_.data(), columns, nullptr}, block_edges());
     for (int64_t node = begin_; node < end_; ++node) {
       const int64_t from = edge_begin(node), to = edge_begin(node + 1);
-      for (int64_t e = from; e < to; ++e) {
-        in_.target[number](in_.harmonics + e * kHarmonics,
-                           in_.x + in_.edges.source[static_cast<std::size_t>(e)] * dim, z(e));
-      }
       multiply<T>({z(from), 1, columns, in_.hidden + from * in_.width, in_.width,
                    sums_.data() + (node - begin_) * stride(), in_.width, columns, in_.width,
                    to - from, false});
@@ -88,7 +88,7 @@ class TargetBlock {
 
   /// After mix_back(): gradients of h and of the states of sources grow.
   void gather_back(T* grad_hidden, T* grad_x) {
-    const int64_t columns = path_->columns(), dim = plan_.irreps.dim(), width = in_.width;
+    const int64_t columns = path_->columns(), width = in_.width;
     for (int64_t node = begin_; node < end_; ++node) {
       const int64_t from = edge_begin(node), count = edge_begin(node + 1) - from;
       if (count == 0) continue;
@@ -96,30 +96,38 @@ class TargetBlock {
       multiply<T>({z(from), columns, 1, own, width, grad_hidden + from * width, width, count, width,
                    columns, true});
       loops<T>().product.transpose(own, width, turned_.data(), columns, columns, width);
+      T* of_z = of_z_.data() + (from - first_) * columns;
       for (int64_t i = 0; i < count; ++i) {
-        std::copy_n(of_bias_.data() + (node - begin_) * columns, columns,
-                    of_z_.data() + i * columns);
+        std::copy_n(of_bias_.data() + (node - begin_) * columns, columns, of_z + i * columns);
       }
-      multiply<T>({in_.hidden + from * width, width, 1, turned_.data(), columns, of_z_.data(),
-                   columns, count, columns, width, true});
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t e = from + i;
-        in_.target_back[number_](in_.harmonics + e * kHarmonics, of_z_.data() + i * columns,
-                                 grad_x + in_.edges.source[static_cast<std::size_t>(e)] * dim);
-      }
+      multiply<T>({in_.hidden + from * width, width, 1, turned_.data(), columns, of_z, columns,
+                   count, columns, width, true});
     }
+    in_.target_back[number_](harmonics(), {of_z_.data(), columns, nullptr},
+                             {grad_x, plan_.irreps.dim(), sources()}, block_edges());
   }
 
-  int64_t edge_begin(int64_t node) const {
-    return in_.edges.target_ptr[static_cast<std::size_t>(node)];
+  /// Of messages that were mixed at their sources.
+  void add_messages(const T* messages, T* out) const {
+    in_.source(harmonics(), {messages + first_ * plan_.p_columns, plan_.p_columns, nullptr},
+               {out, plan_.gated.dim(), in_.edges.target.data() + first_}, block_edges());
   }
 
  private:
+  int64_t edge_begin(int64_t node) const {
+    return in_.edges.target_ptr[static_cast<std::size_t>(node)];
+  }
   /// Rows a power of two apart would share the lines of the first cache.
   static constexpr int64_t kPadding = 16;
 
   int64_t most_stride() const { return plan_.z_columns * in_.width + kPadding; }
   int64_t stride() const { return path_->columns() * in_.width + kPadding; }
+  /// Of the edges of the block.
+  int64_t block_edges() const { return edge_begin(end_) - first_; }
+  const int32_t* sources() const { return in_.edges.source.data() + first_; }
+  kernels::Rows<const T> harmonics() const {
+    return {in_.harmonics + first_ * kHarmonics, kHarmonics, nullptr};
+  }
   T* z(int64_t edge) { return z_.data() + (edge - first_) * path_->columns(); }
 
   const ProductArrays<T>& in_;
@@ -146,10 +154,7 @@ void target_sums(const ProductArrays<T>& in, int64_t begin, int64_t end, const T
       block.gather(path);
       block.mix(out);
     }
-    for (int64_t e = block.edge_begin(first); e < block.edge_begin(last); ++e) {
-      in.source(in.harmonics + e * kHarmonics, messages + e * plan.p_columns,
-                out + in.edges.target[static_cast<std::size_t>(e)] * dim);
-    }
+    block.add_messages(messages, out);
   }
 }
 

@@ -171,38 +171,57 @@ void transpose(const T* from, int64_t from_stride, T* to, int64_t to_stride, int
   }
 }
 
-template <class T, class S>
-inline void row_sum(const kernels::RowSums<T>& p, const kernels::RowSum& sum, const T* y,
-                    const T* x, T* out) {
-  typename S::Vector total = p.adds ? S::at(out) : typename S::Vector{};
-  for (int32_t i = sum.begin; i < sum.end; ++i) {
-    const kernels::RowTerm<T>& term = p.terms[i];
-    total += (term.value * y[term.factor]) * S::at(x + term.from);
-  }
-  S::at(out) = total;
+template <class T>
+inline T* row_at(const kernels::Rows<T>& rows, int64_t i) {
+  return rows.data + (rows.numbers == nullptr ? i : rows.numbers[i]) * rows.stride;
 }
 
-template <class T>
-void row_sums(const kernels::RowSums<T>& p, const T* y, const T* x, T* out) {
-  constexpr int kLanes = Simd<T>::kLanes, kHalf = HalfSimd<T>::kLanes;
-  for (int64_t s = 0; s < p.count; ++s) {
-    const kernels::RowSum& sum = p.sums[s];
-    T* to = out + sum.to;
-    int32_t n = 0;
-    for (; n + kLanes <= sum.size; n += kLanes) row_sum<T, Simd<T>>(p, sum, y, x + n, to + n);
-    if constexpr (kHalf > 1) {
-      if (n + kHalf <= sum.size) {
-        row_sum<T, HalfSimd<T>>(p, sum, y, x + n, to + n);
-        n += kHalf;
-      }
+/// Columns [n, n + lanes) of a sum, of the rows [begin, end).
+template <class T, class S>
+inline void row_sum(const kernels::RowSums<T>& p, const kernels::RowSum& sum, int32_t n,
+                    const kernels::Rows<const T>& ys, const kernels::Rows<const T>& xs,
+                    const kernels::Rows<T>& outs, int64_t begin, int64_t end) {
+  const kernels::RowTerm<T>* terms = p.terms + sum.begin;
+  const int32_t count = sum.end - sum.begin;
+  for (int64_t i = begin; i < end; ++i) {
+    const T *y = row_at(ys, i), *x = row_at(xs, i) + n;
+    T* out = row_at(outs, i) + sum.to + n;
+    typename S::Vector total = p.adds ? S::at(out) : typename S::Vector{};
+    for (int32_t t = 0; t < count; ++t) {
+      total += (terms[t].value * y[terms[t].factor]) * S::at(x + terms[t].from);
     }
-    for (; n < sum.size; ++n) {
-      T total = p.adds ? to[n] : T(0);
-      for (int32_t i = sum.begin; i < sum.end; ++i) {
-        const kernels::RowTerm<T>& term = p.terms[i];
-        total += (term.value * y[term.factor]) * x[term.from + n];
+    S::at(out) = total;
+  }
+}
+
+/// What is left of a row, one by one.
+template <class T>
+struct OneLane {
+  using Vector = T;
+  static T& at(T* p) { return *p; }
+  static const T& at(const T* p) { return *p; }
+};
+
+template <class T>
+void row_sums(const kernels::RowSums<T>& p, const kernels::Rows<const T>& y,
+              const kernels::Rows<const T>& x, const kernels::Rows<T>& out, int64_t count) {
+  constexpr int kLanes = Simd<T>::kLanes, kHalf = HalfSimd<T>::kLanes;
+  constexpr int64_t kChunk = 64;  // rows that stay in the first cache from sum to sum
+  for (int64_t begin = 0; begin < count; begin += kChunk) {
+    const int64_t end = begin + kChunk < count ? begin + kChunk : count;
+    for (int64_t s = 0; s < p.count; ++s) {
+      const kernels::RowSum& sum = p.sums[s];
+      int32_t n = 0;
+      for (; n + kLanes <= sum.size; n += kLanes) {
+        row_sum<T, Simd<T>>(p, sum, n, y, x, out, begin, end);
       }
-      to[n] = total;
+      if constexpr (kHalf > 1) {
+        if (n + kHalf <= sum.size) {
+          row_sum<T, HalfSimd<T>>(p, sum, n, y, x, out, begin, end);
+          n += kHalf;
+        }
+      }
+      for (; n < sum.size; ++n) row_sum<T, OneLane<T>>(p, sum, n, y, x, out, begin, end);
     }
   }
 }

@@ -37,6 +37,13 @@ struct RowSums {
   const RowTerm<T>* terms;
   bool adds;  ///< to what is there
 };
+/// Rows of an array: those that `numbers` says, or without it one after the other.
+template <class T>
+struct Rows {
+  T* data;
+  int64_t stride;
+  const int32_t* numbers;
+};
 
 template <class T>
 struct ProductTable {
@@ -44,7 +51,9 @@ struct ProductTable {
   /// to[j][i] = from[i][j], i < rows, j < columns.
   void (*transpose)(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
                     int64_t columns);
-  void (*row_sums)(const RowSums<T>&, const T* y, const T* x, T* out);
+  /// Of `count` rows each; of those that go to one row the first is added first.
+  void (*row_sums)(const RowSums<T>&, const Rows<const T>& y, const Rows<const T>& x,
+                   const Rows<T>& out, int64_t count);
   /// out = silu(x); grad = grad * the slope there.
   void (*silu)(const T* x, T* out, int64_t size);
   void (*silu_grad)(const T* x, T* grad, int64_t size);
