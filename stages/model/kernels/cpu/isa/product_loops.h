@@ -176,6 +176,19 @@ inline T* row_at(const kernels::Rows<T>& rows, int64_t i) {
   return rows.data + (rows.numbers == nullptr ? i : rows.numbers[i]) * rows.stride;
 }
 
+/// Asks for columns [first, last) of the rows [begin, end), whose places no prefetcher can foresee.
+template <class T>
+inline void fetch_rows(const kernels::Rows<T>& rows, int32_t first, int32_t last, int64_t begin,
+                       int64_t end) {
+  if (rows.numbers == nullptr) return;
+  constexpr int32_t kLine = 64 / static_cast<int32_t>(sizeof(T));
+  for (int64_t i = begin; i < end; ++i) {
+    const T* row = row_at(rows, i);
+    for (int32_t n = first; n < last; n += kLine) __builtin_prefetch(row + n);
+    __builtin_prefetch(row + last - 1);
+  }
+}
+
 /// Columns [n, n + lanes) of a sum, of the rows [begin, end).
 template <class T, class S>
 inline void row_sum(const kernels::RowSums<T>& p, const kernels::RowSum& sum, int32_t n,
@@ -206,9 +219,23 @@ template <class T>
 void row_sums(const kernels::RowSums<T>& p, const kernels::Rows<const T>& y,
               const kernels::Rows<const T>& x, const kernels::Rows<T>& out, int64_t count) {
   constexpr int kLanes = Simd<T>::kLanes, kHalf = HalfSimd<T>::kLanes;
-  constexpr int64_t kChunk = 64;  // rows that stay in the first cache from sum to sum
+  constexpr int64_t kChunk = 32;  // rows that stay in the first cache from sum to sum
+  if (p.count == 0) return;
+  int32_t x_first = p.terms[0].from, x_last = 0, out_first = p.sums[0].to, out_last = 0;
+  for (int64_t s = 0; s < p.count; ++s) {
+    const kernels::RowSum& sum = p.sums[s];
+    out_first = sum.to < out_first ? sum.to : out_first;
+    out_last = sum.to + sum.size > out_last ? sum.to + sum.size : out_last;
+    for (int32_t t = sum.begin; t < sum.end; ++t) {
+      const int32_t from = p.terms[t].from;
+      x_first = from < x_first ? from : x_first;
+      x_last = from + sum.size > x_last ? from + sum.size : x_last;
+    }
+  }
   for (int64_t begin = 0; begin < count; begin += kChunk) {
     const int64_t end = begin + kChunk < count ? begin + kChunk : count;
+    fetch_rows(x, x_first, x_last, begin, end);
+    fetch_rows(out, out_first, out_last, begin, end);
     for (int64_t s = 0; s < p.count; ++s) {
       const kernels::RowSum& sum = p.sums[s];
       int32_t n = 0;
