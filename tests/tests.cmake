@@ -284,6 +284,9 @@ if(KDGAT_ENGINE)
   add_executable(kdgat_path_bench tests/bench/path_bench.cpp)
   target_link_libraries(kdgat_path_bench PRIVATE kdgat_engine)
   kdgat_precompile(kdgat_path_bench)
+  add_executable(kdgat_molecule_bench tests/bench/molecule_bench.cpp)
+  target_link_libraries(kdgat_molecule_bench PRIVATE kdgat_engine)
+  kdgat_precompile(kdgat_molecule_bench)
 endif()
 
 # Of the scripts, which need no build but a Python.

@@ -24,25 +24,37 @@ struct Product : torch::CustomClassHolder {
   ProductPlan plan;
 };
 
-/// Edges of a task: tasks are fixed by the data, so that sums do not depend on threads.
-constexpr int64_t kTasks = 16;
-constexpr int64_t kLeastEdges = 256;
+/// Tasks are fixed by the data, so that sums do not depend on threads; a power of two, which most
+/// numbers of threads divide.
+constexpr int64_t kMostTasks = 16;
+constexpr int64_t kLeastWork = 4096;  // of a task, in edges
+constexpr int64_t kNodeWork = 24;     // a node is as much work as so many edges
 
-/// Ranges of nodes with about as many edges each.
+/// Ranges of nodes with about as much work each; `ptr` counts their edges.
 std::vector<std::pair<int64_t, int64_t>> tasks_of(const std::vector<int64_t>& ptr) {
-  const int64_t nodes = static_cast<int64_t>(ptr.size()) - 1, edges = ptr.back();
-  const int64_t tasks = std::clamp<int64_t>(edges / kLeastEdges, 1, kTasks);
+  const int64_t nodes = static_cast<int64_t>(ptr.size()) - 1;
+  const auto before = [&](int64_t node) {
+    return ptr[static_cast<std::size_t>(node)] + kNodeWork * node;
+  };
+  int64_t tasks = 1;
+  while (tasks < kMostTasks && before(nodes) / (2 * tasks) >= kLeastWork) tasks *= 2;
   std::vector<std::pair<int64_t, int64_t>> out;
-  int64_t begin = 0;
+  int64_t node = 0;
   for (int64_t task = 0; task < tasks; ++task) {
-    const int64_t wanted = edges * (task + 1) / tasks;
-    int64_t end = std::upper_bound(ptr.begin(), ptr.end(), wanted) - ptr.begin() - 1;
-    if (task + 1 == tasks) end = nodes;
-    end = std::max(begin, std::min(end, nodes));
-    out.emplace_back(begin, end);
-    begin = end;
+    const int64_t begin = node, wanted = before(nodes) * (task + 1) / tasks;
+    while (node < nodes && (task + 1 == tasks || before(node + 1) <= wanted)) ++node;
+    out.emplace_back(begin, node);
   }
   return out;
+}
+
+/// body(task, begin, end) of each.
+template <class Body>
+void share_tasks(const std::vector<std::pair<int64_t, int64_t>>& tasks, const Body& body) {
+  share_blocks(static_cast<int64_t>(tasks.size()), kMostTasks, [&](int64_t task) {
+    const auto [begin, end] = tasks[static_cast<std::size_t>(task)];
+    body(task, begin, end);
+  });
 }
 
 /// [N,dim] by channel to by component, and back.
@@ -61,22 +73,72 @@ template <class T>
 at::Tensor forward_of(const Product& product, const at::Tensor& x, const RadialWeights& weights) {
   const MoleculeEdges& edges = product.over->edges;
   const at::Tensor x_c = by_component(x.contiguous(), product.plan.irreps, true);
-  const at::Tensor hidden = radial_hidden(product.over->radial, weights).contiguous();
-  const MixingWeights mixing(product.plan, weights);
+  const at::Tensor hidden = hidden_of(product.over->radial, weights);
+  const TurnedWeights<T> turned(product.plan, weights, false);
+  const ProductArrays<T> arrays(product.plan, *product.over, weights, turned, x_c, hidden);
   at::Tensor messages = at::empty({edges.edges(), product.plan.p_columns}, x.options());
   at::Tensor out = at::empty({x.size(0), product.plan.gated.dim()}, x.options());
-  const ProductArrays<T> arrays(product.plan, *product.over, mixing, x_c, hidden);
-  const auto sources = tasks_of(edges.source_ptr), targets = tasks_of(edges.target_ptr);
-  share_blocks(static_cast<int64_t>(sources.size()), kTasks, [&](int64_t task) {
-    const auto [begin, end] = sources[static_cast<std::size_t>(task)];
+  share_tasks(tasks_of(edges.source_ptr), [&](int64_t, int64_t begin, int64_t end) {
     source_messages<T>(arrays, begin, end, messages.data_ptr<T>());
   });
-  share_blocks(static_cast<int64_t>(targets.size()), kTasks, [&](int64_t task) {
-    const auto [begin, end] = targets[static_cast<std::size_t>(task)];
+  share_tasks(tasks_of(edges.target_ptr), [&](int64_t, int64_t begin, int64_t end) {
     target_sums<T>(arrays, begin, end, messages.const_data_ptr<T>(), out.data_ptr<T>());
   });
   return by_component(out, product.plan.gated, false);
 }
+
+/// Sums of tasks, [tasks,size], in their order.
+template <class T>
+void sum_parts(const T* parts, int64_t tasks, int64_t stride, T* out, int64_t size) {
+  constexpr int64_t kPart = 1 << 14;
+  share_blocks((size + kPart - 1) / kPart, kMostTasks, [&](int64_t block) {
+    const int64_t first = block * kPart;
+    sum_rows(parts + first, stride, tasks, out + first, std::min(kPart, size - first), false);
+  });
+}
+
+/// Gradients of w3 and b3 in parts, one a task.
+template <class T>
+class WeightParts {
+ public:
+  WeightParts(const ProductPlan& plan, const RadialWeights& weights, std::size_t tasks)
+      : w3(at::empty({static_cast<int64_t>(tasks), weights.w3.numel()}, weights.w3.options())),
+        b3(at::empty({static_cast<int64_t>(tasks), weights.b3.numel()}, weights.b3.options())),
+        width_(weights.w3.size(1)) {
+    for (const TargetPath& one : plan.targets) paths_.push_back(one.path);
+    for (const SourcePath& one : plan.sources) paths_.push_back(one.path);
+  }
+  /// Those of a task, to be called once: 0 at first.
+  WeightGradients<T> begin(int64_t task) const {
+    const WeightGradients<T> out = of(task);
+    for (const TensorPath& path : paths_) {
+      const int64_t size = path.in * path.out;
+      std::fill_n(out.w3 + path.first * width_, size * width_, T(0));
+      std::fill_n(out.b3 + path.first, size, T(0));
+    }
+    return out;
+  }
+  WeightGradients<T> of(int64_t task) const {
+    return {w3.data_ptr<T>() + task * w3.size(1), b3.data_ptr<T>() + task * b3.size(1)};
+  }
+  std::pair<at::Tensor, at::Tensor> sums(const RadialWeights& weights) const {
+    at::Tensor of_w3 = at::zeros_like(weights.w3), of_b3 = at::zeros_like(weights.b3);
+    const WeightGradients<T> first = of(0);
+    for (const TensorPath& path : paths_) {
+      const int64_t at = path.first * width_, size = path.in * path.out;
+      sum_parts(first.w3 + at, w3.size(0), w3.size(1), of_w3.data_ptr<T>() + at, size * width_);
+      sum_parts(first.b3 + path.first, b3.size(0), b3.size(1), of_b3.data_ptr<T>() + path.first,
+                size);
+    }
+    return {of_w3, of_b3};
+  }
+
+  at::Tensor w3, b3;
+
+ private:
+  int64_t width_;
+  std::vector<TensorPath> paths_;
+};
 
 /// Gradients of x and of the six weights.
 template <class T>
@@ -85,42 +147,38 @@ variable_list backward_of(const Product& product, const at::Tensor& x, const Rad
   const MoleculeEdges& edges = product.over->edges;
   const at::Tensor x_c = by_component(x.contiguous(), product.plan.irreps, true);
   const at::Tensor out_c = by_component(grad_out.contiguous(), product.plan.gated, true);
-  const at::Tensor hidden = radial_hidden(product.over->radial, weights).contiguous();
-  const MixingWeights mixing(product.plan, weights);
-  const ProductArrays<T> arrays(product.plan, *product.over, mixing, x_c, hidden);
-  at::Tensor grad_x = at::zeros_like(x_c), grad_hidden = at::zeros_like(hidden);
+  const at::Tensor hidden = hidden_of(product.over->radial, weights);
+  const TurnedWeights<T> turned(product.plan, weights, true);
+  const ProductArrays<T> arrays(product.plan, *product.over, weights, turned, x_c, hidden);
   const auto sources = tasks_of(edges.source_ptr), targets = tasks_of(edges.target_ptr);
-  MixingWeights total = mixing.zeros();
-  {
-    std::vector<MixingWeights> of_task(sources.size(), MixingWeights());
-    share_blocks(static_cast<int64_t>(sources.size()), kTasks, [&](int64_t task) {
-      const auto t = static_cast<std::size_t>(task);
-      of_task[t] = mixing.zeros();
-      source_gradients<T>(arrays, sources[t].first, sources[t].second, out_c.const_data_ptr<T>(),
-                          grad_hidden.data_ptr<T>(), grad_x.data_ptr<T>(), of_task[t]);
-    });
-    for (const MixingWeights& one : of_task) total.add(one);
-  }
-  {
-    std::vector<MixingWeights> of_task(targets.size(), MixingWeights());
-    std::vector<at::Tensor> x_of_task(targets.size());
-    share_blocks(static_cast<int64_t>(targets.size()), kTasks, [&](int64_t task) {
-      const auto t = static_cast<std::size_t>(task);
-      of_task[t] = mixing.zeros();
-      x_of_task[t] = at::zeros_like(x_c);
-      target_gradients<T>(arrays, targets[t].first, targets[t].second, out_c.const_data_ptr<T>(),
-                          grad_hidden.data_ptr<T>(), x_of_task[t].data_ptr<T>(), of_task[t]);
-    });
-    for (std::size_t t = 0; t < of_task.size(); ++t) {
-      total.add(of_task[t]);
-      grad_x.add_(x_of_task[t]);
-    }
-  }
-  const auto [grad_w3, grad_b3] = total.to_edge_weights(product.plan, weights);
-  variable_list out = {by_component(grad_x, product.plan.irreps, false)};
+  const WeightParts<T> parts(product.plan, weights, targets.size());
+  // Of the sources all in one; then those of each task of targets.
+  const at::Tensor grad_x =
+      at::empty({static_cast<int64_t>(targets.size()) + 1, x_c.numel()}, x_c.options());
+  const int64_t dim = x_c.size(1);
+  at::Tensor grad_hidden =
+      product.plan.sources.empty() ? at::zeros_like(hidden) : at::empty_like(hidden);
+  // The order of sums is that of the tasks, and both kinds are split into as many.
+  share_tasks(sources, [&](int64_t task, int64_t begin, int64_t end) {
+    T* of_x = grad_x.data_ptr<T>();
+    std::fill(of_x + begin * dim, of_x + end * dim, T(0));
+    source_gradients<T>(arrays, begin, end, out_c.const_data_ptr<T>(), grad_hidden.data_ptr<T>(),
+                        of_x, parts.begin(task));
+  });
+  share_tasks(targets, [&](int64_t task, int64_t begin, int64_t end) {
+    T* of_x = grad_x.data_ptr<T>() + (task + 1) * grad_x.size(1);
+    std::fill_n(of_x, grad_x.size(1), T(0));
+    target_gradients<T>(arrays, begin, end, out_c.const_data_ptr<T>(), grad_hidden.data_ptr<T>(),
+                        of_x, parts.of(task));
+  });
+  const at::Tensor of_x = at::empty_like(x_c);
+  sum_parts(grad_x.const_data_ptr<T>(), grad_x.size(0), grad_x.size(1), of_x.data_ptr<T>(),
+            grad_x.size(1));
+  variable_list out = {by_component(of_x, product.plan.irreps, false)};
   for (at::Tensor& grad : radial_gradients(product.over->radial, weights, grad_hidden)) {
     out.push_back(std::move(grad));
   }
+  const auto [grad_w3, grad_b3] = parts.sums(weights);
   out.push_back(grad_w3);
   out.push_back(grad_b3);
   return out;

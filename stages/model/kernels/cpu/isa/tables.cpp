@@ -34,7 +34,7 @@ constexpr Tables<T> kTables = {
     .sparse = {sparse_rows<T>, Simd<T>::kLanes, kSparseVectors* Simd<T>::kLanes},
     .sage = {max_rows<T>, sage_mean_rows<T>, max_scatter<T>, mean_scatter<T>, activate<T>,
              activate_grad<T>, adam<T>},
-    .product = {product<T>, transpose<T>},
+    .product = {product<T>, transpose<T>, row_sums<T>, silu<T>, silu_grad<T>},
 };
 
 }  // namespace
