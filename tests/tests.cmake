@@ -99,6 +99,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/system/parallel_test.cpp
     tests/unit/pipeline/system/secrets_test.cpp
     tests/unit/pipeline/system/temporary_test.cpp
+    tests/unit/pipeline/system/tensor_file_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
     tests/unit/pipeline/verbs/memory_verb_test.cpp
     tests/unit/pipeline/profile/path_options_test.cpp
@@ -148,7 +149,7 @@ if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp
        tests/cli/docs_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp
        tests/cli/made_before_test.cpp
-       tests/cli/memory_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
+       tests/cli/memory_test.cpp tests/cli/pockets_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp
        tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp

@@ -62,7 +62,8 @@ class Rows {
     if (event.what != "row") return;
     out_.write_made([&] {
       if (is_json_) return event.values.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-      return line([&](const std::string& name) { return cell_text(event.values.value(name, json())); });
+      return line(
+          [&](const std::string& name) { return cell_text(event.values.value(name, json())); });
     });
   }
   LineOutput& output() { return out_; }
@@ -71,7 +72,8 @@ class Rows {
   template <class Cell>
   std::string line(const Cell& cell) const {
     std::string out;
-    for (std::size_t i = 0; i < columns_.size(); ++i) out += (i == 0 ? "" : ",") + cell(columns_[i]);
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      out += (i == 0 ? "" : ",") + cell(columns_[i]);
     return out + "\n";
   }
 
@@ -122,16 +124,15 @@ int score_rows(Context& context, const PluginDescription& plugin,
   const auto input = [](const std::string& name, const std::string& path) {
     return json::array({{{"name", name}, {"kind", name}, {"path", path}}});
   };
-  const StageCall call = {
-      "run",
-      plugin,
-      {{"step", plugin.name},
-       {"options", asked.options},
-       {"device", device},
-       {"threads", count},
-       {"inputs",
-        {{kModelPort, input(kModelPort, asked.find(context.catalog).string())},
-         {port.name, input(port.name, source)}}}}};
+  const StageCall call = {"run",
+                          plugin,
+                          {{"step", plugin.name},
+                           {"options", asked.options},
+                           {"device", device},
+                           {"threads", count},
+                           {"inputs",
+                            {{kModelPort, input(kModelPort, asked.find(context.catalog).string())},
+                             {port.name, input(port.name, source)}}}}};
   install_signal_flags();
   const auto status = terminal_status(context);
   Rows rows(context.out, output, context.json);

@@ -8,7 +8,6 @@
 #include "equivariant/physics.h"
 #include "equivariant/pocket_data.h"
 #include "equivariant/ranking_report.h"
-#include "train/metrics/retrieval.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/figures.h"
 #include "kdgat/kinds.h"
@@ -21,6 +20,7 @@
 #include "setup/finish.h"
 #include "setup/training_stage.h"
 #include "train/fit.h"
+#include "train/metrics/retrieval.h"
 #include "train/resources.h"
 #include "train/scoring.h"
 
@@ -86,8 +86,7 @@ std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& 
   {
     const at::NoGradGuard no_grad;
     model->set_statistics(atoms);
-    model->catalogue.copy_(
-        model::scaled_embeddings(store.embeddings(), store.embedding_width()));
+    model->catalogue.copy_(model::scaled_embeddings(store.embeddings(), store.embedding_width()));
   }
   model->to(torch::Device(request.device));
   out->objective = std::make_unique<objective::PocketObjective>(
@@ -199,7 +198,8 @@ void report(const EquivariantOptions& options, const Setup& setup, const Request
        {std::pair("val", &setup.data.val), std::pair("test", &setup.data.test)}) {
     if (ids->empty()) continue;
     const std::vector<float> predicted = predictions(setup, *ids, check);
-    const std::vector<int64_t> ranks = train::ranks_of(predicted, setup.data.ligands(*ids), catalogue);
+    const std::vector<int64_t> ranks =
+        train::ranks_of(predicted, setup.data.ligands(*ids), catalogue);
     add_lines(setup, part, *ids, predicted, ranks, csv);
     rankings.push_back(ranking_of(setup, request.step, part, *ids, ranks));
     const json metrics = ranking_metrics(rankings.back(), catalogue.ligands());
@@ -307,14 +307,14 @@ json Equivariant::run(const Options& options, const Request& request, Host& host
   task.judge = [&](const std::vector<int64_t>& ids, const std::function<void()>& check) {
     const std::vector<float> predicted = predictions(*setup, ids, check);
     const train::Catalogue catalogue = setup->catalogue();
-    const json all = train::retrieval_metrics(train::ranks_of(predicted, setup->data.ligands(ids), catalogue),
-                                       catalogue.ligands());
+    const json all = train::retrieval_metrics(
+        train::ranks_of(predicted, setup->data.ligands(ids), catalogue), catalogue.ligands());
     return json{{"mrr", all.at("mrr")},       {"hit_5", all.at("hit_5")},
                 {"hit_10", all.at("hit_10")}, {"hit_20", all.at("hit_20")},
                 {"top_1", all.at("top_1")},   {"median_rank", all.at("median_rank")}};
   };
-  json result = train::fit(options, *setup->objective, task, setup->data.store, setup->parts,
-                           request, host);
+  json result =
+      train::fit(options, *setup->objective, task, setup->data.store, setup->parts, request, host);
   if (options.use_physics_loss) {
     result["metrics"]["physics_loss"] = physics_loss(setup->data.store, setup->data.train);
     host.log("warning",
@@ -326,8 +326,9 @@ json Equivariant::run(const Options& options, const Request& request, Host& host
   json config = {{"encoder", setup->config},
                  {"loss_fn", options.loss_fn},
                  {"ligands", setup->data.store.ligands()}};
-  setup::finish(request, *model,
-                {"pocket", std::move(config), {{"import", setup->data.store.options()}}, {}, "rank"});
+  setup::finish(
+      request, *model,
+      {"pocket", std::move(config), {{"import", setup->data.store.options()}}, {}, "rank"});
   result["facts"] = facts_of(setup->config, model::count_parameters(*model));
   return result;
 }

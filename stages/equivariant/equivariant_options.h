@@ -49,8 +49,9 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
             field("hidden_irreps", &O::hidden_irreps,
                   "Scalars (0e), vectors (1o) and tensors (2e) of an atom's state, any numbers of "
                   "these three."),
-            field("output_dim", &O::output_dim,
-                  "Width of the vector of a molecule: that of the ligands' embeddings; 0 = take it.")
+            field(
+                "output_dim", &O::output_dim,
+                "Width of the vector of a molecule: that of the ligands' embeddings; 0 = take it.")
                 .range(0, 1 << 20),
             field("num_layers", &O::num_layers, "Blocks of messages.").range(1, 64),
             field("num_radial_basis", &O::num_radial_basis, "Functions of a distance.")
@@ -65,10 +66,11 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
             field("use_nonbonded", &O::use_nonbonded,
                   "Messages over pairs of atoms without a bond, up to the data's distance_cutoff."),
             field("use_layer_norm", &O::use_layer_norm, "Normalise states behind each message."),
-            field("norm", &O::norm,
-                  "With use_layer_norm: vectors and tensors by their mean square, or as published by "
-                  "the layer norm of each one's components, which gives another result for a turned "
-                  "molecule.")
+            field(
+                "norm", &O::norm,
+                "With use_layer_norm: vectors and tensors by their mean square, or as published by "
+                "the layer norm of each one's components, which gives another result for a turned "
+                "molecule.")
                 .choices({"equivariant", "published"}),
             field("pooling_type", &O::pooling_type, "How atoms become a molecule.")
                 .choices({"attention", "mean", "sum", "max"}),

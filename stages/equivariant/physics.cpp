@@ -67,8 +67,7 @@ double physics_loss(const graph::MoleculeStore& store, std::span<const int64_t> 
       const float* attr = &m.dihedral_attr[d * graph::kDihedralFeatures];
       const double phi = dihedral_of(between(m.pos, i[0], i[1]), between(m.pos, i[1], i[2]),
                                      between(m.pos, i[2], i[3]));
-      dihedrals.add(attr[0] *
-                    (1 + std::cos(6.0 * attr[1] * phi - attr[2] * 2 * std::numbers::pi)));
+      dihedrals.add(attr[0] * (1 + std::cos(6.0 * attr[1] * phi - attr[2] * 2 * std::numbers::pi)));
     }
   }
   return bonds.value() + angles.value() + dihedrals.value();

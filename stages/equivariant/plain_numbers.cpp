@@ -15,11 +15,16 @@ constexpr std::size_t kElements = 4, kSteps = 20;
 /// 0 .. 3, or none.
 int element_of(float number) {
   switch (static_cast<int>(std::lround(number))) {
-    case kCarbon: return 0;
-    case kNitrogen: return 1;
-    case kOxygen: return 2;
-    case kPhosphorus: return 3;
-    default: return -1;
+    case kCarbon:
+      return 0;
+    case kNitrogen:
+      return 1;
+    case kOxygen:
+      return 2;
+    case kPhosphorus:
+      return 3;
+    default:
+      return -1;
   }
 }
 

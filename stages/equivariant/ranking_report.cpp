@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "train/metrics/retrieval.h"
 #include "graph/random.h"
+#include "train/metrics/retrieval.h"
 
 namespace kdgat::equivariant {
 namespace {
@@ -93,8 +93,8 @@ ResultTable ranking_table(const std::vector<Ranking>& rankings, int64_t ligands)
           row_of(ranking.method, ranking.part, some, of_some.at("molecules"), of_some));
     }
   }
-  out.rows.push_back(
-      row_of("chance", "", "all", static_cast<std::size_t>(ligands), train::chance_metrics(ligands)));
+  out.rows.push_back(row_of("chance", "", "all", static_cast<std::size_t>(ligands),
+                            train::chance_metrics(ligands)));
   return out;
 }
 

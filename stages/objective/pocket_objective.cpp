@@ -45,8 +45,8 @@ PocketTargets PocketObjective::targets_of(const graph::GraphBatch& batch) const 
   return out;
 }
 
-torch::Tensor PocketObjective::loss(const graph::GraphBatch& batch,
-                                    const graph::StepTotals& totals, graph::NoiseKey noise) {
+torch::Tensor PocketObjective::loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                                    graph::NoiseKey noise) {
   const at::Tensor predicted = encode(batch, noise).to(at::kFloat);
   return pocket_loss(predicted, targets_of(batch), options_) / static_cast<double>(totals.graphs);
 }

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "data/molecules/molecule_import.h"
-#include "train/metrics/retrieval.h"
 #include "kdgat/kinds.h"
 #include "model/layers/generator_lock.h"
 #include "model/model_file.h"
 #include "model/molecules/pocket_model.h"
 #include "setup/trained_model.h"
+#include "train/metrics/retrieval.h"
 
 namespace kdgat::rank {
 namespace {

@@ -18,9 +18,10 @@ struct RankOptions {
     using O = RankOptions;
     return std::tuple{
         field("top", &O::top, "So many ligands of each pocket, the nearest first.").range(1, 1e6),
-        field("ligand", &O::ligand,
-              "Cut the pocket around each copy of this residue out of every file; without it a file "
-              "is a pocket."),
+        field(
+            "ligand", &O::ligand,
+            "Cut the pocket around each copy of this residue out of every file; without it a file "
+            "is a pocket."),
         field("pocket_cutoff", &O::pocket_cutoff,
               "With ligand: a pocket is of residues with an atom so near to it, in angstroms.")
             .range(0.1, 100)};

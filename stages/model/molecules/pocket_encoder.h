@@ -22,7 +22,8 @@
 
 namespace kdgat::model {
 
-inline constexpr int64_t kTermHidden = 64;  ///< hidden width of the networks of angles and dihedrals
+inline constexpr int64_t kTermHidden =
+    64;  ///< hidden width of the networks of angles and dihedrals
 
 /// Of the invariants of a molecule's atoms.
 inline constexpr const char* kPoolings[] = {"attention", "mean", "sum", "max"};

@@ -21,9 +21,8 @@ int64_t elements(const std::vector<at::Tensor>& tensors) {
 memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& form,
                             const PocketSizes& sizes, const torch::nn::Module& model) {
   const auto atoms = static_cast<double>(std::max<int64_t>(1, sizes.atoms));
-  const double terms = config.multi_hop
-                           ? static_cast<double>(sizes.angles + sizes.dihedrals) / atoms
-                           : 0.0;
+  const double terms =
+      config.multi_hop ? static_cast<double>(sizes.angles + sizes.dihedrals) / atoms : 0.0;
   const auto dim = static_cast<double>(config.hidden.dim());
   const auto gated = static_cast<double>(config.hidden.gated().dim());
   const auto scalars = static_cast<double>(config.hidden.mul[0]);
@@ -47,14 +46,16 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
   const double block = of_node + terms * of_term;
   const auto layers = static_cast<double>(config.layers);
   const double kept = config.checkpoints ? layers * kFloat * dim + block : layers * block;
-  // Blocks of nodes in the product's backward pass: A of the target's side, T of the source's.
-  constexpr double kBlockNodes = 64;
-  const double product =
-      kBlockNodes * kFloat * (hidden + 1) * (dim + gated) * 2 +
-      kFloat * static_cast<double>(edge_weights(config.hidden)) * (hidden + 1);
-  out.phases = {{"backward", out.input + memory::Cost{.fixed = product,
-                                                      .node = kept + kFloat * 4 * gated,
-                                                      .edge = kFloat * 2 * hidden}}};
+  // The product's backward pass: the gradients of its weights and states once a task, and of each
+  // edge's hidden row what its network needs.
+  constexpr double kTasks = 16;
+  const double weights = static_cast<double>(edge_weights(config.hidden)) * (hidden + 1);
+  const double pairs = static_cast<double>(std::max<int64_t>(1, sizes.pairs));
+  const double of_pairs =
+      config.nonbonded ? pairs / (pairs + static_cast<double>(sizes.bonds)) : 1.0;
+  out.phases = {{"backward", out.input + memory::Cost{.fixed = kTasks * kFloat * weights,
+                                                      .node = kept + kFloat * (kTasks + 5) * dim,
+                                                      .edge = of_pairs * kFloat * 4 * hidden}}};
   if (form.accumulates()) out.phases.front().cost.fixed += static_cast<double>(out.gradients);
   return out;
 }

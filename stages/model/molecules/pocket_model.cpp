@@ -141,9 +141,15 @@ MoleculeView view_of(const graph::MoleculeGraph& molecule) {
     return std::span<const int32_t>(terms.empty() ? nullptr : terms.front().data(),
                                     terms.empty() ? 0 : terms.size() * terms.front().size());
   };
-  return {molecule.x,           molecule.pos,        flat(molecule.bonds),
-          flat(molecule.pairs), flat(molecule.angles), flat(molecule.dihedrals),
-          molecule.bond_attr,   molecule.pair_attr,  molecule.angle_attr,
+  return {molecule.x,
+          molecule.pos,
+          flat(molecule.bonds),
+          flat(molecule.pairs),
+          flat(molecule.angles),
+          flat(molecule.dihedrals),
+          molecule.bond_attr,
+          molecule.pair_attr,
+          molecule.angle_attr,
           molecule.dihedral_attr};
 }
 
@@ -222,9 +228,9 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
   if (config.atom_kinds > 0) out.kind = copy_of(kind, {atoms}, at::kLong).to(device);
   out.keys.x_NF = out.x;
   out.keys.node_ptr_G1 = copy_of(first, {out.molecules + 1}, at::kInt);
-  out.keys.graph_id_G = at::from_blob(const_cast<int64_t*>(ids.data()),
-                                      {static_cast<int64_t>(ids.size())}, at::kLong)
-                            .clone();
+  out.keys.graph_id_G =
+      at::from_blob(const_cast<int64_t*>(ids.data()), {static_cast<int64_t>(ids.size())}, at::kLong)
+          .clone();
   out.keys.graphs = out.molecules;
   out.keys.nodes = atoms;
   out.keys.noise = noise;

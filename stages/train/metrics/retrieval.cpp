@@ -85,8 +85,7 @@ nlohmann::json retrieval_metrics(std::span<const int64_t> ranks, int64_t ligands
   out["mrr"] = inverse / count;
   out["mean_rank"] = sum / count;
   out["median_rank"] = median({ranks.begin(), ranks.end()});
-  out["normalised_rank"] =
-      ligands > 1 ? (sum / count - 1) / static_cast<double>(ligands - 1) : 0.0;
+  out["normalised_rank"] = ligands > 1 ? (sum / count - 1) / static_cast<double>(ligands - 1) : 0.0;
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace kdgat::train {
 /// The catalogue that is ranked, [L,W].
 struct Catalogue {
   std::span<const float> vectors;
-  int64_t width = 0;      ///< W
+  int64_t width = 0;       ///< W
   bool is_angular = true;  ///< distances are 1 - cos, not Euclidean
 
   int64_t ligands() const { return static_cast<int64_t>(vectors.size()) / width; }

@@ -1,8 +1,8 @@
 #include "objective/pocket_loss.h"
 
-#include "train/metrics/retrieval.h"
 #include "support/catch_torch.h"
 #include "support/golden.h"
+#include "train/metrics/retrieval.h"
 
 using namespace kdgat;
 using namespace kdgat::objective;
@@ -27,10 +27,9 @@ TEST_CASE("losses of pockets equal the golden ones, and so do their gradients",
     const char *golden, *loss;
     torch::Tensor ligand;
   };
-  for (const Case& c :
-       {Case{"mse", "mse", ligand}, Case{"cosine", "cosine", ligand},
-        Case{"cosine_mse", "cosine_mse", ligand}, Case{"infonce", "infonce", every},
-        Case{"infonce_masked", "infonce", ligand}}) {
+  for (const Case& c : {Case{"mse", "mse", ligand}, Case{"cosine", "cosine", ligand},
+                        Case{"cosine_mse", "cosine_mse", ligand}, Case{"infonce", "infonce", every},
+                        Case{"infonce_masked", "infonce", ligand}}) {
     INFO(c.golden);
     const torch::Tensor predicted = tensor("prediction").requires_grad_();
     PocketLossOptions options;
@@ -45,9 +44,10 @@ TEST_CASE("losses of pockets equal the golden ones, and so do their gradients",
   }
 }
 
-TEST_CASE("the catalogue's loss is the cross entropy among the trained ligands, and of a new one "
-          "among those and itself",
-          "[molecules]") {
+TEST_CASE(
+    "the catalogue's loss is the cross entropy among the trained ligands, and of a new one "
+    "among those and itself",
+    "[molecules]") {
   torch::manual_seed(3);
   const torch::Tensor all = torch::randn({5, 7}, torch::kDouble);
   const torch::Tensor trained = torch::tensor({3, 0, 4}, torch::kLong);
@@ -63,8 +63,9 @@ TEST_CASE("the catalogue's loss is the cross entropy among the trained ligands, 
   const auto entropy = [&](int64_t row, const std::vector<int64_t>& among, int64_t right) {
     std::vector<double> exponent;
     for (const int64_t l : among) {
-      exponent.push_back(std::exp(
-          torch::cosine_similarity(predicted[row], all[l], 0).item<double>() / options.temperature));
+      exponent.push_back(
+          std::exp(torch::cosine_similarity(predicted[row], all[l], 0).item<double>() /
+                   options.temperature));
     }
     double sum = 0;
     for (const double e : exponent) sum += e;
@@ -79,7 +80,8 @@ TEST_CASE("ranks and retrieval metrics equal the golden ones", "[molecules][gold
   const auto tensor = [&](const std::string& name) {
     return test::exact_of(*golden, "retrieval." + name);
   };
-  const std::vector<float> ligands = floats(tensor("ligands")), guess = floats(tensor("prediction"));
+  const std::vector<float> ligands = floats(tensor("ligands")),
+                           guess = floats(tensor("prediction"));
   const torch::Tensor truth = tensor("truth");
   std::vector<int32_t> right;
   for (int64_t i = 0; i < truth.numel(); ++i) right.push_back(truth[i].item<int32_t>());

@@ -5,6 +5,7 @@
 #include "equivariant/plain_numbers.h"
 #include "equivariant/pocket_data.h"
 #include "equivariant/ranking_report.h"
+#include "model/molecules/pocket_model.h"
 #include "support/catch_torch.h"
 #include "support/command.h"
 #include "support/stage_data.h"
@@ -94,7 +95,7 @@ TEST_CASE("plain numbers count kinds of atoms and distances; the nearest of a co
   const test::MoleculeFixture data(12, 40, 3);
   const PocketData pockets = open_pockets(data.folder / "data");
   const PlainNumbers numbers = plain_numbers(pockets.store, pockets.train, pockets.train);
-  const model::MoleculeView first = view_of(pockets.store, pockets.train[0]);
+  const model::MoleculeView first = model::view_of(pockets.store, pockets.train[0]);
   const std::size_t atoms = first.pos.size() / 3;
   float counted = 0, pairs = 0;
   const std::size_t kinds = static_cast<std::size_t>(numbers.width) - 10 * 20;
@@ -127,8 +128,7 @@ TEST_CASE("a ranking is told apart by what was seen, with intervals by entry", "
   CHECK(ranking_table({ranking}, 20).rows.size() == 4);
 }
 
-TEST_CASE("the energy of bonded terms is finite, and 0 of nothing",
-          "[equivariant]") {
+TEST_CASE("the energy of bonded terms is finite, and 0 of nothing", "[equivariant]") {
   const test::MoleculeFixture data(4, 40, 3);
   const graph::MoleculeStore store = data.store();
   const std::vector<int64_t> one = {0}, all = {0, 1, 2, 3};

@@ -8,6 +8,7 @@
 #include "data/molecules/force_field.h"
 #include "data/molecules/neighbours.h"
 #include "data/molecules/nucleotide_chain.h"
+#include "file/safetensors.h"
 #include "graph/random.h"
 #include "support/log_text.h"
 #include "support/molecule_text.h"
@@ -180,6 +181,65 @@ TEST_CASE("a strand of RNA from AMBER and from PDB, and pockets of an entry: gol
   CHECK(pockets[1].residues.size() == 16);
   CHECK(with_force_field(entry, pockets[0].residues, false, left_out).atoms.size() == 324);
   CHECK(with_force_field(entry, pockets[1].residues, false, left_out).atoms.size() == 347);
+}
+
+TEST_CASE("the arrays of a molecule equal the golden ones, term by term", "[molecules][golden]") {
+  const auto data = test::shared_path("data/rna"), fixtures = test::shared_path("fixtures");
+  if (!data || !fixtures) return;
+  const auto golden = SafetensorsFile::open(*fixtures / "rna3e_gaucu.safetensors");
+  Molecule amber = read_amber_topology(LineReader(*data / "gaucu.parm7.gz"));
+  read_amber_coordinates(LineReader(*data / "gaucu.rst7.gz"), amber);
+  const MoleculeGraph found = graph_of(amber, golden.require<double>("cutoff", {})[0]);
+  const auto x = golden.require<float>("x", {157, kAtomFeatures});
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(found.x[i] == Approx(x[i]).margin(2e-4));
+
+  // Rows of ends and numbers, in any order; of pairs of atoms both directions.
+  using Row = std::pair<std::vector<int64_t>, std::vector<double>>;
+  const auto wanted = [&](const std::string& name, std::size_t ends, std::size_t features) {
+    const auto index = golden.require<int32_t>(name + "_index", {static_cast<int64_t>(ends), -1});
+    const std::size_t count = index.size() / ends;
+    const auto attr = golden.require<float>(
+        name + "_attr", {static_cast<int64_t>(count), static_cast<int64_t>(features)});
+    std::vector<Row> out(count);
+    for (std::size_t t = 0; t < count; ++t) {
+      for (std::size_t k = 0; k < ends; ++k) out[t].first.push_back(index[k * count + t]);
+      for (std::size_t f = 0; f < features; ++f) out[t].second.push_back(attr[t * features + f]);
+    }
+    return out;
+  };
+  const auto ours = [](const auto& terms, const std::vector<float>& attr, bool both) {
+    std::vector<Row> out;
+    const std::size_t features = terms.empty() ? 0 : attr.size() / terms.size();
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      Row row{{terms[t].begin(), terms[t].end()}, {}};
+      row.second.assign(attr.begin() + static_cast<std::ptrdiff_t>(t * features),
+                        attr.begin() + static_cast<std::ptrdiff_t>((t + 1) * features));
+      out.push_back(row);
+      if (!both) continue;
+      std::reverse(row.first.begin(), row.first.end());
+      out.push_back(row);
+    }
+    return out;
+  };
+  const auto compare = [](const std::string& what, std::vector<Row> a, std::vector<Row> b) {
+    INFO(what);
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    REQUIRE(a.size() == b.size());
+    for (std::size_t t = 0; t < a.size(); ++t) {
+      CHECK(a[t].first == b[t].first);
+      for (std::size_t f = 0; f < a[t].second.size(); ++f) {
+        CHECK(a[t].second[f] == Approx(b[t].second[f]).epsilon(1e-4).margin(1e-4));
+      }
+    }
+  };
+  compare("bonds", ours(found.bonds, found.bond_attr, true), wanted("edge", 2, kBondFeatures));
+  compare("pairs", ours(found.pairs, found.pair_attr, true),
+          wanted("nonbonded_edge", 2, kPairFeatures));
+  compare("angles", ours(found.angles, found.angle_attr, false),
+          wanted("triple", 3, kAngleFeatures));
+  compare("dihedrals", ours(found.dihedrals, found.dihedral_attr, false),
+          wanted("quadra", 4, kDihedralFeatures));
 }
 
 }  // namespace kdgat::graph

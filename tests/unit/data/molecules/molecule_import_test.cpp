@@ -6,6 +6,7 @@
 #include "data/graph_domain.h"
 #include "data/import.h"
 #include "data/molecules/molecule_store.h"
+#include "graph/pack.h"
 #include "kdgat/atomic_file.h"
 #include "support/command.h"
 #include "support/log_text.h"
@@ -49,6 +50,37 @@ TEST_CASE("groups of molecules stay in one part", "[molecules]") {
   CHECK(in(2) < 110);
   CHECK(in(1) >= 60);
   CHECK(in(1) < 70);
+}
+
+TEST_CASE("to a training a store of molecules is a set of graphs", "[molecules]") {
+  const test::ScratchFolder folder;
+  write_synthetic(folder / "in", test::synth_of("molecules", 5, 60));
+  import(folder / "in", folder / "store");
+  const MoleculeStore store = store_in(folder / "store");
+  const GraphSet& set = store;
+  CHECK(set.is_spatial());
+  StepTotals sum;
+  for (int64_t id = 0; id < 5; ++id) {
+    const StepTotals one = set.size_of(id);
+    CHECK(one.graphs == 1);
+    CHECK(set.label_of(id) == store.ligand()[static_cast<std::size_t>(id)]);
+    sum.nodes += one.nodes;
+    sum.edges += one.edges;
+  }
+  CHECK(sum.nodes == store.atoms());
+  CHECK(sum.edges == 2 * (store.bonds().count() + store.pairs().count()));
+  CHECK(sum.nodes == store.facts().at("nodes").at("sum"));
+  CHECK(sum.edges == store.facts().at("edges").at("sum"));
+  GraphBatch batch;
+  gather(set, std::vector<int64_t>{3, 1}, false, batch);
+  CHECK(batch.graphs == 2);
+  CHECK(batch.graph_id[0] == 3);
+  CHECK(batch.node_ptr[1] == set.size_of(3).nodes);
+  CHECK(batch.nodes == set.size_of(3).nodes + set.size_of(1).nodes);
+  const PackPlan plan = make_pack_plan(set, std::vector<int64_t>{0, 1, 2, 3, 4},
+                                       {0, 0, set.size_of(0).edges * 5 / 2}, true, 1, 0);
+  CHECK(plan.order.size() == 5);
+  CHECK(plan.packs() >= 3);
 }
 
 TEST_CASE("a folder and an archive of the same molecules give the same store", "[molecules]") {
