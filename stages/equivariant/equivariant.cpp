@@ -99,9 +99,11 @@ std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& 
 /// Facts of a data set that has been imported and can be trained on.
 bool is_known(const json& facts) { return facts.contains("molecules"); }
 
-model::PocketSizes sizes_of(const json& facts) {
+model::PocketSizes sizes_of(const EquivariantOptions& options, const json& facts) {
   const json& of = facts.at("molecules");
   model::PocketSizes out;
+  out.molecules = std::max<int64_t>(1, facts.at("graphs"));
+  out.batch = std::min(options.batch_size, out.molecules);
   out.atoms = of.at("atoms");
   out.bonds = of.at("bonds");
   out.pairs = of.at("pairs");
@@ -122,7 +124,7 @@ json facts_of(const model::PocketConfig& config, int64_t parameters) {
 
 memory::Footprint footprint_of(const EquivariantOptions& options, const model::PocketConfig& config,
                                const model::PocketModel& model, const json& facts) {
-  return model::footprint(config, options, sizes_of(facts), *model);
+  return model::footprint(config, options, sizes_of(options, facts), *model);
 }
 
 /// Vectors of molecules, [ids, W].
@@ -248,7 +250,6 @@ StageInfo Equivariant::info() {
       "Train an E(3)-equivariant encoder of molecules, and rank ligands for their pockets.");
   out.inputs = {graphs_of("molecules")};
   out.outputs = {{"model", kind::kPocketModel}};
-  out.refused.push_back({"use_gate", {true}, "without its gate no part of a message is nonlinear"});
   out.refused.push_back(
       {"use_amp", {false}, "precision=bf16-mixed or precision=16-mixed says which 16 bits"});
   out.refused.push_back({"save_every", {3}, "checkpoint_seconds is the time between checkpoints"});
@@ -328,7 +329,7 @@ json Equivariant::run(const Options& options, const Request& request, Host& host
                  {"ligands", setup->data.store.ligands()}};
   setup::finish(
       request, *model,
-      {"pocket", std::move(config), {{"import", setup->data.store.options()}}, {}, "rank"});
+      {"pocket", std::move(config), {{"import", setup->data.store.options()}}, {}, "ranking"});
   result["facts"] = facts_of(setup->config, model::count_parameters(*model));
   return result;
 }

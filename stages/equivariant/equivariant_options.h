@@ -22,6 +22,7 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
   int64_t feature_hidden_dim = 64;
   bool use_multi_hop = true;
   bool use_nonbonded = true;
+  bool use_gate = true;
   bool use_layer_norm = false;
   std::string norm = "equivariant";
   std::string pooling_type = "attention";
@@ -65,6 +66,9 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
             field("use_multi_hop", &O::use_multi_hop, "Messages over angles and dihedrals."),
             field("use_nonbonded", &O::use_nonbonded,
                   "Messages over pairs of atoms without a bond, up to the data's distance_cutoff."),
+            field(
+                "use_gate", &O::use_gate,
+                "Published name; always true: without its gate no part of a message is nonlinear."),
             field("use_layer_norm", &O::use_layer_norm, "Normalise states behind each message."),
             field(
                 "norm", &O::norm,
@@ -101,6 +105,10 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
       model::Irreps::parse(hidden_irreps);
     } catch (const Error& error) {
       problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+    if (!use_gate) {
+      problems.push_back(
+          {"", "use_gate: without its gate no part of a message is nonlinear", "leave it out"});
     }
     if (loss_fn == "infonce" && (batch_size < 2 || accumulates())) {
       problems.push_back({"",

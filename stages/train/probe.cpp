@@ -93,9 +93,13 @@ void correct(memory::Footprint& footprint, const std::vector<Sample>& samples) {
   }
   const double determinant = ww * nn - wn * wn;
   if (determinant <= 1e-12 * ww * nn) return;
+  const double node = (nd * ww - wd * wn) / determinant;
+  // No batch gets smaller by growing: then the packs that were run were too alike to tell.
+  const bool is_told = std::all_of(footprint.phases.begin(), footprint.phases.end(),
+                                   [&](const memory::Phase& p) { return p.cost.node + node >= 0; });
   for (memory::Phase& phase : footprint.phases) {
-    phase.cost.fixed += (wd * nn - nd * wn) / determinant;
-    phase.cost.node += (nd * ww - wd * wn) / determinant;
+    phase.cost.fixed += is_told ? (wd * nn - nd * wn) / determinant : wd / ww;
+    if (is_told) phase.cost.node += node;
   }
 }
 

@@ -38,17 +38,16 @@ TEST_CASE("ligands are ranked for a pocket with nothing but the model file", "[c
   const std::string model = " --run '" + (step / "model.safetensors").string() + "'";
 
   const auto rows =
-      lines_of(must_kdgat("score files/pocket_0000.pdb --top 3" + model, scratch.path()).out);
+      lines_of(must_kdgat("score files/pocket0000.pdb --top 3" + model, scratch.path()).out);
   REQUIRE(rows.size() == 4);
   CHECK(rows[0] == "molecule,rank,ligand,distance");
-  CHECK(rows[1].starts_with("pocket_0000,1,"));
-  CHECK(rows[3].starts_with("pocket_0000,3,"));
+  CHECK(rows[1].starts_with("pocket0000,1,"));
+  CHECK(rows[3].starts_with("pocket0000,3,"));
 
-  const auto objects =
-      lines_of(must_kdgat("score files --json -o /dev/stdout --top 2 --run '" +
-                              newest_run(scratch / "runs/files").string() + "'",
-                          scratch.path())
-                   .out);
+  const auto objects = lines_of(must_kdgat("score files --json -o /dev/stdout --top 2 --run '" +
+                                               newest_run(scratch / "runs/files").string() + "'",
+                                           scratch.path())
+                                    .out);
   CHECK(objects.size() == 40);
   double before = -1;
   for (std::size_t i = 0; i < objects.size(); ++i) {
@@ -65,14 +64,14 @@ TEST_CASE("ligands are ranked for a pocket with nothing but the model file", "[c
   const std::string nearest = again[1].substr(again[1].find(",1,") + 3);
   CHECK_THAT(lines_of(csv)[1], Catch::Contains("," + nearest.substr(0, nearest.find(',')) + ","));
 
-  const CommandResult log = run_kdgat("score " + (step / "metrics.json").string() + model,
-                                      scratch.path());
+  const CommandResult log =
+      run_kdgat("score " + (step / "metrics.json").string() + model, scratch.path());
   CHECK(log.exit_code == 3);
   const CommandResult none = run_kdgat("score" + model, scratch.path());
   CHECK(none.exit_code == 2);
   CHECK_THAT(none.err, Catch::Contains("kdgat score needs a file"));
   const CommandResult unknown =
-      run_kdgat("score files/pocket_0000.pdb --treshold 3" + model, scratch.path());
+      run_kdgat("score files/pocket0000.pdb --treshold 3" + model, scratch.path());
   CHECK(unknown.exit_code == 2);
 }
 
@@ -80,10 +79,11 @@ TEST_CASE("published words of the encoder are known, and what it lacks is named"
           "[cli][pockets]") {
   const ScratchFolder scratch;
   write_pockets(scratch);
-  must_kdgat("run equivariant --preset rna3e,hygiene --data files --batch_size 2 --num_layers 1 "
-             "--hidden_irreps '8x0e + 4x1o' --use_multi_hop --use_nonbonded --use_gate "
-             "--use_layer_norm --grad_clip 1.0 --accumulation_steps 2 num_epochs=1",
-             scratch.path());
+  must_kdgat(
+      "run equivariant --preset rna3e,hygiene --data files --batch_size 2 --num_layers 1 "
+      "--hidden_irreps '8x0e + 4x1o' --use_multi_hop --use_nonbonded --use_gate "
+      "--use_layer_norm --grad_clip 1.0 --accumulation_steps 2 num_epochs=1",
+      scratch.path());
   const fs::path step = newest_run(scratch / "runs/files") / "equivariant";
   const json options = json::parse(read_text(step / "config.json"));
   CHECK_THAT(options.dump(), Catch::Contains("\"use_layer_norm\":true") &&
@@ -96,8 +96,8 @@ TEST_CASE("published words of the encoder are known, and what it lacks is named"
       run_kdgat("run equivariant --data files hidden_irreps=4x3o", scratch.path());
   CHECK(irreps.exit_code == 2);
   CHECK_THAT(irreps.err, Catch::Contains("is not one of 0e, 1o, 2e"));
-  const CommandResult warned = must_kdgat(
-      std::string(kSmallPockets) + "norm=published num_epochs=1", scratch.path());
+  const CommandResult warned =
+      must_kdgat(std::string(kSmallPockets) + "norm=published num_epochs=1", scratch.path());
   CHECK_THAT(warned.err, Catch::Contains("depends on how it is turned"));
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("plans of encoders name a batch for each card", "[cli][pockets][plan]"
                    scratch.path())
             .out);
     const json& of_step = plan.at("steps").at(0).at("memory");
-    const int64_t edges = of_step.at("batch").at("edges");
+    const int64_t edges = of_step.at("bounds").at("edges");
     INFO(of_step.dump());
     CHECK(edges > before);
     before = edges;

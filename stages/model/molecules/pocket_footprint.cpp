@@ -4,6 +4,7 @@
 
 #include "data/molecules/molecule_graph.h"
 #include "model/molecules/couplings.h"
+#include "model/molecules/tensor_product.h"
 
 namespace kdgat::model {
 namespace {
@@ -46,15 +47,18 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
   const double block = of_node + terms * of_term;
   const auto layers = static_cast<double>(config.layers);
   const double kept = config.checkpoints ? layers * kFloat * dim + block : layers * block;
-  // The product's backward pass: the gradients of its weights and states once a task, and of each
+  // The product's backward pass: the gradients of its weights and states once a part, and of each
   // edge's hidden row what its network needs.
-  constexpr double kTasks = 16;
+  const int64_t molecules = std::max<int64_t>(1, sizes.molecules);
+  const auto parts = static_cast<double>(product_parts_of(
+      sizes.batch * sizes.atoms / molecules,
+      sizes.batch * 2 * (config.nonbonded ? sizes.pairs : sizes.bonds) / molecules));
   const double weights = static_cast<double>(edge_weights(config.hidden)) * (hidden + 1);
   const double pairs = static_cast<double>(std::max<int64_t>(1, sizes.pairs));
   const double of_pairs =
       config.nonbonded ? pairs / (pairs + static_cast<double>(sizes.bonds)) : 1.0;
-  out.phases = {{"backward", out.input + memory::Cost{.fixed = kTasks * kFloat * weights,
-                                                      .node = kept + kFloat * (kTasks + 5) * dim,
+  out.phases = {{"backward", out.input + memory::Cost{.fixed = parts * kFloat * weights,
+                                                      .node = kept + kFloat * (parts + 5) * dim,
                                                       .edge = of_pairs * kFloat * 4 * hidden}}};
   if (form.accumulates()) out.phases.front().cost.fixed += static_cast<double>(out.gradients);
   return out;

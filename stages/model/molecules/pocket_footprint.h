@@ -7,8 +7,9 @@
 
 namespace kdgat::model {
 
-/// Of all molecules of a data set: what an average atom comes with.
+/// Of all molecules of a data set, and how many of them a batch has.
 struct PocketSizes {
+  int64_t molecules = 1, batch = 1;
   int64_t atoms = 1, bonds = 0, pairs = 0, angles = 0, dihedrals = 0;
 };
 

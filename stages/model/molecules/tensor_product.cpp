@@ -30,14 +30,24 @@ constexpr int64_t kMostTasks = 16;
 constexpr int64_t kLeastWork = 4096;  // of a task, in edges
 constexpr int64_t kNodeWork = 24;     // a node is as much work as so many edges
 
+}  // namespace
+
+int64_t product_parts_of(int64_t nodes, int64_t edges) {
+  const int64_t work = edges + kNodeWork * nodes;
+  int64_t tasks = 1;
+  while (tasks < kMostTasks && work / (2 * tasks) >= kLeastWork) tasks *= 2;
+  return tasks;
+}
+
+namespace {
+
 /// Ranges of nodes with about as much work each; `ptr` counts their edges.
 std::vector<std::pair<int64_t, int64_t>> tasks_of(const std::vector<int64_t>& ptr) {
   const int64_t nodes = static_cast<int64_t>(ptr.size()) - 1;
   const auto before = [&](int64_t node) {
     return ptr[static_cast<std::size_t>(node)] + kNodeWork * node;
   };
-  int64_t tasks = 1;
-  while (tasks < kMostTasks && before(nodes) / (2 * tasks) >= kLeastWork) tasks *= 2;
+  const int64_t tasks = product_parts_of(nodes, ptr[static_cast<std::size_t>(nodes)]);
   std::vector<std::pair<int64_t, int64_t>> out;
   int64_t node = 0;
   for (int64_t task = 0; task < tasks; ++task) {

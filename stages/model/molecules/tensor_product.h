@@ -47,6 +47,10 @@ at::Tensor plain_tensor_product(const at::Tensor& x, const RadialWeights& weight
                                 const at::Tensor& harmonics, const at::Tensor& radial,
                                 const Irreps& irreps);
 
+/// Into how many parts the work of a product is divided, whatever the number of threads: gradients
+/// of weights and states are kept once a part.
+int64_t product_parts_of(int64_t nodes, int64_t edges);
+
 /// h of each edge, [E,H].
 at::Tensor radial_hidden(const at::Tensor& radial, const RadialWeights& weights);
 

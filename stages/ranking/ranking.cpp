@@ -1,4 +1,4 @@
-#include "rank/rank.h"
+#include "ranking/ranking.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
@@ -16,7 +16,7 @@
 #include "setup/trained_model.h"
 #include "train/metrics/retrieval.h"
 
-namespace kdgat::rank {
+namespace kdgat::ranking {
 namespace {
 
 namespace fs = std::filesystem;
@@ -71,7 +71,7 @@ Ranker load(const fs::path& given) {
   return out;
 }
 
-graph::MoleculeStoreData read(const RankOptions& options, const Ranker& ranker,
+graph::MoleculeStoreData read(const RankingOptions& options, const Ranker& ranker,
                               const Request& request, const Host& host) {
   const fs::path source = request.input("molecules").path;
   std::optional<graph::MoleculeInput> input = graph::find_molecules(source, "auto", {});
@@ -98,17 +98,17 @@ graph::MoleculeStoreData read(const RankOptions& options, const Ranker& ranker,
 
 }  // namespace
 
-StageInfo Rank::info() {
+StageInfo Ranking::info() {
   StageInfo out;
-  out.name = "rank";
+  out.name = "ranking";
   out.summary = "Rank ligands for the pockets of molecules; used by kdgat score.";
   out.inputs = {{"model", kind::kPocketModel}, {"molecules", kind::kMolecules}};
   return out;
 }
 
-json Rank::plan(const Options&, const Request&) { return json::object(); }
+json Ranking::plan(const Options&, const Request&) { return json::object(); }
 
-json Rank::run(const Options& options, const Request& request, Host& host) {
+json Ranking::run(const Options& options, const Request& request, Host& host) {
   setup::prepare_scoring(request);
   Ranker ranker = load(request.input("model").path);
   const graph::MoleculeStoreData data = read(options, ranker, request, host);
@@ -140,4 +140,4 @@ json Rank::run(const Options& options, const Request& request, Host& host) {
                           std::to_string(ranker.ligands.size()) + " ligands"}};
 }
 
-}  // namespace kdgat::rank
+}  // namespace kdgat::ranking

@@ -1,4 +1,4 @@
-// Options of the rank stage.
+// Options of the ranking stage.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 #include "kdgat/options.h"
 
-namespace kdgat::rank {
+namespace kdgat::ranking {
 
-struct RankOptions {
+struct RankingOptions {
   int64_t top = 10;
   std::string ligand;
   double pocket_cutoff = 5;
 
   static auto table() {
-    using O = RankOptions;
+    using O = RankingOptions;
     return std::tuple{
         field("top", &O::top, "So many ligands of each pocket, the nearest first.").range(1, 1e6),
         field(
@@ -28,4 +28,4 @@ struct RankOptions {
   }
 };
 
-}  // namespace kdgat::rank
+}  // namespace kdgat::ranking

@@ -1,15 +1,15 @@
-// The rank stage: `kdgat score` with a model of the stage equivariant. Ranks the ligands of the
+// The ranking stage: `kdgat score` with a model of the stage equivariant. Ranks the ligands of the
 // model's catalogue for each pocket of files of molecules, with nothing but the model file. Writes no
 // file: what it finds it sends to the host.
 #pragma once
 
 #include "kdgat/stage.h"
-#include "rank/rank_options.h"
+#include "ranking/ranking_options.h"
 
-namespace kdgat::rank {
+namespace kdgat::ranking {
 
-struct Rank {
-  using Options = RankOptions;
+struct Ranking {
+  using Options = RankingOptions;
   static StageInfo info();
   static nlohmann::json plan(const Options& options, const Request& request);
   /// Sends {"what":"columns"}, the names of what a row has, and for each ligand, by pocket and rank, {"event":"metrics","what":"row","index": rank,
@@ -17,4 +17,4 @@ struct Rank {
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 
-}  // namespace kdgat::rank
+}  // namespace kdgat::ranking

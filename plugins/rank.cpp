@@ -1,6 +1,0 @@
-#include "rank/rank.h"
-
-#include "kdgat/stage.h"
-#include "memory/out_of_memory.h"
-
-KDGAT_STAGE(kdgat::memory::Guarded<kdgat::rank::Rank>)
