@@ -224,8 +224,8 @@ rows behind the last full window are not. Columns:
 
 A model file names the stage that scores with it. One of the stage equivariant ranks ligands for
 pockets: LOG is then a PDB, mmCIF or AMBER file, or a folder or tar of them, the columns are
-molecule, rank, ligand and distance, and the options are --top N (default 10), --ligand NAME (cut the
-pocket around each copy of it) and --pocket_cutoff A (default 5).
+molecule, rank, ligand and distance, and the options are --top N (default 10), --ligand NAME (cut
+the pocket around each copy of it) and --pocket_cutoff A (default 5).
 
 A detector's flagged windows that are near one another are one alarm: with --json a line when it
 opens and one when it is over ({"event":"alarm","open":..}), else a line at the end on standard

@@ -149,12 +149,16 @@ struct TrainOptions : memory::StepForm {
   }
 };
 
-/// The options that can change results, for the identity of a checkpoint.
+/// The options that can change results, for the identity of a checkpoint: those that came later as far
+/// as they are not at their default.
 template <class Options>
 nlohmann::json result_options(const Options& options) {
   nlohmann::json out = nlohmann::json::object();
+  const Options at_default;
   const auto add = [&](const auto& f) {
-    if (!f.is_runtime) out[f.name] = options.*(f.member);
+    if (f.is_runtime) return;
+    if (f.is_later && options.*(f.member) == at_default.*(f.member)) return;
+    out[f.name] = options.*(f.member);
   };
   std::apply([&](const auto&... f) { (add(f), ...); }, Options::table());
   return out;

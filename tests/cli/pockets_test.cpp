@@ -44,7 +44,7 @@ TEST_CASE("ligands are ranked for a pocket with nothing but the model file", "[c
   CHECK(rows[1].starts_with("pocket0000,1,"));
   CHECK(rows[3].starts_with("pocket0000,3,"));
 
-  const auto objects = lines_of(must_kdgat("score files --json -o /dev/stdout --top 2 --run '" +
+  const auto objects = lines_of(must_kdgat("score files --json --top 2 --run '" +
                                                newest_run(scratch / "runs/files").string() + "'",
                                            scratch.path())
                                     .out);
@@ -121,6 +121,7 @@ TEST_CASE("plans of encoders name a batch for each card", "[cli][pockets][plan]"
     const json plan = json::parse(
         must_kdgat(std::string("plan equivariant --preset rna3e --data store --json "
                                "optimize_batch_size=true batch_size=100000 min_steps_per_epoch=1 "
+                               "memory_estimation=static "
                                "--device ") +
                        memory,
                    scratch.path())

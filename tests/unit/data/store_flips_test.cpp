@@ -107,7 +107,8 @@ void use_molecules(const fs::path& path) {
   store.verify();
 }
 
-/// Whether a byte of a store says nothing: it fills up a tensor's place, or the header.
+/// Whether a byte of a store says nothing: it fills up a tensor's place. What fills up the header is
+/// blanks, and nothing else may stand there.
 class Padding {
  public:
   explicit Padding(const std::string& bytes)
@@ -119,7 +120,7 @@ class Padding {
     }
     uint64_t header = 0;
     std::copy_n(bytes.data(), sizeof header, reinterpret_cast<char*>(&header));
-    used_.emplace_back(0, 1 + bytes.find_last_of('}', 8 + header));
+    used_.emplace_back(0, sizeof header + header);
   }
   bool holds(std::size_t at) const {
     return std::none_of(used_.begin(), used_.end(),

@@ -37,8 +37,8 @@ TEST_CASE("kdgat plan shows what each stage plans for the device that is asked f
   const CommandResult here = kdgat.say("plan probe mode=planned");
   INFO(here.err);
   CHECK(here.exit_code == 0);
-  CHECK_THAT(here.out, Contains("parameters              400 KiB") &&
-                           Contains("graphs a batch            1,200") &&
+  CHECK_THAT(here.out, Contains("parameters                  400 KiB") &&
+                           Contains("graphs a batch                1,200") &&
                            Contains("MemoryBudget(total=0MB)") && Contains("measured"));
   const auto card = [&](const std::string& words) {
     const CommandResult result = kdgat.say("plan probe mode=planned --json " + words);
