@@ -90,7 +90,12 @@ const PluginDescription* row_scorer(const Context& context, const std::vector<st
   said.model = value_after(words, "--model");
   if (const std::string root = value_after(words, "--root"); !root.empty()) said.root = root;
   if (said.run.empty()) return nullptr;
-  const fs::path file = said.find(context.catalog);
+  fs::path file;
+  try {
+    file = said.find(context.catalog);
+  } catch (const Error&) {
+    return nullptr;  // said where windows are scored, behind what is wrong with the words
+  }
   const std::string stage = tensor_metadata(file, "scored_by");
   if (stage.empty()) return nullptr;
   if (const PluginDescription* plugin = context.catalog.find(stage)) return plugin;

@@ -66,8 +66,8 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
 at::Tensor finite_tensor(const graph::SafetensorsFile& file, const std::string& name) {
   const graph::TensorView& view = file.tensor(name);
   // from_blob wants a pointer it could write through; it is only read.
-  const at::Tensor values = at::from_blob(const_cast<std::byte*>(view.data), view.shape,
-                                          at::TensorOptions().dtype(type_of(view.dtype)));
+  at::Tensor values = at::from_blob(const_cast<std::byte*>(view.data), view.shape,
+                                    at::TensorOptions().dtype(type_of(view.dtype)));
   if (!values.is_floating_point() || values.isfinite().all().item<bool>()) return values;
   throw Error(ExitCode::kData,
               file.path().string() + ": tensor '" + name + "' holds a number that is not finite",
@@ -115,6 +115,7 @@ void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file)
   for (const auto& [key, view] : rest) report("tensor '" + key + "' is not part of the model");
   if (!wrong.empty()) throw Error(ExitCode::kData, std::move(wrong));
   std::vector<at::Tensor> values;  // all of them, before the first is copied
+  values.reserve(state.size());
   for (const auto& [key, tensor] : state) values.push_back(finite_tensor(file, key));
   for (std::size_t i = 0; i < state.size(); ++i) at::Tensor(state[i].second).copy_(values[i]);
 }
