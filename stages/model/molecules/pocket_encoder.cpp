@@ -53,8 +53,9 @@ std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const
     std::array<double, 3> r{};
     double square = 0;
     for (std::size_t d = 0; d < 3; ++d) {
-      r[d] = place[3 * sorted.target[static_cast<std::size_t>(e)] + static_cast<int64_t>(d)] -
-             place[3 * sorted.source[static_cast<std::size_t>(e)] + static_cast<int64_t>(d)];
+      r[d] =
+          place[3 * int64_t{sorted.target[static_cast<std::size_t>(e)]} + static_cast<int64_t>(d)] -
+          place[3 * int64_t{sorted.source[static_cast<std::size_t>(e)]} + static_cast<int64_t>(d)];
       square += r[d] * r[d];
     }
     const double length = std::max(std::sqrt(square), kLeast);
