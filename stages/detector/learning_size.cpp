@@ -73,13 +73,15 @@ std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_other
 
 std::vector<WindowRange> pieces_of(int64_t windows, int64_t from, int64_t all, int64_t most) {
   if (all <= most) return {{0, windows}};
-  // Of each stretch of `every` windows the first ones.
+  // Of so many stretches of equal length the first windows.
   const int64_t share = windows * most / all;
-  const int64_t piece = std::clamp(share, kLeastPiece, kPieceWindows);
-  const int64_t every = (piece * all + most - 1) / most;
+  const int64_t pieces = std::max<int64_t>(1, (share + kPieceWindows - 1) / kPieceWindows);
+  const int64_t piece = std::max(kLeastPiece, share / pieces);
   std::vector<WindowRange> out;
-  for (int64_t first = from; first < windows; first += every) {
-    out.push_back({first, std::min(windows, first + piece)});
+  for (int64_t p = 0; p < pieces; ++p) {
+    const int64_t first = from + p * (windows - from) / pieces;
+    const int64_t next = from + (p + 1) * (windows - from) / pieces;
+    if (first < next) out.push_back({first, std::min(next, first + piece)});
   }
   return out;
 }

@@ -41,8 +41,8 @@ struct WindowRange {
 };
 /// Windows of a log that are learned from; where all are, from the first on, and those ahead of
 /// `from` are heard only, as are some ahead of each piece. `all`: windows of all
-/// training logs, of which about `most` are taken at most, evenly spread over every log; of a short
-/// one among many its beginning, and kLeastPiece of each in any case.
+/// training logs, of which `most` are taken at most, evenly spread over every log; of a short one
+/// among many its beginning, and kLeastPiece of each in any case.
 std::vector<WindowRange> pieces_of(int64_t windows, int64_t from, int64_t all, int64_t most);
 
 /// Most windows of one log, for one profile and kind of attack, that attacks are injected into;
