@@ -60,7 +60,7 @@ int64_t fit_bytes(int64_t rows, int64_t columns, int64_t leaves, int64_t threads
 /// Of a ProfileBuilder: what each id keeps, and of those that are not rare the quantiles of gaps,
 /// distances and surprises.
 int64_t profile_bytes(int64_t frames, int64_t ids, int64_t with_rare) {
-  constexpr int64_t kMostOfAnId = 3 * 4096 * kFloat, kOfAnId = 2048;
+  constexpr int64_t kMostOfAnId = int64_t{3} * 4096 * kFloat, kOfAnId = 2048;
   with_rare = std::min<int64_t>(with_rare, graph::ProfileBuilder::kMostIds);
   return with_rare * kOfAnId + std::min(3 * kFloat * frames, ids * kMostOfAnId);
 }
