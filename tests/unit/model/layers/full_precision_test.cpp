@@ -152,7 +152,8 @@ TEST_CASE("checkpointing keeps every gradient of mixed precision", "[model][prec
       REQUIRE(item.value().grad().defined() == expected.defined());
       if (!expected.defined()) continue;
       const double gap = (item.value().grad() - expected).norm().template item<double>();
-      CHECK(gap <= 1e-6 * std::sqrt(all));
+      // A sum in another order may round a product of 16 bits the other way.
+      CHECK(gap <= 2e-5 * std::sqrt(all));
     }
   };
   for (const auto type : {at::kHalf, at::kBFloat16}) {
