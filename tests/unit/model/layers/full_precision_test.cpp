@@ -118,6 +118,7 @@ TEST_CASE("products in a scope of full precision are exact under autocast", "[mo
 }
 
 TEST_CASE("checkpointing keeps every gradient of mixed precision", "[model][precision]") {
+  torch::manual_seed(3);
   const graph::GraphBatch packed = packed_batch();
   BatchTensors batch = to_tensors(packed, torch::kCPU);
   batch.noise = {1, 4};
@@ -152,8 +153,7 @@ TEST_CASE("checkpointing keeps every gradient of mixed precision", "[model][prec
       REQUIRE(item.value().grad().defined() == expected.defined());
       if (!expected.defined()) continue;
       const double gap = (item.value().grad() - expected).norm().template item<double>();
-      // A sum in another order may round a product of 16 bits the other way.
-      CHECK(gap <= 2e-5 * std::sqrt(all));
+      CHECK(gap <= 1e-6 * std::sqrt(all));
     }
   };
   for (const auto type : {at::kHalf, at::kBFloat16}) {
