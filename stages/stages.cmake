@@ -44,9 +44,9 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
-# What the stages adapt, detector, evaluate and score share.
+# What the stages adapt, detector, evaluate, fusion and score share.
 kdgat_add_room(kdgat_engine stages/detector
-  alarms baselines blame comparison detector_model find_vehicle judged_log judging pictures
+  alarms baselines blame comparison detector_model find_vehicle joined_files judged_log judging network_channel pictures
   plain_windows reasons rule summary tails traffic watch)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
@@ -58,7 +58,8 @@ kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths)
 kdgat_add_room(kdgat_engine stages/model/layers
   blocked_heads gat_conv gatv2_conv graph_norm input jumping layers noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
-  couplings equivariant_layers irreps molecule_edges plain_tensor_product pocket_config pocket_encoder
+  couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers plain_tensor_product
+  pocket_config pocket_encoder
   pocket_footprint pocket_model product_parts radial_network source_product target_product tensor_product)
 kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
 kdgat_add_room(kdgat_engine stages/model/space
@@ -136,12 +137,12 @@ kdgat_add_stage(curriculum)
 kdgat_add_stage(detector cross_fit detector_memory figures learning learning_size left_out sentences training)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
-kdgat_add_stage(equivariant baselines physics plain_numbers pocket_data ranking_report)
+kdgat_add_stage(equivariant baselines physics plain_network pocket_data ranking_report)
 kdgat_add_stage(evaluate ablation beside report)
 kdgat_add_stage(finetune)
-kdgat_add_stage(fusion learners lin_ucb reward)
+kdgat_add_stage(fusion channel learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)
 kdgat_add_stage(gtssl)
 kdgat_add_stage(ranking)
-kdgat_add_stage(score detector_scoring explanations)
+kdgat_add_stage(score detector_scoring explanations joined_scoring log_watch network)
 kdgat_add_stage(textgcn published_profile text_memory text_splits text_trainer)

@@ -146,7 +146,7 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp
        tests/cli/docs_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp tests/cli/pockets_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
@@ -186,6 +186,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/evaluate_ablation_test.cpp
       tests/unit/stages/evaluate_beside_test.cpp
       tests/unit/stages/fusion_test.cpp
+      tests/unit/stages/network_channel_test.cpp
       tests/unit/stages/graphsage_test.cpp
       tests/unit/stages/stages_test.cpp
       tests/unit/stages/tree_stages_test.cpp

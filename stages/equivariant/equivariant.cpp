@@ -6,6 +6,7 @@
 
 #include "equivariant/baselines.h"
 #include "equivariant/physics.h"
+#include "equivariant/plain_network.h"
 #include "equivariant/pocket_data.h"
 #include "equivariant/ranking_report.h"
 #include "kdgat/atomic_file.h"
@@ -50,6 +51,7 @@ model::PocketConfig make_config(const EquivariantOptions& o, int64_t width, int6
   out.multi_hop = o.use_multi_hop;
   out.nonbonded = o.use_nonbonded;
   out.atom_kinds = o.use_atom_kinds ? kinds : 0;
+  out.plain = o.use_plain_numbers ? kinds + model::kDistanceColumns : 0;
   out.checkpoints = o.gradient_checkpointing;
   return out;
 }
@@ -86,6 +88,7 @@ std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& 
   {
     const at::NoGradGuard no_grad;
     model->set_statistics(atoms);
+    if (out->config.plain > 0) model->set_plain_statistics(store, out->data.train);
     model->catalogue.copy_(model::scaled_embeddings(store.embeddings(), store.embedding_width()));
   }
   model->to(torch::Device(request.device));
@@ -217,7 +220,11 @@ void report(const EquivariantOptions& options, const Setup& setup, const Request
     check();
     rankings.push_back(ranking_of(setup, "nearest by plain numbers", "test", ids,
                                   ranks_by_nearest(setup.data, ids, catalogue)));
-    for (const Ranking& ranking : {rankings[rankings.size() - 2], rankings.back()}) {
+    rankings.push_back(
+        ranking_of(setup, "network on plain numbers", "test", ids,
+                   ranks_by_plain_network(setup.data, ids, catalogue, request.seed, check)));
+    for (const Ranking& ranking : rankings) {
+      if (ranking.method == request.step) continue;
       result["metrics"]["baselines"][ranking.method] =
           ranking_metrics(ranking, catalogue.ligands());
     }

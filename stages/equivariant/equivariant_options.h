@@ -28,6 +28,7 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
   std::string pooling_type = "attention";
   double dropout = 0.1;
   bool use_atom_kinds = false;
+  bool use_plain_numbers = false;
   bool use_physics_loss = false;
   bool baselines = true;
 
@@ -82,6 +83,10 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
                 .range(0, 0.9),
             field("use_atom_kinds", &O::use_atom_kinds,
                   "Learn a vector for each atom of a residue, known by its charge and number."),
+            field(
+                "use_plain_numbers", &O::use_plain_numbers,
+                "Give the encoder a molecule's atoms counted by kind and its distances counted by "
+                "pairs of elements beside what it learns."),
             field("loss_fn", &O::loss_fn,
                   "mse, cosine or both; infonce: cross entropy among a batch; catalogue: cross "
                   "entropy among the training molecules' ligands.")
@@ -93,9 +98,11 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
             field("use_physics_loss", &O::use_physics_loss,
                   "Report the energy of bonds, angles and dihedrals. No weight has a gradient from "
                   "it: nothing is learned from it, published or here."),
-            field("baselines", &O::baselines,
-                  "Rank the test molecules' ligands without a network, too: by the mean embedding, "
-                  "and by the nearest training molecule in plain numbers.")},
+            field(
+                "baselines", &O::baselines,
+                "Rank the test molecules' ligands without an encoder, too: by the mean embedding, "
+                "by the nearest training molecule in plain numbers, and by a small network on "
+                "these numbers.")},
         train::TrainOptions::table());
   }
 

@@ -17,6 +17,14 @@ double threshold_of(const Predictions& p, int32_t source) {
   return p.file_threshold.at(f);
 }
 
+/// What a detector says of windows, by their first rows.
+std::map<int64_t, float> scores_by_row(const detector::JudgedLog& log) {
+  std::map<int64_t, float> out;
+  const std::vector<float>& scores = log.find(detector::kDetector)->scores;
+  for (std::size_t w = 0; w < log.first_row.size(); ++w) out[log.first_row[w]] = scores[w];
+  return out;
+}
+
 }  // namespace
 
 Beside::Beside(const train::Data& data, const Request& request, const Host& host)
@@ -53,19 +61,10 @@ void Beside::add(const std::string& step, const detector::DetectorModel& detecto
   for (std::size_t log = 0; log < logs_.size(); ++log) {
     const std::string& part = logs_[log].part();
     if (logs_[log].trains() || !is_wanted(part)) continue;
-    detector::JudgedLog whole;
-    try {
-      whole = detector::judge(logs_[log], detector, detector.own_windows);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::kData) throw;
-      host_.log("warning", step + ": " + error.diagnostics().front().message);
-      continue;
-    }
-    std::map<int64_t, float> scores;  // by first row
-    for (std::size_t w = 0; w < whole.first_row.size(); ++w) {
-      scores[whole.first_row[w]] = whole.find(detector::kDetector)->scores[w];
-    }
-    detector::JudgedLog empty = whole;
+    const auto whole = heard(step, log, detector);
+    if (!whole) continue;
+    const std::map<int64_t, float> scores = scores_by_row(*whole);
+    detector::JudgedLog empty = *whole;
     empty.said.clear();
     std::vector<detector::Verdicts>& said = said_of(part, log, std::move(empty));
     detector::Verdicts verdicts{step, {}, 0, true};
@@ -75,6 +74,40 @@ void Beside::add(const std::string& step, const detector::DetectorModel& detecto
     }
     said.push_back(std::move(verdicts));
     list(step);
+  }
+}
+
+std::optional<detector::JudgedLog> Beside::heard(const std::string& step, std::size_t log,
+                                                 const detector::DetectorModel& detector) const {
+  try {
+    return detector::judge(logs_[log], detector, detector.own_windows);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kData) throw;
+    host_.log("warning", step + ": " + error.diagnostics().front().message);
+    return {};
+  }
+}
+
+void Beside::add_joined(const std::string& model, const Predictions& p,
+                        const detector::JoinedFiles& files) {
+  if (logs_.empty()) return;
+  for (const Place& place : places(p)) {
+    const auto whole = heard(model, place.log, files.model);
+    if (!whole) continue;
+    const std::map<int64_t, float> scores = scores_by_row(*whole);
+    detector::ChannelOnLog channel(files.channel);
+    detector::Verdicts verdicts{model, {}, 0, /*log_odds=*/true};
+    for (const std::size_t i : place.positions) {
+      const int64_t row = data_.store.row_begin()[static_cast<std::size_t>(p.graph[i])];
+      const auto said = scores.find(row);
+      if (said != scores.end()) {
+        verdicts.scores.push_back(std::max(said->second, channel.score(p.raw[i])));
+      } else if (whole->own > 0 && row < whole->first_row.front()) {
+        channel.learn(p.raw[i]);
+      }
+    }
+    said_of(p.name(), place.log, windows_of(p, place)).push_back(std::move(verdicts));
+    list(model);
   }
 }
 

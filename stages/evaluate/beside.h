@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "detector/baselines.h"
 #include "detector/comparison.h"
 #include "detector/detector_model.h"
+#include "detector/joined_files.h"
 #include "detector/judged_log.h"
 #include "detector/traffic.h"
 #include "evaluate/report.h"
@@ -44,6 +46,10 @@ class Beside {
   void add(const std::string& step, const detector::DetectorModel& detector,
            const std::function<bool(const std::string& part)>& is_wanted);
 
+  /// A network with the channel of a detector: the windows of `p` that the detector judges.
+  void add_joined(const std::string& model, const Predictions& p,
+                  const detector::JoinedFiles& files);
+
   /// Adds the comparison to a result: "baselines" of its metrics (see Comparison::metrics), and
   /// tables; leaves pictures.json (detector/pictures.h) in the step's folder. Logs what it found, and why there is none of a part; where the store has no frames the
   /// result's summary says how to get some.
@@ -62,6 +68,9 @@ class Beside {
   detector::JudgedLog windows_of(const Predictions& p, const Place& place) const;
   /// Of the benign rows of training logs of the same vehicle; empty if it is new.
   std::vector<uint32_t> ids_of_vehicle(const detector::Log& log) const;
+  /// What a detector says of a log, with a word where it can say nothing.
+  std::optional<detector::JudgedLog> heard(const std::string& step, std::size_t log,
+                                           const detector::DetectorModel& detector) const;
   void judge();
   std::vector<detector::Verdicts>& said_of(const std::string& part, std::size_t log,
                                            detector::JudgedLog windows);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "evaluate/ablation.h"
@@ -25,11 +26,15 @@ namespace {
 
 using nlohmann::json;
 
+/// Behind the step of a fusion that was given a detector, where both count.
+constexpr const char* kJoined = " with its detector";
+
 struct Model {
   std::string step;
   model::ModelHeader header;
   int64_t parameters = 0;
   std::unique_ptr<train::Scorer> scorer;
+  std::optional<detector::JoinedFiles> joined;  ///< of a fusion that was given a detector
 };
 
 /// Why a model cannot score the data; "" if it can. Files that do not say which graphs they are for
@@ -55,8 +60,11 @@ Model load(const Input& input, const train::Data& data, torch::Device device) {
     throw Error(ExitCode::kData, made.path().string() + ": " + why,
                 "a model can only score data with the features and vocabulary it was trained with");
   }
+  const std::filesystem::path folder = made.path().parent_path();
+  std::optional<detector::JoinedFiles> joined;
+  if (detector::is_joined(folder)) joined = detector::read_joined(folder);
   return {input.step, made.header, model::parameters_of(made.file),
-          objective::load_scorer(made.path(), device)};
+          objective::load_scorer(made.path(), device), std::move(joined)};
 }
 
 double quantile(std::vector<float> values, double q) {
@@ -111,6 +119,7 @@ class Evaluation {
       if (contains_one(p.name(), options_.calibrate)) calibrate(p, facts);
       judge(p, facts);
       beside_.add(model.step, p, on_raw_scale(p, facts.decision.threshold));
+      if (model.joined) beside_.add_joined(model.step + kJoined, p, *model.joined);
     }
     if (options_.ablate == "structure") add_rewired(model, facts, first);
   }

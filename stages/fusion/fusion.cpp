@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "detector/detector_model.h"
+#include "fusion/channel.h"
 #include "fusion/learners.h"
 #include "graph/random.h"
 #include "kdgat/atomic_file.h"
@@ -15,6 +17,7 @@
 #include "model/model_file.h"
 #include "objective/fusion_scorer.h"
 #include "objective/fusion_state.h"
+#include "objective/load_scorer.h"
 #include "setup/trained_model.h"
 #include "train/data_set.h"
 #include "train/metrics/metrics.h"
@@ -219,8 +222,10 @@ std::vector<int64_t> training_windows(const FusionOptions& options, const train:
 StageInfo Fusion::info() {
   StageInfo out;
   out.name = "fusion";
-  out.summary = "Join an autoencoder and a classifier into one detector.";
+  out.summary =
+      "Join an autoencoder and a classifier into one detector, and that with another detector.";
   out.inputs = {graphs_of("can"), {"autoencoder", "autoencoder"}, {"classifier", "classifier"}};
+  out.inputs.push_back({"detector", detector::kDetectorKind, /*required=*/false});
   out.outputs = {{"model", "model"}};
   out.speaks = 2;
   return out;
@@ -278,6 +283,12 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
                      config,
                      train::layout_of(data.store),
                      {{"threshold", kThreshold}, {"from", "fixed"}}});
+  if (const auto given = request.inputs.find("detector");
+      given != request.inputs.end() && !given->second.empty()) {
+    const auto network = objective::load_scorer(request.run_dir / "model.safetensors", device);
+    metrics["channel"] =
+        add_channel(options, given->second.front().path, data, *network, request, host);
+  }
   StageResult result;
   result.metrics = metrics;
   result.figures = step_figures(metrics);

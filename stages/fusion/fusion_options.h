@@ -19,6 +19,7 @@ struct FusionOptions {
   double fusion_lr = 0.001;
   int64_t validate_every = 50;
   double error_quantile = 0.95;
+  double channel_false_alarms = 0;
   double fusion_weight = 0.85;
   int64_t alpha_steps = 21;
   int64_t mlp_hidden = 64;
@@ -65,6 +66,10 @@ struct FusionOptions {
         field("error_quantile", &O::error_quantile,
               "Quantile of the errors of benign training windows that is an anomaly of 0.5.")
             .range(0.5, 1),
+        field("channel_false_alarms", &O::channel_false_alarms,
+              "With a detector: false alarms an hour that the fusion may add to it, set on benign "
+              "validation windows; 0 = as few as they support.")
+            .range(0, 1e6),
         field("fusion_weight", &O::fusion_weight,
               "Weight of the classifier for weighted; the autoencoder has the rest.")
             .range(0, 1),

@@ -1,20 +1,16 @@
 #include "score/score.h"
 
-#include <c10/core/InferenceMode.h>
-
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <numeric>
-#include <optional>
 #include <utility>
 
 #include "data/can/log_windows.h"
 #include "data/dataset_files.h"
-#include "model/model_file.h"
-#include "objective/load_scorer.h"
 #include "score/detector_scoring.h"
+#include "score/joined_scoring.h"
 #include "score/log_scoring.h"
+#include "score/network.h"
 #include "setup/trained_model.h"
 #include "train/calibration.h"
 
@@ -24,49 +20,10 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-/// A model and what its file says of the graphs it wants.
-struct Model {
-  fs::path path;
-  std::unique_ptr<train::Scorer> scorer;
-  std::vector<int64_t> vocabulary;
-  graph::WindowShape shape;
-  std::optional<double> threshold;
-};
-
-Model load(const fs::path& given, torch::Device device) {
-  const setup::TrainedModel made = setup::open_model(given);
-  const json& data = made.header.data;
-  setup::require_layout(made,
-                        {{"node_features", graph::node_feature_names()},
-                         {"edge_features", graph::edge_feature_names()},
-                         {"vocabulary", data.value("vocabulary", json::array())}},
-                        "train the model again");
-  Model out;
-  out.path = made.path();
-  try {
-    out.vocabulary = graph::vocabulary_of(data.value("vocabulary", json()));
-    out.shape = graph::shape_of(data.value("import", json()));
-  } catch (const Error& error) {
-    throw Error(ExitCode::kData,
-                out.path.string() + ": does not say how its graphs were cut: " +
-                    error.diagnostics().front().message,
-                "train the model again on logs imported with this version");
-  }
-  if (const auto decision = model::decision_of(made.header)) out.threshold = decision->threshold;
-  out.scorer = objective::load_scorer(out.path, device);
-  const json known = made.header.config.value("num_ids", json());
-  if (known != out.vocabulary.size() + 1) {
-    throw Error(ExitCode::kData,
-                out.path.string() + ": a vocabulary of " + std::to_string(out.vocabulary.size()) +
-                    " ids for a model of " + known.dump() + " with the unknown one");
-  }
-  return out;
-}
-
 /// Decides on the windows of one log, in order.
 class Judge {
  public:
-  Judge(const ScoreOptions& options, const Model& model)
+  Judge(const ScoreOptions& options, const Network& model)
       : options_(options),
         threshold_(options.threshold.empty() ? model.threshold.value_or(0)
                                              : options.threshold.front()) {}
@@ -91,8 +48,12 @@ class Judge {
 /// Scores one log after another.
 class Scoring : public LogScoring {
  public:
-  Scoring(const ScoreOptions& options, Model model, const Host& host)
-      : options_(options), model_(std::move(model)), vocabulary_(model_.vocabulary), host_(host) {}
+  Scoring(const ScoreOptions& options, Network model, const Host& host)
+      : options_(options),
+        model_(std::move(model)),
+        vocabulary_(model_.vocabulary),
+        host_(host),
+        scores_(model_) {}
 
   void read(const graph::LogFile& file) override {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
@@ -104,7 +65,7 @@ class Scoring : public LogScoring {
       if (const ExitCode code = host_.cancelled(); code != ExitCode::kOk) {
         throw Error(code, "interrupted after " + std::to_string(windows_) + " windows");
       }
-      const std::vector<float> raw = score(windows, graphs);
+      const std::vector<float> raw = scores_.of(windows, graphs);
       for (int64_t g = 0; g < graphs; ++g) {
         const float r = raw[static_cast<std::size_t>(g)];
         const auto s = static_cast<float>(model_.scorer->score_of(r));
@@ -128,22 +89,11 @@ class Scoring : public LogScoring {
   }
 
  private:
-  std::vector<float> score(const graph::LogWindows& windows, int64_t graphs) {
-    const c10::InferenceMode inference;
-    ids_.resize(static_cast<std::size_t>(graphs));
-    std::iota(ids_.begin(), ids_.end(), int64_t{0});
-    graph::gather(windows.graphs(), ids_, model_.scorer->with_edge_attr(), batch_);
-    const torch::Tensor raw = model_.scorer->raw_score(batch_).contiguous();
-    const float* data = raw.const_data_ptr<float>();
-    return {data, data + raw.numel()};
-  }
-
   const ScoreOptions& options_;
-  const Model model_;
+  const Network model_;
   const graph::Vocabulary vocabulary_;
   const Host& host_;
-  std::vector<int64_t> ids_;
-  graph::GraphBatch batch_;
+  NetworkScores scores_;
 };
 
 /// Throws Error(kUsage) where the options and the model together give no threshold.
@@ -158,7 +108,7 @@ std::unique_ptr<LogScoring> open_network(const fs::path& file, const ScoreOption
     throw Error(ExitCode::kUsage, file.string() + ": reasons are told by a detector alone",
                 "train one: kdgat run --preset detector; it is a detector.json");
   }
-  Model model = load(file, device);
+  Network model = load_network(file, device);
   if (!model.threshold && options.threshold.empty() && options.calibrate == 0) {
     throw Error(ExitCode::kUsage,
                 model.path.string() + ": the model has no threshold: it was trained without labels",
@@ -181,9 +131,10 @@ json Score::plan(const Options&, const Request&) { return json::object(); }
 
 json Score::run(const Options& options, const Request& request, Host& host) {
   const fs::path model = request.input("model").path;
-  const std::unique_ptr<LogScoring> scoring = is_json_file(model)
-                                                  ? open_detector(model, options, request, host)
-                                                  : open_network(model, options, request, host);
+  const std::unique_ptr<LogScoring> scoring =
+      is_json_file(model)  ? open_detector(model, options, request, host)
+      : has_channel(model) ? open_joined(model, options, request, host)
+                           : open_network(model, options, request, host);
   std::vector<Diagnostic> notes;
   const std::vector<graph::LogFile> files =
       graph::find_log_files(request.input("log").path, {}, false, notes);

@@ -54,8 +54,9 @@ void Vocabulary::apply(std::span<const uint32_t> node_ids, GraphStoreData& data)
   }
 }
 
-LogWindows::LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary)
+LogWindows::LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary, Hear hear)
     : log_(std::move(log)),
+      hear_(std::move(hear)),
       vocabulary_(std::move(vocabulary)),
       windows_(shape.window, shape.stride, shape.chunk_rows, data_, node_ids_) {
   data_.node_features = kWindowNodeFeatures;
@@ -75,6 +76,7 @@ int64_t LogWindows::read(int64_t most) {
   while (data_.y.size() < wanted && !ended_) {
     const std::size_t before = data_.y.size();
     if (log_.next(frame)) {
+      if (hear_) hear_(frame, log_.restarted());
       add_frame(log_, frame, windows_);
       row_time_.push_back(frame.time);
     } else {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <unordered_map>
@@ -53,7 +54,9 @@ std::vector<int64_t> vocabulary_of(const nlohmann::json& ids);
 
 class LogWindows {
  public:
-  LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary);
+  /// `hear` is told of every row as it is read, and whether it begins another capture.
+  using Hear = std::function<void(const CanFrame&, bool restarts)>;
+  LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary, Hear hear = {});
   LogWindows(const LogWindows&) = delete;  // the builder refers to the graphs
   LogWindows& operator=(const LogWindows&) = delete;
 
@@ -74,6 +77,7 @@ class LogWindows {
   void clear();
 
   CanLog log_;
+  Hear hear_;
   Vocabulary vocabulary_;
   GraphStoreData data_;
   Column<uint32_t> node_ids_;

@@ -13,7 +13,7 @@ struct SavedConfig {
   int64_t layers = 0, output = 0, radial_basis = 0, radial_hidden = 0, feature_hidden = 0,
           pooling_hidden = 0;
   double dropout = 0;
-  int64_t atom_kinds = 0;
+  int64_t atom_kinds = 0, plain = 0;
   bool multi_hop = true, nonbonded = true;
 
   template <class Config, class Visit>
@@ -31,6 +31,7 @@ struct SavedConfig {
   }
   static auto later() {
     return std::tuple{field("atom_kinds", &SavedConfig::atom_kinds, "").range(0, 1e6),
+                      field("plain_numbers", &SavedConfig::plain, "").range(0, 1e6),
                       field("use_multi_hop", &SavedConfig::multi_hop, ""),
                       field("use_nonbonded", &SavedConfig::nonbonded, "")};
   }
@@ -51,6 +52,7 @@ void to_json(nlohmann::json& out, const PocketConfig& config) {
   saved.pooling_hidden = config.pooling_hidden;
   saved.dropout = config.dropout;
   saved.atom_kinds = config.atom_kinds;
+  saved.plain = config.plain;
   saved.multi_hop = config.multi_hop;
   saved.nonbonded = config.nonbonded;
   out = dump_config(saved);
@@ -85,6 +87,7 @@ void from_json(const nlohmann::json& in, PocketConfig& config) {
   config.pooling_hidden = saved.pooling_hidden;
   config.dropout = saved.dropout;
   config.atom_kinds = saved.atom_kinds;
+  config.plain = saved.plain;
   config.multi_hop = saved.multi_hop;
   config.nonbonded = saved.nonbonded;
 }
@@ -100,6 +103,8 @@ LeastSize PocketConfig::least_size() const {
   out.add(static_cast<double>(feature_hidden), static_cast<double>(feature_hidden));
   out.add(static_cast<double>(pooling_hidden), static_cast<double>(pooling_hidden));
   out.add(static_cast<double>(atom_kinds), static_cast<double>(hidden.mul[0]));
+  out.add(static_cast<double>(plain), static_cast<double>(kPlainHidden));
+  if (plain > 0) out.add(static_cast<double>(kPlainHidden), static_cast<double>(output));
   return out;
 }
 

@@ -27,9 +27,9 @@ at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t node
 
 /// Rows with each element kept with probability 1 - p, and scaled; by counters, so that a step in
 /// parts is the same step.
-at::Tensor drop(const at::Tensor& rows, double p, uint32_t layer, const MoleculeBatch& batch) {
+at::Tensor drop(const at::Tensor& rows, double p, uint32_t layer, const BatchTensors& keys) {
   const at::Tensor uniform =
-      kernels_for<NormKernels>(rows.device()).uniform(batch.keys, rows.size(1), layer);
+      kernels_for<NormKernels>(rows.device()).uniform(keys, rows.size(1), layer);
   return rows * uniform.ge(p).to(rows.scalar_type()).div_(1 - p);
 }
 
@@ -190,6 +190,11 @@ PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(confi
       "output_projection",
       torch::nn::Sequential(Linear(channels, config.output),
                             torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.output}))));
+  if (config.plain > 0) {
+    plain_mlp = register_module("plain_mlp",
+                                torch::nn::Sequential(Linear(config.plain, kPlainHidden), SiLU(),
+                                                      Linear(kPlainHidden, config.output)));
+  }
 }
 
 at::Tensor PocketEncoderImpl::block(const at::Tensor& h, std::size_t layer,
@@ -211,7 +216,7 @@ at::Tensor PocketEncoderImpl::block(const at::Tensor& h, std::size_t layer,
   if (config_.dropout > 0 && is_training()) {
     const int64_t scalars = config_.hidden.mul[0];
     const at::Tensor dropped =
-        drop(out.narrow(1, 0, scalars), config_.dropout, static_cast<uint32_t>(layer), batch);
+        drop(out.narrow(1, 0, scalars), config_.dropout, static_cast<uint32_t>(layer), batch.keys);
     out = at::cat({dropped, out.narrow(1, scalars, out.size(1) - scalars)}, 1);
   }
   return out;
@@ -253,7 +258,7 @@ at::Tensor PocketEncoderImpl::logits(const at::Tensor& of_atoms, const MoleculeB
     } else if (std::dynamic_pointer_cast<torch::nn::SiLUImpl>(module.ptr())) {
       out = at::silu(out);
     } else if (config_.dropout > 0 && is_training()) {
-      out = drop(out, config_.dropout, layer++, batch);
+      out = drop(out, config_.dropout, layer++, batch.keys);
     }
   }
   return out.select(1, 0);
@@ -282,9 +287,27 @@ at::Tensor PocketEncoderImpl::pool(const at::Tensor& of_atoms, const MoleculeBat
   return sum(of_atoms * weight.unsqueeze(1));
 }
 
+/// What a molecule's plain numbers add to its vector before the norm, [G,W].
+at::Tensor PocketEncoderImpl::of_plain(const MoleculeBatch& batch) {
+  at::Tensor hidden = plain_mlp->ptr<torch::nn::LinearImpl>(0)->forward(batch.plain);
+  hidden = at::silu(hidden);
+  if (config_.dropout > 0 && is_training()) {
+    BatchTensors molecules = batch.keys;  // one row each instead of one an atom
+    molecules.nodes = batch.molecules;
+    molecules.x_NF = batch.plain;
+    molecules.node_ptr_G1 = at::arange(batch.molecules + 1, batch.keys.node_ptr_G1.options());
+    constexpr uint32_t kPoolingLayers = 2;
+    hidden = drop(hidden, config_.dropout, static_cast<uint32_t>(config_.layers) + kPoolingLayers,
+                  molecules);
+  }
+  return plain_mlp->ptr<torch::nn::LinearImpl>(2)->forward(hidden);
+}
+
 at::Tensor PocketEncoderImpl::forward(const MoleculeBatch& batch) {
   const at::Tensor pooled = pool(invariants(states(batch), config_.hidden), batch);
-  return output_projection->forward(pooled);
+  if (config_.plain == 0) return output_projection->forward(pooled);
+  const at::Tensor rows = output_projection->ptr<torch::nn::LinearImpl>(0)->forward(pooled);
+  return output_projection->ptr<torch::nn::LayerNormImpl>(1)->forward(rows + of_plain(batch));
 }
 
 }  // namespace kdgat::model

@@ -28,6 +28,8 @@ inline constexpr int64_t kTermHidden =
 /// Of the invariants of a molecule's atoms.
 inline constexpr const char* kPoolings[] = {"attention", "mean", "sum", "max"};
 
+inline constexpr int64_t kPlainHidden = 256;  ///< hidden width of the network of plain numbers
+
 struct PocketConfig {
   Irreps hidden;
   int64_t layers = 4;
@@ -44,6 +46,7 @@ struct PocketConfig {
   bool multi_hop = true;     ///< messages over angles and dihedrals
   bool nonbonded = true;     ///< messages over pairs
   int64_t atom_kinds = 0;    ///< with a row of scalars each, added to what is made of x
+  int64_t plain = 0;         ///< width of the plain numbers joined to what atoms say; 0 = none
   bool checkpoints = false;  ///< blocks are computed again in backward
 
   LeastSize least_size() const;
@@ -68,6 +71,7 @@ struct MoleculeBatch {
   int64_t molecules = 0;  ///< G
   std::shared_ptr<const ProductEdges> bonds, pairs;
   MoleculeTerms angles, dihedrals;
+  at::Tensor plain;   ///< [G,config.plain] z-scored plain numbers (plain_numbers.h), if any
   at::Tensor kind;    ///< [N] int64, 0 = unknown; where the encoder has kinds of atoms
   BatchTensors keys;  ///< of molecules as graphs, for noise: read with dropout in training alone
 };
@@ -131,12 +135,13 @@ class PocketEncoderImpl : public torch::nn::Module {
   FeatureEmbedding input_embedding{nullptr};
   torch::nn::ModuleList bonded_mp_layers, nonbonded_mp_layers, angle_mp_layers, dihedral_mp_layers;
   at::Tensor angle_weight, dihedral_weight, nonbonded_weight;
-  torch::nn::Sequential pooling_mlp{nullptr}, output_projection{nullptr};
+  torch::nn::Sequential pooling_mlp{nullptr}, output_projection{nullptr}, plain_mlp{nullptr};
 
  private:
   at::Tensor block(const at::Tensor& h, std::size_t layer, const MoleculeBatch& batch);
   std::vector<at::Tensor> block_parameters(std::size_t layer) const;
   at::Tensor logits(const at::Tensor& invariants, const MoleculeBatch& batch);
+  at::Tensor of_plain(const MoleculeBatch& batch);
   at::Tensor pool(const at::Tensor& invariants, const MoleculeBatch& batch);
   PocketConfig config_;
 };

@@ -3,10 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
-
-#include "graph/index.h"
 
 namespace kdgat::model {
 namespace {
@@ -73,38 +69,6 @@ struct Terms {
 
 }  // namespace
 
-std::pair<int64_t, int64_t> kind_of_atom(const float* atom) {
-  constexpr double kChargeUnit = 1e-4;
-  return {std::llround(atom[0] / kChargeUnit), std::llround(atom[1])};
-}
-
-AtomStatistics atom_statistics(const graph::MoleculeStore& store, std::span<const int64_t> ids) {
-  AtomStatistics out;
-  std::array<double, graph::kAtomFeatures> sum{}, square{};
-  std::set<std::pair<int64_t, int64_t>> kinds;
-  double atoms = 0;
-  for (const int64_t id : ids) {
-    const MoleculeView molecule = view_of(store, id);
-    for (std::size_t i = 0; i < molecule.x.size(); i += graph::kAtomFeatures) {
-      for (std::size_t f = 0; f < sum.size(); ++f) {
-        const double value = molecule.x[i + f];
-        sum[f] += value;
-        square[f] += value * value;
-      }
-      kinds.insert(kind_of_atom(&molecule.x[i]));
-      ++atoms;
-    }
-  }
-  for (std::size_t f = 0; f < sum.size(); ++f) {
-    out.mean[f] = sum[f] / std::max(1.0, atoms);
-    const double variance = square[f] / std::max(1.0, atoms) - out.mean[f] * out.mean[f];
-    const double deviation = std::sqrt(std::max(0.0, variance));
-    out.deviation[f] = deviation < kLeastDeviation ? 1 : deviation;
-  }
-  out.kinds.assign(kinds.begin(), kinds.end());
-  return out;
-}
-
 at::Tensor scaled_embeddings(std::span<const float> embeddings, int64_t width) {
   const auto rows = static_cast<int64_t>(embeddings.size()) / width;
   const at::Tensor all =
@@ -116,48 +80,16 @@ at::Tensor scaled_embeddings(std::span<const float> embeddings, int64_t width) {
       .to(at::kFloat);
 }
 
-MoleculeView view_of(const graph::MoleculeStore& store, int64_t id) {
-  const auto g = static_cast<std::size_t>(id);
-  const auto rows = [g](std::span<const int64_t> ptr, auto values, int64_t width) {
-    const auto first = static_cast<std::size_t>(ptr[g] * width);
-    return values.subspan(first, static_cast<std::size_t>(ptr[g + 1] * width) - first);
-  };
-  MoleculeView out;
-  out.x = rows(store.atom_ptr(), store.x(), graph::kAtomFeatures);
-  out.pos = rows(store.atom_ptr(), store.pos(), 3);
-  out.bonds = rows(store.bonds().ptr, store.bonds().index, 2);
-  out.pairs = rows(store.pairs().ptr, store.pairs().index, 2);
-  out.angles = rows(store.angles().ptr, store.angles().index, 3);
-  out.dihedrals = rows(store.dihedrals().ptr, store.dihedrals().index, 4);
-  out.bond_attr = rows(store.bonds().ptr, store.bonds().attr, graph::kBondFeatures);
-  out.pair_attr = rows(store.pairs().ptr, store.pairs().attr, graph::kPairFeatures);
-  out.angle_attr = rows(store.angles().ptr, store.angles().attr, graph::kAngleFeatures);
-  out.dihedral_attr = rows(store.dihedrals().ptr, store.dihedrals().attr, graph::kDihedralFeatures);
-  return out;
-}
-
-MoleculeView view_of(const graph::MoleculeGraph& molecule) {
-  const auto flat = [](const auto& terms) {
-    return std::span<const int32_t>(terms.empty() ? nullptr : terms.front().data(),
-                                    terms.empty() ? 0 : terms.size() * terms.front().size());
-  };
-  return {molecule.x,
-          molecule.pos,
-          flat(molecule.bonds),
-          flat(molecule.pairs),
-          flat(molecule.angles),
-          flat(molecule.dihedrals),
-          molecule.bond_attr,
-          molecule.pair_attr,
-          molecule.angle_attr,
-          molecule.dihedral_attr};
-}
-
 PocketModelImpl::PocketModelImpl(const PocketConfig& config, int64_t ligands) {
   encoder = register_module("encoder", PocketEncoder(config));
   atom_mean = register_buffer("atom_mean", torch::zeros({graph::kAtomFeatures}));
   atom_deviation = register_buffer("atom_deviation", torch::ones({graph::kAtomFeatures}));
-  kinds = register_buffer("kinds", torch::zeros({config.atom_kinds, 2}, torch::kLong));
+  if (config.plain > 0) {
+    plain_mean = register_buffer("plain_mean", torch::zeros({config.plain}));
+    plain_deviation = register_buffer("plain_deviation", torch::ones({config.plain}));
+  }
+  const int64_t known = std::max(config.atom_kinds, config.plain - kDistanceColumns);
+  kinds = register_buffer("kinds", torch::zeros({known, 2}, torch::kLong));
   catalogue = register_buffer("catalogue", torch::zeros({ligands, config.output}));
 }
 
@@ -171,18 +103,42 @@ void PocketModelImpl::set_statistics(const AtomStatistics& atoms) {
     kinds[k][0] = atoms.kinds[static_cast<std::size_t>(k)].first;
     kinds[k][1] = atoms.kinds[static_cast<std::size_t>(k)].second;
   }
-  kind_.clear();
+  places_.clear();
 }
 
-/// Number of an atom's kind from 1 on; 0 = never seen.
-int64_t PocketModelImpl::kind_of(const float* atom) {
-  if (kind_.empty()) {
+void PocketModelImpl::set_plain_statistics(const graph::MoleculeStore& store,
+                                           std::span<const int64_t> ids) {
+  const at::NoGradGuard no_grad;
+  const PlainNumbers numbers = plain_numbers(store, ids, ids);
+  const at::Tensor rows =
+      copy_of(numbers.rows, {std::ssize(ids), numbers.width}, at::kFloat).to(at::kDouble).log1p();
+  const at::Tensor deviation = rows.std(0, /*unbiased=*/false);
+  plain_mean.copy_(rows.mean(0));
+  plain_deviation.copy_(
+      at::where(deviation < kLeastDeviation, at::ones_like(deviation), deviation));
+}
+
+const KindPlaces& PocketModelImpl::known_kinds() {
+  if (places_.empty()) {
     const at::Tensor all = kinds.cpu();
     const auto rows = all.accessor<int64_t, 2>();
-    for (int64_t k = 0; k < all.size(0); ++k) kind_[{rows[k][0], rows[k][1]}] = k + 1;
+    for (int64_t k = 0; k < all.size(0); ++k) places_[{rows[k][0], rows[k][1]}] = k;
   }
-  const auto found = kind_.find(kind_of_atom(atom));
-  return found == kind_.end() ? 0 : found->second;
+  return places_;
+}
+
+/// [G,config.plain]: z-scored, and no further off than what training shows of most numbers: one
+/// atom of a kind that was seen once would outweigh all others.
+at::Tensor PocketModelImpl::plain_rows(std::span<const MoleculeView> molecules) {
+  constexpr double kFurthest = 6;
+  const auto width = static_cast<std::size_t>(plain_mean.size(0));
+  std::vector<float> rows(molecules.size() * width, 0.0F);
+  for (std::size_t g = 0; g < molecules.size(); ++g) {
+    count_plain_numbers(molecules[g], known_kinds(), std::span(rows).subspan(g * width, width));
+  }
+  const at::Tensor counts = copy_of(rows, {std::ssize(molecules), plain_mean.size(0)}, at::kFloat)
+                                .to(plain_mean.device());
+  return ((counts.log1p() - plain_mean) / plain_deviation).clamp(-kFurthest, kFurthest);
 }
 
 MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
@@ -202,7 +158,8 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
     pos.insert(pos.end(), m.pos.begin(), m.pos.end());
     molecule.insert(molecule.end(), static_cast<std::size_t>(atoms), static_cast<int64_t>(g));
     for (std::size_t i = 0; config.atom_kinds > 0 && i < m.x.size(); i += graph::kAtomFeatures) {
-      kind.push_back(kind_of(&m.x[i]));
+      const auto found = known_kinds().find(kind_of_atom(&m.x[i]));
+      kind.push_back(found == known_kinds().end() ? 0 : found->second + 1);  // 0 = never seen
     }
     bonds.add_both(m.bonds, m.bond_attr, graph::kBondFeatures, offset);
     for (int32_t i = 0; m.bonds.empty() && i < atoms; ++i) {
@@ -225,6 +182,7 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
   out.pairs = pairs.over(places, graph::kPairFeatures, config);
   out.angles = angles.terms(graph::kAngleFeatures, device);
   out.dihedrals = dihedrals.terms(graph::kDihedralFeatures, device);
+  if (config.plain > 0) out.plain = plain_rows(molecules);
   if (config.atom_kinds > 0) out.kind = copy_of(kind, {atoms}, at::kLong).to(device);
   out.keys.x_NF = out.x;
   out.keys.node_ptr_G1 = copy_of(first, {out.molecules + 1}, at::kInt);

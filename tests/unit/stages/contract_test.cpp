@@ -318,6 +318,7 @@ TEST_CASE("equivariant keeps the contract of stages", "[contract]") {
   o.max_epochs = 2;
   o.loss_fn = "catalogue";
   o.use_atom_kinds = true;
+  o.use_plain_numbers = true;
   check_contract(training<equivariant::Equivariant>(std::make_shared<test::MoleculeFixture>(), o));
 }
 

@@ -27,11 +27,13 @@ PocketModel model_of(const graph::MoleculeStore& store, PocketConfig config) {
   std::iota(every.begin(), every.end(), int64_t{0});
   const AtomStatistics atoms = atom_statistics(store, every);
   if (config.atom_kinds > 0) config.atom_kinds = std::ssize(atoms.kinds);
+  if (config.plain > 0) config.plain = std::ssize(atoms.kinds) + kDistanceColumns;
   config.output = store.embedding_width();
   torch::manual_seed(5);
   PocketModel out(config, std::ssize(store.ligands()));
   const torch::NoGradGuard no_grad;
   out->set_statistics(atoms);
+  if (config.plain > 0) out->set_plain_statistics(store, every);
   out->catalogue.copy_(scaled_embeddings(store.embeddings(), store.embedding_width()));
   return out;
 }
@@ -50,6 +52,7 @@ TEST_CASE("a batch of molecules is each of them alone, with noise and without", 
   const graph::MoleculeStore store = data.store();
   PocketConfig config = small_pocket();
   config.atom_kinds = 1;
+  config.plain = 1;
   config.dropout = 0.3;
   for (const std::string pooling : {"attention", "mean", "sum", "max"}) {
     INFO(pooling);
@@ -65,6 +68,78 @@ TEST_CASE("a batch of molecules is each of them alone, with noise and without", 
       }
       const double moved = test::relative_error(vectors(model, store, {0}, {7, 4})[0], all[0]);
       CHECK((moved > 1e-3) == training);
+    }
+  }
+}
+
+TEST_CASE("plain numbers do not change where a molecule is turned, moved, mirrored or renumbered",
+          "[molecules]") {
+  const test::MoleculeFixture data(4, 60);
+  const graph::MoleculeStore store = data.store();
+  PocketConfig config = small_pocket();
+  config.plain = 1;
+  PocketModel model = model_of(store, config);
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const int64_t id = 2;
+  const MoleculeView view = view_of(store, id);
+  const torch::Tensor right = vectors(model, store, {id});
+  const auto atoms = view.pos.size() / 3;
+  const double c = std::cos(0.7), s = std::sin(0.7);
+  const double turn[3][3] = {{c, -s, 0}, {s * c, c * c, -s}, {s * s, s * c, c}};
+  for (const double sign : {1.0, -1.0}) {
+    std::vector<float> pos(view.pos.size());
+    for (std::size_t a = 0; a < atoms; ++a) {
+      for (std::size_t d = 0; d < 3; ++d) {
+        double sum = 3.0 * static_cast<double>(d);
+        for (std::size_t k = 0; k < 3; ++k) sum += sign * turn[d][k] * view.pos[3 * a + k];
+        pos[3 * a + d] = static_cast<float>(sum);
+      }
+    }
+    MoleculeView turned = view;
+    turned.pos = pos;
+    const MoleculeBatch batch = model->batch({&turned, 1}, {&id, 1}, {});
+    CHECK((batch.plain - model->batch({&view, 1}, {&id, 1}, {}).plain).abs().max().item<double>() <
+          1e-3);  // of deviations: positions are float
+    CHECK((model->forward(batch) - right).norm().item<double>() <
+          1e-5 * right.norm().item<double>());
+  }
+  // Atoms the other way round: what counts them does not see it.
+  const KindPlaces kinds = places_of(atom_statistics(store, std::vector<int64_t>{id}).kinds);
+  const std::size_t width = kinds.size() + kDistanceColumns;
+  std::vector<float> x, pos, one(width), other(width);
+  for (std::size_t a = atoms; a-- > 0;) {
+    x.insert(x.end(), &view.x[3 * a], &view.x[3 * a] + 3);
+    pos.insert(pos.end(), &view.pos[3 * a], &view.pos[3 * a] + 3);
+  }
+  MoleculeView reversed = view;
+  reversed.x = x;
+  reversed.pos = pos;
+  count_plain_numbers(view, kinds, one);
+  count_plain_numbers(reversed, kinds, other);
+  for (std::size_t i = 0; i < width; ++i) CHECK(other[i] == Approx(one[i]).margin(1e-4));
+}
+
+TEST_CASE("two atoms stand in the two steps around their distance", "[molecules]") {
+  const float carbon = 6, oxygen = 8;
+  const std::vector<float> x = {0, carbon, 12, 0, oxygen, 16};
+  for (const auto& [distance, step, share] :
+       {std::tuple(2.5F, 2, 1.0F), std::tuple(2.75F, 2, 0.75F), std::tuple(0.2F, 0, 1.0F),
+        std::tuple(19.75F, 19, 0.75F), std::tuple(20.75F, 20, 0.0F)}) {
+    INFO(distance);
+    const std::vector<float> pos = {0, 0, 0, distance, 0, 0};
+    MoleculeView two;
+    two.x = x;
+    two.pos = pos;
+    std::vector<float> out(kDistanceColumns);
+    count_plain_numbers(two, {}, out);
+    constexpr std::size_t kCarbonOxygen = 3;  // C-C, C-N, N-N, C-O
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto at = static_cast<int64_t>(i) - static_cast<int64_t>(kCarbonOxygen * 20);
+      const float expected = at == step && at < 20                           ? share
+                             : at == step + 1 && at < 20 && distance < 20.0F ? 1 - share
+                                                                             : 0.0F;
+      CHECK(out[i] == Approx(expected).margin(1e-6));
     }
   }
 }
@@ -103,6 +178,9 @@ TEST_CASE("messages over angles, dihedrals and pairs can be left out", "[molecul
   CHECK(nlohmann::json(loaded) == saved);
   CHECK_FALSE(loaded.multi_hop);
   CHECK(loaded.hidden == config.hidden);
+  CHECK(loaded.plain == 0);
+  saved.erase("plain_numbers");  // a file of before
+  CHECK_NOTHROW(saved.get_to(loaded));
   saved["hidden_irreps"] = "4x3o";
   CHECK_THROWS_WITH(saved.get_to(loaded), Catch::Contains("4x3o"));
   saved = config;

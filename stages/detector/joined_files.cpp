@@ -1,0 +1,42 @@
+#include "detector/joined_files.h"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "file/safetensors.h"
+#include "kdgat/error.h"
+#include "kdgat/kinds.h"
+
+namespace kdgat::detector {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_file(const fs::path& file, const std::string& wanted) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  if (!in && bytes.empty()) {
+    throw Error(ExitCode::kData, "cannot read " + file.string(),
+                "a fusion with a detector needs the files of both beside its own");
+  }
+  if (graph::hash_bytes(bytes.data(), bytes.size()) == wanted) return;
+  throw Error(ExitCode::kData, file.string() + ": not the file that the fusion was made with",
+              "copy the files of the step together, or run the fusion again");
+}
+
+}  // namespace
+
+bool is_joined(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / kChannelFile, ignored);
+}
+
+JoinedFiles read_joined(const fs::path& folder) {
+  NetworkChannel channel = NetworkChannel::read(folder / kChannelFile);
+  check_file(folder / kModelFile, channel.network);
+  check_file(folder / kChannelDetector, channel.detector);
+  return {std::move(channel), DetectorModel::read(folder / kChannelDetector)};
+}
+
+}  // namespace kdgat::detector

@@ -1,0 +1,23 @@
+// A fusion's folder with the channel of a detector: both files, held to the hashes that the fusion
+// wrote. No LibTorch.
+#pragma once
+
+#include <filesystem>
+
+#include "detector/detector_model.h"
+#include "detector/network_channel.h"
+
+namespace kdgat::detector {
+
+struct JoinedFiles {
+  NetworkChannel channel;
+  DetectorModel model;
+};
+
+bool is_joined(const std::filesystem::path& folder);
+
+/// Throws Error(kData) where the detector or the network (kModelFile) is missing, or is not the one
+/// that the fusion was made with.
+JoinedFiles read_joined(const std::filesystem::path& folder);
+
+}  // namespace kdgat::detector

@@ -1,0 +1,95 @@
+#include "fusion/channel.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "detector/detector_model.h"
+#include "detector/network_channel.h"
+#include "detector/traffic.h"
+#include "file/safetensors.h"
+#include "kdgat/atomic_file.h"
+#include "objective/fusion_scorer.h"
+#include "train/scoring.h"
+
+namespace kdgat::fusion {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string hash_of(const std::string& bytes) {
+  return graph::hash_bytes(bytes.data(), bytes.size());
+}
+
+/// Benign validation windows, one log after another.
+std::vector<int64_t> benign_windows(const train::Data& data) {
+  return data.with_label(data.part("val"), 0);
+}
+
+/// Raw scores by log, with the time that the windows took.
+std::vector<detector::Stretch> stretches_of(const train::Data& data,
+                                            const std::vector<int64_t>& ids,
+                                            const std::vector<float>& raw,
+                                            const std::vector<detector::Log>& logs,
+                                            int64_t window) {
+  std::map<int32_t, detector::Stretch> by_log;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto g = static_cast<std::size_t>(ids[i]);
+    const int64_t begin = data.store.row_begin()[g], end = data.store.row_end()[g];
+    if (end - begin != window || begin % window != 0) {
+      throw Error(ExitCode::kData,
+                  "graphs are not each " + std::to_string(window) +
+                      " rows one after another, as the windows of the detector are",
+                  "import with window=" + std::to_string(window) +
+                      " and no stride, or run the fusion without the detector");
+    }
+    const int32_t log = data.store.source_of()[g];
+    detector::Stretch& stretch = by_log[log];
+    stretch.scores.push_back(raw[i]);
+    const double seconds = logs[static_cast<std::size_t>(log)].seconds(begin, end);
+    stretch.seconds +=
+        seconds > 0 ? seconds : static_cast<double>(window) / detector::kAssumedRate;
+  }
+  std::vector<detector::Stretch> out;
+  for (auto& [log, stretch] : by_log) out.push_back(std::move(stretch));
+  return out;
+}
+
+}  // namespace
+
+nlohmann::json add_channel(const FusionOptions& options, const fs::path& made,
+                           const train::Data& data, train::Scorer& network, const Request& request,
+                           const Host& host) {
+  const auto file = detector::detector_file(made);
+  if (!file) throw Error(ExitCode::kData, made.string() + ": holds no detector");
+  const detector::DetectorModel model = detector::DetectorModel::read(*file);
+  const std::vector<detector::Log> logs = detector::logs_of(data.store);
+  const std::vector<int64_t> ids = benign_windows(data);
+  if (ids.empty()) {
+    throw Error(ExitCode::kData, "there is no benign validation window to set a threshold by",
+                "run the fusion without the detector, or with another data.val_fraction");
+  }
+  const std::vector<float> raw = train::score_all(
+      data.store, ids, network.with_edge_attr(),
+      [&](graph::GraphBatch& batch) { return network.raw_score(batch); },
+      [&](int64_t done) {
+        if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
+          throw Error(code, "stopped while scoring benign windows");
+        }
+        host.progress("benign windows", "graph", done, static_cast<int64_t>(ids.size()));
+      });
+  detector::NetworkChannel channel = detector::NetworkChannel::fit(
+      stretches_of(data, ids, raw, logs, model.window), options.channel_false_alarms);
+  const std::string bytes = objective::bytes_of(*file);
+  channel.detector = hash_of(bytes);
+  channel.network = hash_of(objective::bytes_of(request.run_dir / kModelFile));
+  write_file(request.run_dir / detector::kChannelDetector, bytes);
+  channel.write(request.run_dir / detector::kChannelFile);
+  return {{"benign_windows", ids.size()},
+          {"benign_hours", channel.budget.hours},
+          {"false_alarms_per_hour", channel.budget.per_hour},
+          {"threshold", channel.threshold}};
+}
+
+}  // namespace kdgat::fusion

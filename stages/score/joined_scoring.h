@@ -1,0 +1,24 @@
+// Scoring with a fusion that was given a detector (detector/network_channel.h): the windows of the
+// detector, each by the higher of what the two say.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "kdgat/stage.h"
+#include "score/log_scoring.h"
+#include "score/score_options.h"
+
+namespace kdgat::score {
+
+/// Whether a channel stands beside the network's file.
+bool has_channel(const std::filesystem::path& network);
+
+/// `network`: its file, or its step's folder. Throws Error(kData) where a file is missing or is not
+/// the one that the fusion was made with, Error(kUsage) for options that a detector does not have.
+/// `options` and `host` must outlive it.
+std::unique_ptr<LogScoring> open_joined(const std::filesystem::path& network,
+                                        const ScoreOptions& options, const Request& request,
+                                        const Host& host);
+
+}  // namespace kdgat::score

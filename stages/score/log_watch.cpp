@@ -1,0 +1,174 @@
+#include "score/log_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kdgat/text.h"
+
+namespace kdgat::score {
+namespace {
+
+using detector::AlarmStream;
+using detector::DetectorModel;
+using detector::JudgedWindow;
+using detector::Vehicle;
+
+/// The reason of a window that the other channel alone flags.
+constexpr const char* kOfChannel = "what the fusion's networks say of it";
+
+std::vector<std::string> texts_of(const std::optional<detector::Reasons>& reasons) {
+  std::vector<std::string> out;
+  if (!reasons) return out;
+  for (const detector::Reason& one : reasons->reasons) out.push_back(one.text());
+  return out;
+}
+
+std::vector<std::string> ids_of(const detector::Reasons& reasons) {
+  std::vector<std::string> out;
+  for (const uint32_t key : reasons.keys) {
+    if (out.size() < kReasons) out.push_back(detector::id_text(key));
+  }
+  return out;
+}
+
+}  // namespace
+
+/// Throws Error(kUsage) where the model knows no vehicle of that name.
+const Vehicle& vehicle_named(const DetectorModel& model, const std::string& name) {
+  std::string all;
+  for (const Vehicle& one : model.vehicles) {
+    if (one.name == name) return one;
+    all += (all.empty() ? "" : ", ") + one.name;
+  }
+  throw Error(ExitCode::kUsage, "the detector has no vehicle " + name, "there are: " + all);
+}
+
+void check_options(const DetectorModel& model, const std::string& file,
+                   const ScoreOptions& options) {
+  if (options.false_alarms != ScoreOptions().false_alarms) {
+    throw Error(ExitCode::kUsage,
+                "false_alarms is a share of windows, and " + file +
+                    " is a detector: it has thresholds for a budget of false alarms an hour",
+                "train with another budget: detector.false_alarms=N; or move the threshold: "
+                "--threshold X, in log-odds");
+  }
+  if (options.calibrate > detector::own_windows_of(options.calibrate, model.window)) {
+    throw Error(ExitCode::kUsage,
+                "calibrate: a profile is learned from " + std::to_string(detector::kMostOwnFrames) +
+                    " frames of a log at most, " +
+                    std::to_string(detector::own_windows_of(options.calibrate, model.window)) +
+                    " windows of this detector");
+  }
+  if (!options.vehicle.empty()) vehicle_named(model, options.vehicle);
+}
+
+LogWatch::LogWatch(const DetectorModel& model, const ScoreOptions& options,
+                   const graph::LogFile& file, const Host& host, Explanations& explanations,
+                   Channel channel)
+    : file_(file),
+      host_(host),
+      explanations_(explanations),
+      channel_(std::move(channel)),
+      gives_reasons_(options.reasons),
+      threshold_(options.threshold.empty() ? 0 : options.threshold.front()),
+      alarms_(threshold_),
+      watch_(model, file.name, options.calibrate > 0 ? options.calibrate : model.own_windows,
+             [this](const JudgedWindow& window) { tell(window); }) {
+  if (!options.vehicle.empty()) watch_.take(vehicle_named(model, options.vehicle));
+}
+
+void LogWatch::add(const graph::CanFrame& frame, bool restarts) {
+  constexpr int64_t kOften = 0x1000;  // rows between two looks whether to stop
+  watch_.add(frame, restarts);
+  problems_.add(frame.key(), frame.time, frame.label == 1, restarts);
+  if (++rows_ % kOften == 0) stop_if_cancelled();
+}
+
+void LogWatch::finish() {
+  if (is_done()) return;
+  watch_.finish();
+  for (const std::string& sentence : problems_.sentences()) {
+    host_.log("warning", file_.name + ": " + sentence);
+  }
+  if (alarms_.finish() == AlarmStream::Change::kClosed) tell_alarm(false);
+  explanations_.finish_log(file_.name, windows_, alarm_);
+}
+
+void LogWatch::stop_if_cancelled() const {
+  if (const ExitCode code = host_.cancelled(); code != ExitCode::kOk) {
+    throw Error(code,
+                "interrupted after " + std::to_string(windows_) + " windows of " + file_.name);
+  }
+}
+
+void LogWatch::tell(const JudgedWindow& judged) {
+  const float other = channel_ ? channel_(judged) : judged.score;
+  JudgedWindow window = judged;
+  if (!window.is_own) window.score = std::max(window.score, other);
+  stop_if_cancelled();
+  if (windows_++ == 0) tell_vehicle();
+  const bool is_flagged = !window.is_own && window.score > threshold_;
+  flagged_ += is_flagged ? 1 : 0;
+  const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
+  const bool is_of_channel = is_flagged && judged.score <= threshold_;
+  std::optional<detector::Reasons> reasons;
+  // Of one that those ahead of it have flagged there is nothing to say.
+  if (is_flagged && gives_reasons_ && window.alone > threshold_) {
+    reasons = watch_.reasons(kReasons);
+  }
+  host_.emit(WindowEvent{file_.name, window.number, time_json(window.time),
+                         window.relative.first_row, window.ids, window.score, decision,
+                         is_of_channel ? std::vector<std::string>{kOfChannel} : texts_of(reasons)});
+  const AlarmStream::Change change =
+      window.is_own ? AlarmStream::Change::kNone : alarms_.add(window.number, window.score);
+  const bool opens = change == AlarmStream::Change::kOpened;
+  if (opens) begin_ = window.time;
+  if (is_flagged) end_ = window.relative.end;
+  if (is_flagged && (opens || window.score > explained_ + detector::kDeadband)) {
+    explained_ = window.score;
+    if (!reasons) reasons = watch_.reasons(kReasons);
+    ids_ = ids_of(*reasons);
+  }
+  if (change != AlarmStream::Change::kNone) tell_alarm(opens);
+  explanations_.add(file_.name, window, threshold_, alarms_, alarm_, watch_);
+}
+
+void LogWatch::tell_vehicle() const {
+  if (const Vehicle* vehicle = watch_.vehicle()) {
+    return host_.log("info", file_.name + ": judged as the vehicle of " + vehicle->name);
+  }
+  host_.log("info", file_.name + ": a vehicle never seen; what is usual on it was learned from " +
+                        std::to_string(watch_.own()) + " windows, which are taken as benign" +
+                        (watch_.ended_early() ? "; an odd one ended them" : ""));
+}
+
+void LogWatch::tell_alarm(bool is_open) {
+  const detector::Alarm& alarm = alarms_.alarm();
+  host_.emit(AlarmEvent{file_.name, alarm_, is_open, time_json(begin_), time_json(end_),
+                        alarm.first, alarm.last, alarm.windows, alarm.peak, ids_});
+  if (is_open) return;
+  explanations_.close(alarm, begin_, end_);
+  ++alarm_;
+}
+
+StageResult with_alarms(StageResult result, int64_t alarms) {
+  result.metrics["alarms"] = alarms;
+  *result.summary += ", " + grouped(alarms) + (alarms == 1 ? " alarm" : " alarms");
+  return result;
+}
+
+void check_watched(const LogWatch& watch, const DetectorModel& model, const std::string& file,
+                   int64_t rows, const Host& host) {
+  if (watch.windows() == 0) {
+    throw Error(ExitCode::kData,
+                "no window: a window of this model needs " + std::to_string(model.window) +
+                    " rows, the log has " + std::to_string(rows),
+                "", file);
+  }
+  if (watch.own() == watch.windows()) {
+    host.log("warning", file + ": all of its " + std::to_string(watch.windows()) +
+                            " windows were learned from; nothing was decided");
+  }
+}
+
+}  // namespace kdgat::score
