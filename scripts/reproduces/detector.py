@@ -5,13 +5,14 @@ from reproduces import common
 from reproduces.costs import Budget, Cost
 from reproduces.curves import LeftOut, NewCar
 from reproduces.graphs import Graphs
+from reproduces.joined import Joined
 from reproduces.kinds import HiddenKinds, Masquerade
 from reproduces.lab import Lab
 from reproduces.parts import Across, BenignOnly, Doubts, Labelled
 from reproduces.reasons import Reasons
 from reproduces.study import HCRL, ROAD, SET_03
 
-STUDIES = (Labelled, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget, Doubts, Reasons, Graphs, Cost)
+STUDIES = (Labelled, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget, Doubts, Reasons, Graphs, Joined, Cost)
 NAMES = tuple(study.name for study in STUDIES)
 
 
