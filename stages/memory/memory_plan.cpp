@@ -104,6 +104,12 @@ const Phase& Footprint::largest(const Size& size) const {
   });
 }
 
+Footprint Footprint::at(const Size& size) const {
+  Footprint out = *this;
+  if (recount) out.phases = recount(size);
+  return out;
+}
+
 int64_t Footprint::peak(const Size& size) const {
   return held() + static_cast<int64_t>(largest(size).cost.of(size));
 }
@@ -151,7 +157,8 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.steps = (plan.packs + options.accumulate - 1) / std::max<int64_t>(1, options.accumulate);
   plan.expected = {each, static_cast<int64_t>(std::ceil(static_cast<double>(each) * mean_nodes)),
                    static_cast<int64_t>(std::ceil(static_cast<double>(each) * mean_edges))};
-  plan.predicted = footprint.peak(plan.expected);
+  plan.footprint = footprint.at(plan.expected);
+  plan.predicted = plan.footprint.peak(plan.expected);
   return plan;
 }
 

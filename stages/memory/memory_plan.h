@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -74,7 +75,12 @@ struct Footprint {
   /// What is one piece where there are no graphs that a batch could hold fewer of: "training on 9
   /// windows"; else empty.
   std::string whole{};
+  /// The phases of a step of this size, where `phases` are not those of every size: work that is
+  /// divided into so many parts by its size. Null: they are.
+  std::function<std::vector<Phase>(const Size&)> recount{};
 
+  /// With the phases of a step of this size.
+  Footprint at(const Size& size) const;
   int64_t held() const {
     return parameters + embeddings + gradients + optimizer + weights_kept + teacher;
   }
