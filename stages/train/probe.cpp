@@ -169,12 +169,22 @@ memory::GraphSizes sizes_of(const graph::GraphSet& store, const std::vector<int6
   memory::GraphSizes out;
   out.sum = size_of(store, ids);
   out.largest.graphs = 1;
+  double nodes = 0, edges = 0;  // squares
   for (const int64_t id : ids) {
     const Size one = store.size_of(id);
     if (one.nodes > out.largest.nodes) out.largest_id = id;
     out.largest.nodes = std::max(out.largest.nodes, one.nodes);
     out.largest.edges = std::max(out.largest.edges, one.edges);
+    nodes += std::pow(static_cast<double>(one.nodes), 2);
+    edges += std::pow(static_cast<double>(one.edges), 2);
   }
+  const auto count = static_cast<double>(std::max<std::size_t>(1, ids.size()));
+  const auto deviation = [count](double squares, int64_t sum) {
+    return std::sqrt(
+        std::max(0.0, squares / count - std::pow(static_cast<double>(sum) / count, 2)));
+  };
+  out.node_deviation = deviation(nodes, out.sum.nodes);
+  out.edge_deviation = deviation(edges, out.sum.edges);
   return out;
 }
 

@@ -178,6 +178,7 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
   out.optimizer = trained * 8 + std::ssize(model.parameters()) * 4;
   out.weights_kept = out.parameters;
   out.margin = 0.05;
+  out.is_uneven = true;
   const int64_t molecules = std::max<int64_t>(1, sizes.molecules);
   const memory::Size batch = {sizes.batch, sizes.batch * sizes.atoms / molecules,
                               sizes.batch * 2 * (sizes.bonds + sizes.pairs) / molecules};

@@ -186,3 +186,29 @@ TEST_CASE("a plan names the batch of pockets for cards of 8 to 80 GiB", "[molecu
     before = plan.expected.graphs;
   }
 }
+
+TEST_CASE("of uneven pockets the largest batch of an epoch is planned for", "[molecules][memory]") {
+  const PocketConfig config = pocket("32x0e+8x1o+4x2e", 2);
+  const PocketModel model(config, 4);
+  PocketSizes sizes;
+  sizes.molecules = 400;
+  sizes.batch = 4;
+  sizes.atoms = 400 * 200;
+  sizes.pairs = 400 * 1000;
+  const memory::Footprint counted = footprint(config, {"32", false}, sizes, *model);
+  memory::GraphSizes graphs = {{400, 400 * 200, 400 * 2000}, {1, 700, 7000}, -1};
+  const memory::DeviceMemory card = {"card", int64_t{8} << 30, 0, false};
+  const auto plan = [&] { return memory::make_plan(counted, graphs, card, {4, false}); };
+  const memory::MemoryPlan even = plan();
+  CHECK(even.largest.nodes == even.expected.nodes);
+  graphs.node_deviation = 100;
+  graphs.edge_deviation = 1000;
+  const memory::MemoryPlan uneven = plan();
+  CHECK(uneven.expected.nodes == even.expected.nodes);
+  // The largest of 100 sums of 4: three deviations above the mean.
+  CHECK(uneven.largest.nodes == Approx(800 + 607).margin(2));
+  CHECK(uneven.largest.edges == Approx(8000 + 6070).margin(10));
+  CHECK(uneven.predicted > even.predicted);
+  graphs.node_deviation = 1000;
+  CHECK(plan().largest.nodes == 4 * 700);
+}
