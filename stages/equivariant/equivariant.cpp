@@ -45,6 +45,14 @@ model::PocketConfig make_config(const EquivariantOptions& o, int64_t width, int6
   out.feature_hidden = o.feature_hidden_dim;
   out.norm = o.use_layer_norm;
   out.published_norm = o.norm == "published";
+  out.v3 = o.use_v3_model;
+  out.enhanced_invariants = o.use_enhanced_invariants;
+  out.improved_layers = o.use_improved_layers;
+  out.heads = o.num_attention_heads;
+  out.rms_norm = o.norm_type == "rms";
+  out.angle_weight = o.initial_angle_weight;
+  out.dihedral_weight = o.initial_dihedral_weight;
+  out.nonbonded_weight = o.initial_nonbonded_weight;
   out.dropout = o.dropout;
   out.pooling = o.pooling_type;
   out.multi_hop = o.use_multi_hop;
@@ -304,7 +312,7 @@ json Equivariant::run(const Options& options, const Request& request, Host& host
                        std::to_string(setup->data.val.size()) + " to validate, " +
                        std::to_string(setup->data.test.size()) + " to test; " +
                        std::to_string(setup->data.store.ligands().size()) + " ligands");
-  if (setup->config.norm && setup->config.published_norm) {
+  if ((setup->config.norm || setup->config.v3) && setup->config.published_norm) {
     host.log("warning",
              "norm=published: what this model says of a molecule depends on how it is turned; "
              "norm=equivariant does not");

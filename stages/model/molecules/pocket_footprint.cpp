@@ -12,6 +12,11 @@ int64_t elements(const std::vector<at::Tensor>& tensors) {
   return out;
 }
 
+double term_features(const PocketConfig& config, int64_t atoms) {
+  return static_cast<double>(
+      config.term_features(atoms, atoms == 3 ? graph::kAngleFeatures : graph::kDihedralFeatures));
+}
+
 /// Harmonics and radial inputs of edges stay; what they are made of goes before the step begins.
 Held edges_of(PocketStep& step, const PocketStep::Edges& edges, const PocketConfig& config) {
   const auto basis = static_cast<double>(config.radial_basis),
@@ -35,8 +40,8 @@ std::vector<Held> input(PocketStep& step, const PocketConfig& config) {
       tape.hold(PocketStep::kAtoms * (kFloat * (graph::kAtomFeatures + 3) + kLong) +
                 PocketStep::kMolecules * (3 * kLong)),
       edges_of(step, step.bonded, config), edges_of(step, step.nonbonded, config)};
-  out.push_back(tape.hold(step.angles * (3 * kLong + kFloat * graph::kAngleFeatures) +
-                          step.dihedrals * (4 * kLong + kFloat * graph::kDihedralFeatures)));
+  out.push_back(tape.hold(step.angles * (3 * kLong + kFloat * term_features(config, 3)) +
+                          step.dihedrals * (4 * kLong + kFloat * term_features(config, 4))));
   if (config.atom_kinds > 0) out.push_back(tape.hold(PocketStep::kAtoms * kLong));
   return out;
 }
@@ -58,17 +63,32 @@ Value embedding(PocketStep& step, const PocketConfig& config) {
   return step.scalars_to_irreps(x);
 }
 
-Value block(PocketStep& step, const PocketConfig& config, const Value& h, bool only_scalars) {
+/// Messages over bonds, terms and pairs; of v3 weighed by fixed numbers, else by learned ones.
+Value messages(PocketStep& step, const PocketConfig& config, const Value& h, bool only_scalars) {
+  const auto weighed = [&](const Value& x) { return config.v3 ? step.weighed(x) : step.scaled(x); };
   Value out = step.message_passing(h, step.bonded, true, only_scalars);
+  if (config.v3) out = step.weighed(out);
   if (config.multi_hop) {
-    const Value by_angles = step.term_messages(h, step.angles, graph::kAngleFeatures, 1);
-    out = step.sum(out, step.scaled(by_angles));
-    const Value by_dihedrals = step.term_messages(h, step.dihedrals, graph::kDihedralFeatures, 2);
-    out = step.sum(out, step.scaled(by_dihedrals));
+    const Value by_angles = step.term_messages(h, step.angles, term_features(config, 3), 1);
+    out = step.sum(out, weighed(by_angles));
+    const Value by_dihedrals = step.term_messages(h, step.dihedrals, term_features(config, 4), 2);
+    out = step.sum(out, weighed(by_dihedrals));
   }
   if (config.nonbonded) {
     const Value by_pairs = step.message_passing(h, step.nonbonded, false, only_scalars);
-    out = step.sum(out, step.scaled(by_pairs));
+    out = step.sum(out, weighed(by_pairs));
+  }
+  return out;
+}
+
+Value block(PocketStep& step, const PocketConfig& config, const Value& h, bool only_scalars) {
+  Value out;
+  if (config.v3) {
+    const Value update =
+        step.norm(messages(step, config, step.norm(step.widened(h)), only_scalars));
+    out = step.sum(h, update);
+  } else {
+    out = messages(step, config, h, only_scalars);
   }
   if (config.dropout > 0) {
     const auto scalars = static_cast<double>(config.hidden.mul[0]);
@@ -77,6 +97,53 @@ Value block(PocketStep& step, const PocketConfig& config, const Value& h, bool o
     out = step.joined({dropped, rest}, out.width, out.element);
   }
   return out;
+}
+
+/// Cosines between vectors and between tensors: unit rows and their products.
+Value cosines(PocketStep& step, const PocketConfig& config, const Value& h) {
+  Tape& tape = step.tape;
+  const auto of = [&](std::size_t l) { return static_cast<double>(config.hidden.mul[l]); };
+  const double turning = 3 * of(1) + 5 * of(2), squares = of(1) * of(1) + of(2) * of(2);
+  const Value unit = tape.value(h.rows, turning);
+  const Held lengths = tape.hold(h.rows * (2 * PocketStep::kFloat * (of(1) + of(2))));
+  tape.then(unit, [&tape, h, lengths](const Held&) {
+    const Held of_parts = tape.hold(h.bytes());
+    tape.give(h);
+  });
+  const Value every = tape.value(h.rows, squares);
+  tape.then(every, [&tape, unit](const Held&) {
+    tape.hold(unit.bytes());
+    tape.give(unit);
+  });
+  const Value out = tape.value(h.rows, static_cast<double>(channel_pairs(config.hidden)));
+  tape.then(out, [&tape, every = every.without_data()](const Held&) { tape.give(every); });
+  return out;
+}
+
+/// QueryPooling.
+Value by_queries(PocketStep& step, const PocketConfig& config, const Value& of_atoms) {
+  Tape& tape = step.tape;
+  const auto width = static_cast<double>(config.pooling_hidden),
+             heads = static_cast<double>(config.heads);
+  const Value keys = step.widened(step.linear(of_atoms, width));
+  const Value weight = tape.value(of_atoms.rows, heads);
+  const Held raw = tape.hold(of_atoms.rows * (3 * PocketStep::kFloat * heads));
+  tape.then(weight, [&tape, keys, raw, width](const Held&) {
+    tape.hold(keys.bytes());
+    tape.give(keys);
+    tape.parameters({width});
+  });
+  const Value values = step.widened(step.linear(of_atoms, width));
+  const Value weighed = tape.value(of_atoms.rows, width);
+  tape.then(weighed, [&tape, values, weight](const Held&) {
+    tape.hold(values.bytes());
+    tape.give(values);
+    tape.give(weight);
+  });
+  // What a sum reads is kept, for its shape.
+  const Value sums = tape.value(PocketStep::kMolecules, width);
+  tape.then(sums, [&tape, weighed](const Held&) { tape.give(weighed); });
+  return step.linear(sums, of_atoms.width);
 }
 
 /// Of the states of atoms to a row a molecule.
@@ -90,25 +157,28 @@ Value pooled(PocketStep& step, const PocketConfig& config, const Value& h) {
     const Held of_parts = tape.hold(h.bytes());
     tape.give(h);
   });
-  const Value of_atoms = step.joined({step.view(h, scalars).without_data(), lengths.without_data()},
-                                     channels, PocketStep::kFloat);
+  std::vector<Value> parts = {step.view(h, scalars).without_data(), lengths.without_data()};
+  if (config.enhanced_invariants) parts.push_back(cosines(step, config, h).without_data());
+  const auto width = static_cast<double>(config.invariants());
+  const Value of_atoms = step.joined(parts, width, PocketStep::kFloat);
+  if (config.v3 && config.pooling == kPoolings[0]) return by_queries(step, config, of_atoms);
   Value weighed = of_atoms;
   if (config.pooling == kPoolings[0]) {
-    const auto width = static_cast<double>(config.pooling_hidden);
+    const auto inner = static_cast<double>(config.pooling_hidden);
     Value hidden = of_atoms;
     for (int layer = 0; layer < 2; ++layer) {
-      hidden = step.silu(step.linear(hidden, width));
+      hidden = step.silu(step.linear(hidden, inner));
       if (config.dropout > 0) hidden = step.drop(hidden);
     }
     const Value weight = step.elementwise(step.linear(hidden, 1), Keeps::kResult);
-    weighed = tape.value(of_atoms.rows, channels);
+    weighed = tape.value(of_atoms.rows, width);
     tape.then(weighed, [&tape, of_atoms, weight](const Held&) {
       const Held of_weights = tape.hold(of_atoms.bytes());
       tape.give(of_atoms);
       tape.give(weight);
     });
   }
-  const Value out = tape.value(PocketStep::kMolecules, channels);
+  const Value out = tape.value(PocketStep::kMolecules, width);
   tape.then(out, [&tape, weighed = weighed.without_data()](const Held&) { tape.give(weighed); });
   return out;
 }

@@ -285,6 +285,25 @@ class PocketStep {
     return joined({straight, out}, static_cast<double>(irreps.dim()), kFloat);
   }
 
+  /// 0.4 bonded and the like: nothing is kept.
+  Value weighed(const Value& x) { return elementwise(x, Keeps::kNothing); }
+
+  /// x + s + gate, see improved_update().
+  Value improved(const Value& x, const Value& own, const Value& message) {
+    const Irreps& irreps = config_.hidden;
+    const auto dim = static_cast<double>(irreps.dim());
+    const Value kept = tape.value(x.rows, dim, own.element);
+    tape.then(kept, [this, own = own.without_data()](const Held&) { tape.give(own); });
+    const Value gated = tape.value(x.rows, message.width);
+    tape.then(gated,
+              [this, own = own.without_data(), message = message.without_data()](const Held& grad) {
+                tape.give(own);
+                tape.pass(message, grad);
+              });
+    const Value with_own = sum(x, kept);
+    return sum(with_own, gate(gated));
+  }
+
   Value message_passing(const Value& x, const Edges& edges, bool is_bonded, bool only_scalars) {
     const Irreps& irreps = config_.hidden;
     const Value message =
@@ -292,7 +311,7 @@ class PocketStep {
     Value out;
     if (is_bonded) {
       const Value own = irreps_linear(x, irreps, irreps.gated());
-      out = sum(x, gate(sum(own, message)));
+      out = config_.improved_layers ? improved(x, own, message) : sum(x, gate(sum(own, message)));
     } else {
       out = gate(message);
     }
@@ -302,11 +321,12 @@ class PocketStep {
   /// Messages over terms with so many centres.
   Value term_messages(const Value& x, const Cost& terms, double features, int centres) {
     const auto scalars = static_cast<double>(config_.hidden.mul[0]);
-    const Value input = tape.value(terms, 2 * scalars + features);
+    Value input = tape.value(terms, 2 * scalars + features);
     tape.then(input, [this, x = x.without_data(), scalars](const Held&) {
       tape.hold(kAtoms * (2 * kFloat * scalars));
       tape.give(x);
     });
+    if (config_.improved_layers) input = layer_norm(input);
     const double width = kTermHidden;
     const Value message = linear(silu(linear(silu(linear(input, width)), width)), scalars);
     Value total;

@@ -56,10 +56,11 @@ at::Tensor improved_update(const at::Tensor& x, const at::Tensor& own, const at:
   const int64_t rest = irreps.dim() - scalars;
   const at::Tensor kept =
       at::cat({own.narrow(1, 0, scalars), own.narrow(1, scalars + gates, rest)}, 1);
-  const at::Tensor gated = at::cat(
-      {message.narrow(1, 0, scalars), message.narrow(1, scalars, gates) + own.narrow(1, scalars, gates),
-       message.narrow(1, scalars + gates, rest)},
-      1);
+  const at::Tensor gated =
+      at::cat({message.narrow(1, 0, scalars),
+               message.narrow(1, scalars, gates) + own.narrow(1, scalars, gates),
+               message.narrow(1, scalars + gates, rest)},
+              1);
   return x + kept + gate(gated, irreps);
 }
 
@@ -87,8 +88,7 @@ at::Tensor QueryPoolingImpl::forward(const at::Tensor& rows, const at::Tensor& m
         .index_add(0, molecule, of_atoms);
   };
   const at::Tensor weight = raw / sums(raw).index_select(0, molecule);
-  return output->forward(
-      sums((by_head(value->forward(rows)) * weight.unsqueeze(2)).flatten(1)));
+  return output->forward(sums((by_head(value->forward(rows)) * weight.unsqueeze(2)).flatten(1)));
 }
 
 }  // namespace kdgat::model

@@ -61,6 +61,7 @@ TEST_CASE("16 bits, checkpointing and every loss run", "[equivariant]") {
     o.max_epochs = 2;
     o.precision = loss == "mse" ? "bf16-mixed" : "32";
     o.gradient_checkpointing = loss == "cosine_mse";
+    o.use_v3_model = o.use_improved_layers = o.use_enhanced_invariants = loss != "infonce";
     o.use_physics_loss = true;
     const json result = Equivariant::run(o, data.request("equivariant"), data.fake.host);
     INFO(loss);

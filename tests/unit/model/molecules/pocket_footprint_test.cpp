@@ -151,6 +151,10 @@ TEST_CASE("a step of some molecules, in parts, with any loss and pooling needs w
   config.dropout = 0;
   config.atom_kinds = 5;
   check("no norm", 4, config, {"32", false}, "infonce");
+  config.v3 = config.enhanced_invariants = config.improved_layers = true;
+  check("V3", 4, config, {"32", false}, "cosine");
+  check("V3 in 16 bits", 4, config, {"bf16-mixed", true}, "cosine");
+  config.v3 = config.enhanced_invariants = config.improved_layers = false;
   config.nonbonded = false;
   check("bonds alone", 8, config, {"32", false}, "cosine");
   config.multi_hop = false;
