@@ -277,7 +277,8 @@ StageInfo Equivariant::info() {
   return out;
 }
 
-json Equivariant::plan(const Options& options, const Request& request) {
+json Equivariant::plan(const Options& given, const Request& request) {
+  const Options options = given.resolved();
   const Input& graphs = request.input("graphs");
   if (!is_known(graphs.facts)) return json::object();
   if (!graphs.path.empty()) {
@@ -305,7 +306,8 @@ json Equivariant::plan(const Options& options, const Request& request) {
   return out;
 }
 
-json Equivariant::run(const Options& options, const Request& request, Host& host) {
+json Equivariant::run(const Options& given, const Request& request, Host& host) {
+  const Options options = given.resolved();
   const std::unique_ptr<Setup> setup = set_up(options, request);
   const model::PocketModel& model = setup->objective->model();
   host.log("info", std::to_string(setup->data.train.size()) + " molecules to train on, " +

@@ -53,7 +53,7 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
 
   static auto table() {
     using O = EquivariantOptions;
-    return std::tuple_cat(
+    auto rows = std::tuple_cat(
         std::tuple{
             field("hidden_irreps", &O::hidden_irreps,
                   "Scalars (0e), vectors (1o) and tensors (2e) of an atom's state, any numbers of "
@@ -135,6 +135,26 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
                   "Rank the test molecules' ligands without a network, too: by the mean embedding, "
                   "and by the nearest training molecule in plain numbers.")},
         train::TrainOptions::table());
+    std::apply([](auto&... row) { (add_published_words(row), ...); }, rows);
+    return rows;
+  }
+
+  /// The published word for the schedule, which may be none.
+  template <class Row>
+  static void add_published_words(Row& row) {
+    if (row.name != "scheduler_type") return;
+    row.aliases.emplace_back("scheduler");
+    row.choices_.emplace_back("none");
+    row.help += " none: as use_scheduler=false.";
+  }
+
+  /// With the schedule that training knows.
+  EquivariantOptions resolved() const {
+    EquivariantOptions out = *this;
+    if (scheduler_type != "none") return out;
+    out.use_scheduler = false;
+    out.scheduler_type = EquivariantOptions().scheduler_type;
+    return out;
   }
 
   std::vector<Diagnostic> validate() const {
