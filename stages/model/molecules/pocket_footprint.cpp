@@ -115,7 +115,7 @@ Value cosines(PocketStep& step, const PocketConfig& config, const Value& h) {
     tape.hold(unit.bytes());
     tape.give(unit);
   });
-  const Value out = tape.value(h.rows, static_cast<double>(channel_pairs(config.hidden)));
+  Value out = tape.value(h.rows, static_cast<double>(channel_pairs(config.hidden)));
   tape.then(out, [&tape, every = every.without_data()](const Held&) { tape.give(every); });
   return out;
 }
@@ -178,7 +178,7 @@ Value pooled(PocketStep& step, const PocketConfig& config, const Value& h) {
       tape.give(weight);
     });
   }
-  const Value out = tape.value(PocketStep::kMolecules, width);
+  Value out = tape.value(PocketStep::kMolecules, width);
   tape.then(out, [&tape, weighed = weighed.without_data()](const Held&) { tape.give(weighed); });
   return out;
 }

@@ -63,7 +63,7 @@ class PocketStep {
   Value linear(const Value& x, double outputs) {
     const double weight = x.width * outputs;
     const auto gradients = [this, weight, outputs] { tape.parameters({weight, outputs}); };
-    const Value y = tape.value(x.rows, outputs, product_);
+    Value y = tape.value(x.rows, outputs, product_);
     if (product_ == kFloat) {
       tape.then(y, [this, x, gradients](const Held&) {
         tape.give(x);
@@ -145,7 +145,7 @@ class PocketStep {
       return tape.hold(of * (kFloat * count));
     };
 
-    const Value out = tape.value(kAtoms, gated);
+    Value out = tape.value(kAtoms, gated);
     {
       const Held x = rows(kAtoms, dim), h = rows(edges.rows, hidden), turned = once(third),
                  messages = rows(edges.rows, columns), sums = rows(kAtoms, gated);
@@ -172,20 +172,20 @@ class PocketStep {
   /// In 16 bits where products run so.
   Value rounded(const Value& x) {
     if (x.element == product_) return x;
-    const Value out = tape.value(x.rows, x.width, product_);
+    Value out = tape.value(x.rows, x.width, product_);
     tape.then(out, [this, x = x.without_data()](const Held&) { tape.give(x); });
     return out;
   }
   Value widened(const Value& x) {
     if (x.element == kFloat) return x;
-    const Value out = tape.value(x.rows, x.width);
+    Value out = tape.value(x.rows, x.width);
     tape.then(out, [this, x = x.without_data()](const Held&) { tape.give(x); });
     return out;
   }
 
   /// A part of the columns of `x`, copied; its gradient is one of all of x.
   Value part(const Value& x, double width, double element) {
-    const Value out = tape.value(x.rows, width, element);
+    Value out = tape.value(x.rows, width, element);
     tape.then(out, [this, x = x.without_data()](const Held&) { tape.give(x); });
     return out;
   }
@@ -199,7 +199,7 @@ class PocketStep {
   }
   /// Side by side.
   Value joined(const std::vector<Value>& parts, double width, double element) {
-    const Value out = tape.value(parts.front().rows, width, element);
+    Value out = tape.value(parts.front().rows, width, element);
     std::vector<Value> from = parts;
     for (Value& value : from) value.data = nullptr;
     tape.then(out, [this, from](const Held& grad) {
@@ -223,7 +223,7 @@ class PocketStep {
       parts.push_back(l == 0 ? mixed.without_data() : elementwise(mixed, Keeps::kNothing));
       if (l == 0) parts.back().data = mixed.data;
     }
-    const Value y = joined(parts, static_cast<double>(out.dim()), product_);
+    Value y = joined(parts, static_cast<double>(out.dim()), product_);
     const Value weight = tape.value(kOnce, 0);
     tape.then(weight, [this, weights](const Held&) { tape.parameters({weights}); });
     *weight.grad = tape.hold({});
@@ -341,7 +341,7 @@ class PocketStep {
 
   /// Elements set to 0, by noise.
   Value drop(const Value& x) {
-    const Value y = tape.value(x.rows, x.width);
+    Value y = tape.value(x.rows, x.width);
     const Held mask = tape.hold(x.rows * (kFloat * x.width));
     tape.then(y, [this, x = x.without_data(), mask](const Held&) { tape.give(x); });
     return y;
