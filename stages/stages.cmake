@@ -59,8 +59,8 @@ kdgat_add_room(kdgat_engine stages/model/layers
   blocked_heads gat_conv gatv2_conv graph_norm input jumping layers noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
   couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers plain_tensor_product
-  pocket_config pocket_encoder
-  pocket_footprint pocket_model product_parts radial_network source_product target_product tensor_product)
+  pocket_config pocket_encoder pocket_footprint pocket_model pocket_v3 product_parts radial_network
+  source_product target_product tensor_product)
 kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
 kdgat_add_room(kdgat_engine stages/model/space
   chunk_index graph_head growth path_features path_messages products sgmp sgmp_config sgmp_footprint

@@ -240,6 +240,7 @@ endif()
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_molecule_tests
     SOURCES tests/unit/model/molecules/pocket_encoder_test.cpp
+            tests/unit/model/molecules/pocket_footprint_test.cpp
             tests/unit/model/molecules/pocket_model_test.cpp
             tests/unit/model/molecules/tensor_product_test.cpp
             tests/unit/objective/pocket_loss_test.cpp

@@ -1,23 +1,30 @@
 """What the memory plan says against what a step holds.
 
   scripts/bench memory --logs DIR
+  scripts/bench memory --pockets
 
 The plan's prediction against the most bytes of tensors that a step held, over one epoch, for --combinations of data,
-model, size, precision, checkpointing and batch, each with either mode of estimation."""
+model, size, precision, checkpointing and batch, each with either mode of estimation. With --pockets it is the stage
+equivariant on synthetic molecules: atoms of a molecule, cutoff of its pairs, irreps, layers, precision, checkpointing
+and batch; with a data set after it, on that one."""
 import itertools
 import json
+import pathlib
 import random
 import shutil
 
 from benches.common import Failed, Figure, Setup, median
 
-SETUP = Setup(needs=("logs",), head="machine")
+SETUP = Setup(needs=("logs", "pockets"), head="machine")
+POCKETS = 24  # molecules of a synthetic set
 # Goals of a mode of estimation: median and worst error.
 MODES = {"measured": (0.03, 0.10), "static": (0.10, 0.25)}
 
 
 def add_arguments(parser):
-    parser.add_argument("--combinations", type=int, default=64, help="how many of 144; 0 = all")
+    parser.add_argument("--combinations", type=int, default=64, help="how many of 144, with --pockets of 288; 0 = all")
+    parser.add_argument("--pockets", nargs="?", const="synthetic", default="", metavar="DATA",
+                        help="the stage equivariant, on synthetic molecules or on this data set")
     parser.add_argument("--device", default="cpu", help="where the steps run")
 
 
@@ -50,31 +57,57 @@ def summary(mode, rows):
            f"{max(seconds):.2f} s longest")
 
 
-def measure(build, args):
+def of_detectors(build, args):
+    """Columns of a table, and of each combination its cells and the words of its run."""
     # Overlapping or sparse windows, so that there are some 2,000 to train on.
     folder = build.scratch
     build.kdgat("data", "import", args.logs, "-o", folder / "logs", "stride=250")
     build.kdgat("data", "synth", "-o", folder / "traffic", "--seconds", 60, "--vehicles", 2, "--attacks", "dos,fuzzing")
     build.kdgat("data", "import", folder / "traffic", "-o", folder / "synth", "stride=25")
-    everything = list(itertools.product(
-        ("logs", "synth"), ("autoencoder", "classifier"), ("student", "teacher"),
-        ("32", "bf16-mixed", "16-mixed"), ("false", "true"), (64, 512, 2048)))
+    return ("data", "model", "precision", "checkpointing", "batch"), [
+        ((data, f"{stage} {size}", precision, checkpointing, batch),
+         (stage, "--preset", size, "--data", folder / data, f"batch_size={batch}", f"precision={precision}",
+          f"gradient_checkpointing={checkpointing}"))
+        for data, stage, size, precision, checkpointing, batch in itertools.product(
+            ("logs", "synth"), ("autoencoder", "classifier"), ("student", "teacher"),
+            ("32", "bf16-mixed", "16-mixed"), ("false", "true"), (64, 512, 2048))]
+
+
+def of_pockets(build, args):
+    """The same of encoders of molecules."""
+    data = {args.pockets: pathlib.Path(args.pockets)}
+    if args.pockets == "synthetic":
+        data = {}
+        for atoms, cutoff in itertools.product((100, 400), (3, 6)):
+            name = f"{atoms} atoms, {cutoff} A"
+            data[name] = build.scratch / f"{atoms}_{cutoff}"
+            files = build.scratch / f"{atoms}_{cutoff}_files"
+            build.kdgat("data", "synth", "--kind", "molecules", "-o", files, "--graphs", POCKETS, "--nodes", atoms)
+            build.kdgat("data", "import", files, "-o", data[name], f"distance_cutoff={cutoff}")
+    return ("data", "irreps", "layers", "precision", "checkpointing", "batch"), [
+        ((name, irreps, layers, precision, checkpointing, batch),
+         ("equivariant", "--data", data[name], f"hidden_irreps={irreps}", f"num_layers={layers}", f"batch_size={batch}",
+          f"precision={precision}", f"gradient_checkpointing={checkpointing}", "use_layer_norm=true", "baselines=false"))
+        for name, irreps, layers, precision, checkpointing, batch in itertools.product(
+            data, ("32x0e+16x1o+8x2e", "32x0e+8x1o+4x2e", "16x0e+4x1o"), (1, 2, 4), ("32", "bf16-mixed"),
+            ("false", "true"), (2, 8))]
+
+
+def measure(build, args):
+    columns, everything = (of_pockets if args.pockets else of_detectors)(build, args)
     count = args.combinations or len(everything)
     chosen = sorted(random.Random(1).sample(range(len(everything)), min(count, len(everything))))
     rows = {mode: [] for mode in MODES}
-    yield ("| data | model | precision | checkpointing | batch | mode | planned MiB | seen MiB | error |\n"
-           "|---|---|---|---|---|---|---|---|---|")
+    yield (f"| {' | '.join(columns)} | mode | planned MiB | seen MiB | error |\n" + "|---" * (len(columns) + 4) + "|")
     for number, mode in itertools.product(chosen, MODES):
-        data, stage, size, precision, checkpointing, batch = everything[number]
-        root = folder / f"{number}_{mode}"
-        build.kdgat("run", stage, "--preset", size, "--data", folder / data, "--root", root, "max_epochs=1",
-                    f"batch_size={batch}", "optimize_batch_size=false", f"memory_estimation={mode}",
-                    f"precision={precision}", f"gradient_checkpointing={checkpointing}", "--threads", args.threads,
-                    "--device", args.device)
+        cells, words = everything[number]
+        root = build.scratch / f"{number}_{mode}"
+        build.kdgat("run", *words, "--root", root, "max_epochs=1", "optimize_batch_size=false",
+                    f"memory_estimation={mode}", "--threads", args.threads, "--device", args.device)
         row = planned_and_actual(next(root.glob("*/*/*/memory.json")).read_text())
         shutil.rmtree(root)
         rows[mode].append(row)
-        yield (f"| {data} | {stage} {size} | {precision} | {checkpointing} | {batch} | {mode} | "
+        yield (f"| {' | '.join(map(str, cells))} | {mode} | "
                f"{row['predicted'] / 2**20:.1f} | {row['actual'] / 2**20:.1f} | {error_of(row):+.1%} |")
     yield ""
     for mode in MODES:

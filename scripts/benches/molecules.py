@@ -1,12 +1,17 @@
 """A training step of the equivariant encoder of molecules.
 
   scripts/bench molecules [--peer "PYTHON rna3e_torch.py"] [--only EDGES,...]
+  scripts/bench molecules --hygiene
 
 A synthetic pocket, drawn alike by both programs: 24 directed edges an atom, the default irreps, 2 layers, forward,
 backward and AdamW. Edges x layers a second and memory of a step over the start, on one and two threads, beside three
 forms of the peer: `factored` (no weights of edges), `einsum` and `e3nn` (weights of each edge kept). Then the pocket on
 which the published program ran out of memory. Where others use the machine too, --processor takes the processor's
-time instead of the clock's, on one thread."""
+time instead of the clock's, on one thread.
+
+With --hygiene: what the allocator counts over steps of the messages alone, of 20,000 edges, with a weight of each edge
+kept for backward and without, each with what no tensor uses given back after every fifth step and without; then with
+tensors held below a limit."""
 import json
 import resource
 import subprocess
@@ -18,6 +23,7 @@ ATOMS = {5000: 215, 20000: 860, 80000: 3440}
 LAYERS = 2
 LARGE = (7030, 232000, 6)  # atoms, edges, layers
 FORMS = ("factored", "einsum", "e3nn")
+HYGIENE = {"form": ("kept", "factored"), "release": (0, 5), "steps": 10, "limit": 512}  # MB
 GOALS = {"factored": 2.5, "einsum": 8, "e3nn": 15}
 
 
@@ -25,6 +31,7 @@ def add_arguments(parser):
     parser.add_argument("--only", default="", help="numbers of edges to measure, of 5000,20000,80000,232000; all")
     parser.add_argument("--steps", type=int, default=6, help="of a run, of which the first is left out")
     parser.add_argument("--peer-steps", type=int, default=4)
+    parser.add_argument("--hygiene", action="store_true", help="what giving memory back cures, and what not")
     parser.add_argument("--processor", action="store_true", help="time of the processor, not of the clock")
 
 
@@ -64,7 +71,28 @@ def wanted(args):
     return {int(word) for word in args.only.split(",")} if args.only else {*ATOMS, LARGE[1]}
 
 
+def hygiene(build, args):
+    yield ("| form | given back | peak of tensors, MB | of pages | pages between steps | after giving back |\n"
+           + "|---" * 6 + "|")
+    runs = {(form, release, limit): build.json("kdgat_molecule_bench", "hygiene", ATOMS[20000], 20000, LAYERS,
+                                               HYGIENE["steps"], args.threads, form, release, limit)
+            for limit in (0, HYGIENE["limit"]) for form in HYGIENE["form"] for release in HYGIENE["release"]}
+    words = {0: "never", 5: "every 5th step"}
+    for (form, release, limit), run in runs.items():
+        if not limit:
+            yield (f"| {form} | {words[release]} | {run['peak_tensor_mb']:,.0f} | {run['peak_reserved_mb']:,.0f} | "
+                   f"{run['between_steps_mb']:,.0f} | {run['after_release_mb']:,.0f} |")
+    for (form, release, limit), run in runs.items():
+        if limit:
+            end = (f"ends in step {run['steps'] + 1}, where it asks for {run['asked_mb']:.0f} MB with {run['held_mb']:.0f} held"
+                   if "asked_mb" in run else f"{run['steps']} steps")
+            yield f"below {limit} MB, {form}, given back {words[release]}: {end}"
+
+
 def measure(build, args):
+    if args.hygiene:
+        yield from hygiene(build, args)
+        return
     rates = {}
     yield ("| edges | threads | edges x layers / s | memory, MB: tensors (resident) | "
            + " | ".join(f"{form}: ratio, edges x layers / s, MB" for form in FORMS) + " |\n" + "|---" * (4 + len(FORMS)) + "|")

@@ -50,14 +50,10 @@ float ChannelOnLog::score(float raw) {
 }
 
 void NetworkChannel::write(const std::filesystem::path& file) const {
-  const json out = {{"format", kChannelFormat},
-                    {"version", kChannelVersion},
-                    {"network", network},
-                    {"detector", detector},
-                    {"threshold", threshold},
-                    {"false_alarms_per_hour", budget.per_hour},
-                    {"benign_hours", budget.hours},
-                    {"benign_alarms", budget.allowed},
+  const json out = {{"format", kChannelFormat},     {"version", kChannelVersion},
+                    {"network", network},           {"detector", detector},
+                    {"threshold", threshold},       {"false_alarms_per_hour", budget.per_hour},
+                    {"benign_hours", budget.hours}, {"benign_alarms", budget.allowed},
                     {"tails", tails.json()}};
   write_file(file, out.dump(1) + "\n");
 }

@@ -21,8 +21,8 @@ inline constexpr const char* kChannelFile = "channel.json";
 inline constexpr const char* kChannelDetector = "channel_detector.json";
 
 struct NetworkChannel {
-  Tails tails;           ///< of one column: raw scores of benign validation windows
-  float threshold = 0;   ///< of -ln of the tail probability
+  Tails tails;          ///< of one column: raw scores of benign validation windows
+  float threshold = 0;  ///< of -ln of the tail probability
   Budget budget;
   std::string network, detector;  ///< xxh3-128 of the two files
 

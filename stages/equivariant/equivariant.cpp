@@ -46,6 +46,14 @@ model::PocketConfig make_config(const EquivariantOptions& o, int64_t width, int6
   out.feature_hidden = o.feature_hidden_dim;
   out.norm = o.use_layer_norm;
   out.published_norm = o.norm == "published";
+  out.v3 = o.use_v3_model;
+  out.enhanced_invariants = o.use_enhanced_invariants;
+  out.improved_layers = o.use_improved_layers;
+  out.heads = o.num_attention_heads;
+  out.rms_norm = o.norm_type == "rms";
+  out.angle_weight = o.initial_angle_weight;
+  out.dihedral_weight = o.initial_dihedral_weight;
+  out.nonbonded_weight = o.initial_nonbonded_weight;
   out.dropout = o.dropout;
   out.pooling = o.pooling_type;
   out.multi_hop = o.use_multi_hop;
@@ -102,11 +110,18 @@ std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& 
 /// Facts of a data set that has been imported and can be trained on.
 bool is_known(const json& facts) { return facts.contains("molecules"); }
 
-model::PocketSizes sizes_of(const EquivariantOptions& options, const json& facts) {
+model::PocketSizes sizes_of(const EquivariantOptions& options, const Request& request,
+                            const json& facts) {
   const json& of = facts.at("molecules");
   model::PocketSizes out;
   out.molecules = std::max<int64_t>(1, facts.at("graphs"));
   out.batch = std::min(options.batch_size, out.molecules);
+  if (options.optimize_batch_size) {
+    const int64_t packs = options.min_steps_per_epoch * options.accumulate_grad_batches;
+    out.batch = std::min(out.batch, out.molecules / std::max<int64_t>(1, packs) + 1);
+  }
+  if (options.loss_fn == "catalogue") out.catalogue = of.at("labelled_ligands");
+  out.threads = request.threads;
   out.atoms = of.at("atoms");
   out.bonds = of.at("bonds");
   out.pairs = of.at("pairs");
@@ -125,13 +140,15 @@ json facts_of(const model::PocketConfig& config, int64_t parameters) {
             {"output", config.output}}}};
 }
 
-memory::Footprint footprint_of(const EquivariantOptions& options, const model::PocketConfig& config,
-                               const model::PocketModel& model, const json& facts) {
-  return model::footprint(config, options, sizes_of(options, facts), *model);
+memory::Footprint footprint_of(const EquivariantOptions& options, const Request& request,
+                               const model::PocketConfig& config, const model::PocketModel& model,
+                               const json& facts) {
+  return model::footprint(config, options, sizes_of(options, request, facts), *model);
 }
 
-/// Vectors of molecules, [ids, W].
-std::vector<float> predictions(const Setup& setup, const std::vector<int64_t>& ids,
+/// Vectors of molecules, [ids, W]; no more molecules at once than a step of training has.
+std::vector<float> predictions(const EquivariantOptions& options, const Setup& setup,
+                               const std::vector<int64_t>& ids,
                                const std::function<void()>& check) {
   constexpr int64_t kMolecules = 8;
   std::vector<float> out;
@@ -143,7 +160,7 @@ std::vector<float> predictions(const Setup& setup, const std::vector<int64_t>& i
         const float* from = rows.const_data_ptr<float>();
         out.insert(out.end(), from, from + rows.numel());
       },
-      kMolecules);
+      std::min(kMolecules, options.batch_size));
   return out;
 }
 
@@ -202,7 +219,7 @@ void report(const EquivariantOptions& options, const Setup& setup, const Request
   for (const auto& [part, ids] :
        {std::pair("val", &setup.data.val), std::pair("test", &setup.data.test)}) {
     if (ids->empty()) continue;
-    const std::vector<float> predicted = predictions(setup, *ids, check);
+    const std::vector<float> predicted = predictions(options, setup, *ids, check);
     const std::vector<int64_t> ranks =
         train::ranks_of(predicted, setup.data.ligands(*ids), catalogue);
     add_lines(setup, part, *ids, predicted, ranks, csv);
@@ -267,14 +284,15 @@ StageInfo Equivariant::info() {
   return out;
 }
 
-json Equivariant::plan(const Options& options, const Request& request) {
+json Equivariant::plan(const Options& given, const Request& request) {
+  const Options options = given.resolved();
   const Input& graphs = request.input("graphs");
   if (!is_known(graphs.facts)) return json::object();
   if (!graphs.path.empty()) {
     const std::unique_ptr<Setup> setup = set_up(options, request);
     const model::PocketModel& model = setup->objective->model();
     const memory::Footprint counted =
-        footprint_of(options, setup->config, model, setup->data.store.facts());
+        footprint_of(options, request, setup->config, model, setup->data.store.facts());
     json out = facts_of(setup->config, model::count_parameters(*model));
     out.update(train::planned_memory(options, "none", counted, request, [&] {
       return train::plan_memory(options, *setup->objective, counted, setup->data.store,
@@ -288,32 +306,33 @@ json Equivariant::plan(const Options& options, const Request& request) {
   const model::PocketConfig config = make_config(options, width, 0);
   const model::PocketModel model(config, molecules.at("ligands"));
   json out = facts_of(config, model::count_parameters(*model));
-  const memory::Footprint counted = footprint_of(options, config, model, graphs.facts);
+  const memory::Footprint counted = footprint_of(options, request, config, model, graphs.facts);
   out.update(train::planned_memory(options, "none", counted, request, [&] {
     return train::plan_memory(options, counted, graphs.facts, request);
   }));
   return out;
 }
 
-json Equivariant::run(const Options& options, const Request& request, Host& host) {
+json Equivariant::run(const Options& given, const Request& request, Host& host) {
+  const Options options = given.resolved();
   const std::unique_ptr<Setup> setup = set_up(options, request);
   const model::PocketModel& model = setup->objective->model();
   host.log("info", std::to_string(setup->data.train.size()) + " molecules to train on, " +
                        std::to_string(setup->data.val.size()) + " to validate, " +
                        std::to_string(setup->data.test.size()) + " to test; " +
                        std::to_string(setup->data.store.ligands().size()) + " ligands");
-  if (setup->config.norm && setup->config.published_norm) {
+  if ((setup->config.norm || setup->config.v3) && setup->config.published_norm) {
     host.log("warning",
              "norm=published: what this model says of a molecule depends on how it is turned; "
              "norm=equivariant does not");
   }
   train::Fit task;
-  task.footprint = footprint_of(options, setup->config, model, setup->data.store.facts());
+  task.footprint = footprint_of(options, request, setup->config, model, setup->data.store.facts());
   task.identity = train::result_options(options);
   task.size = "pocket";
   task.headline = "mrr";
   task.judge = [&](const std::vector<int64_t>& ids, const std::function<void()>& check) {
-    const std::vector<float> predicted = predictions(*setup, ids, check);
+    const std::vector<float> predicted = predictions(options, *setup, ids, check);
     const train::Catalogue catalogue = setup->catalogue();
     const json all = train::retrieval_metrics(
         train::ranks_of(predicted, setup->data.ligands(ids), catalogue), catalogue.ligands());

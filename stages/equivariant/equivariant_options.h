@@ -29,6 +29,14 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
   double dropout = 0.1;
   bool use_atom_kinds = false;
   bool use_plain_numbers = false;
+  bool use_v3_model = false;
+  bool use_enhanced_invariants = false;
+  bool use_improved_layers = false;
+  int64_t num_attention_heads = 4;
+  std::string norm_type = "layer";
+  double initial_angle_weight = 0.5;
+  double initial_dihedral_weight = 0.5;
+  double initial_nonbonded_weight = 0.5;
   bool use_physics_loss = false;
   bool baselines = true;
 
@@ -46,7 +54,7 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
 
   static auto table() {
     using O = EquivariantOptions;
-    return std::tuple_cat(
+    auto rows = std::tuple_cat(
         std::tuple{
             field("hidden_irreps", &O::hidden_irreps,
                   "Scalars (0e), vectors (1o) and tensors (2e) of an atom's state, any numbers of "
@@ -86,7 +94,38 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
             field(
                 "use_plain_numbers", &O::use_plain_numbers,
                 "Give the encoder a molecule's atoms counted by kind and its distances counted by "
-                "pairs of elements beside what it learns."),
+                "pairs of elements beside what it learns.")
+                .later(),
+            field("use_v3_model", &O::use_v3_model,
+                  "The third published version: blocks add normalised messages to normalised "
+                  "states, and learned queries pool atoms.")
+                .later(),
+            field("use_enhanced_invariants", &O::use_enhanced_invariants,
+                  "Read cosines between an atom's vectors, and between its tensors, too.")
+                .later(),
+            field("use_improved_layers", &O::use_improved_layers,
+                  "Messages of terms know their angle; an atom keeps what it was beside its gate.")
+                .later(),
+            field("num_attention_heads", &O::num_attention_heads,
+                  "use_v3_model: learned queries; they divide 128.")
+                .range(1, 128)
+                .later(),
+            field("norm_type", &O::norm_type,
+                  "Norms divide scalars by their deviation, or by the root of their mean square.")
+                .choices({"layer", "rms"})
+                .later(),
+            field("initial_angle_weight", &O::initial_angle_weight,
+                  "use_v3_model: of messages over angles; not learned.")
+                .range(0, 1e3)
+                .later(),
+            field("initial_dihedral_weight", &O::initial_dihedral_weight,
+                  "use_v3_model: of messages over dihedrals; not learned.")
+                .range(0, 1e3)
+                .later(),
+            field("initial_nonbonded_weight", &O::initial_nonbonded_weight,
+                  "use_v3_model: of messages over pairs; not learned.")
+                .range(0, 1e3)
+                .later(),
             field("loss_fn", &O::loss_fn,
                   "mse, cosine or both; infonce: cross entropy among a batch; catalogue: cross "
                   "entropy among the training molecules' ligands.")
@@ -104,6 +143,26 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
                 "by the nearest training molecule in plain numbers, and by a small network on "
                 "these numbers.")},
         train::TrainOptions::table());
+    std::apply([](auto&... row) { (add_published_words(row), ...); }, rows);
+    return rows;
+  }
+
+  /// The published word for the schedule, which may be none.
+  template <class Row>
+  static void add_published_words(Row& row) {
+    if (row.name != "scheduler_type") return;
+    row.aliases.emplace_back("scheduler");
+    row.choices_.emplace_back("none");
+    row.help += " none: as use_scheduler=false.";
+  }
+
+  /// With the schedule that training knows.
+  EquivariantOptions resolved() const {
+    EquivariantOptions out = *this;
+    if (scheduler_type != "none") return out;
+    out.use_scheduler = false;
+    out.scheduler_type = EquivariantOptions().scheduler_type;
+    return out;
   }
 
   std::vector<Diagnostic> validate() const {
@@ -112,6 +171,13 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
       model::Irreps::parse(hidden_irreps);
     } catch (const Error& error) {
       problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+    if (model::PocketConfig().pooling_hidden % num_attention_heads != 0) {
+      problems.push_back({"",
+                          "num_attention_heads: " + std::to_string(num_attention_heads) +
+                              " does not divide " +
+                              std::to_string(model::PocketConfig().pooling_hidden),
+                          "4 is published"});
     }
     if (!use_gate) {
       problems.push_back(

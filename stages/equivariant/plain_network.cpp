@@ -23,10 +23,10 @@ constexpr double kRate = 2e-3, kDecay = 1e-2, kDropout = 0.3;
 at::Tensor scaled_rows(const model::PlainNumbers& numbers, int64_t trained) {
   constexpr double kLeast = 1e-8, kFurthest = 6;
   const auto rows = std::ssize(numbers.rows) / numbers.width;
-  const at::Tensor all = at::from_blob(const_cast<float*>(numbers.rows.data()),
-                                       {rows, numbers.width}, at::kFloat)
-                             .to(at::kDouble)
-                             .log1p();
+  const at::Tensor all =
+      at::from_blob(const_cast<float*>(numbers.rows.data()), {rows, numbers.width}, at::kFloat)
+          .to(at::kDouble)
+          .log1p();
   const at::Tensor known = all.narrow(0, 0, trained);
   const at::Tensor deviation = known.std(0, /*unbiased=*/false);
   return ((all - known.mean(0)) /
@@ -52,8 +52,8 @@ class Perceptron {
   at::Tensor forward(const at::Tensor& rows, bool is_training) {
     at::Tensor hidden = at::silu(at::linear(rows, weights_[0], weights_[1]));
     if (is_training) {
-      hidden = hidden * at::empty_like(hidden).bernoulli_(1 - kDropout, generator_) /
-               (1 - kDropout);
+      hidden =
+          hidden * at::empty_like(hidden).bernoulli_(1 - kDropout, generator_) / (1 - kDropout);
     }
     const at::Tensor out = at::linear(hidden, weights_[2], weights_[3]);
     return at::layer_norm(out, {out.size(1)});
@@ -115,9 +115,9 @@ std::vector<int64_t> ranks_by_plain_network(const PocketData& data, const std::v
   const at::NoGradGuard no_grad;
   const at::Tensor predicted =
       net.forward(rows.narrow(0, trained, std::ssize(ids)), false).contiguous();
-  return train::ranks_of({predicted.const_data_ptr<float>(),
-                          static_cast<std::size_t>(predicted.numel())},
-                         data.ligands(ids), catalogue);
+  return train::ranks_of(
+      {predicted.const_data_ptr<float>(), static_cast<std::size_t>(predicted.numel())},
+      data.ligands(ids), catalogue);
 }
 
 }  // namespace kdgat::equivariant

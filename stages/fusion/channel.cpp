@@ -48,8 +48,7 @@ std::vector<detector::Stretch> stretches_of(const train::Data& data,
     detector::Stretch& stretch = by_log[log];
     stretch.scores.push_back(raw[i]);
     const double seconds = logs[static_cast<std::size_t>(log)].seconds(begin, end);
-    stretch.seconds +=
-        seconds > 0 ? seconds : static_cast<double>(window) / detector::kAssumedRate;
+    stretch.seconds += seconds > 0 ? seconds : static_cast<double>(window) / detector::kAssumedRate;
   }
   std::vector<detector::Stretch> out;
   for (auto& [log, stretch] : by_log) out.push_back(std::move(stretch));

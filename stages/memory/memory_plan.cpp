@@ -49,6 +49,22 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
           static_cast<int64_t>(std::ceil(n * edges_a_node))};
 }
 
+/// The largest of so many packs of graphs drawn by chance, within the bounds of a pack.
+Size largest_pack(const MemoryPlan& plan, const GraphSizes& graphs) {
+  const auto packs = static_cast<double>(std::max<int64_t>(2, plan.packs));
+  const double times = std::sqrt(2 * std::log(packs) * static_cast<double>(plan.expected.graphs));
+  const auto grown = [&](int64_t expected, double deviation, int64_t of_one, int64_t bound) {
+    const int64_t most = bound > 0 ? bound : plan.expected.graphs * of_one;
+    const auto larger =
+        static_cast<int64_t>(std::ceil(static_cast<double>(expected) + times * deviation));
+    return std::max(expected, std::min(larger, most));
+  };
+  return {
+      plan.expected.graphs,
+      grown(plan.expected.nodes, graphs.node_deviation, graphs.largest.nodes, plan.batch.nodes),
+      grown(plan.expected.edges, graphs.edge_deviation, graphs.largest.edges, plan.batch.edges)};
+}
+
 /// Of what a graph is counted to need so much may be missing: below that a run may end out of memory.
 double unsure_of(const Footprint& footprint, const Size& one) {
   return kDrift + std::max(kTrusted, footprint.margin) * footprint.largest(one).cost.of(one);
@@ -104,6 +120,12 @@ const Phase& Footprint::largest(const Size& size) const {
   });
 }
 
+Footprint Footprint::at(const Size& size) const {
+  Footprint out = *this;
+  if (recount) out.phases = recount(size);
+  return out;
+}
+
 int64_t Footprint::peak(const Size& size) const {
   return held() + static_cast<int64_t>(largest(size).cost.of(size));
 }
@@ -151,7 +173,9 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.steps = (plan.packs + options.accumulate - 1) / std::max<int64_t>(1, options.accumulate);
   plan.expected = {each, static_cast<int64_t>(std::ceil(static_cast<double>(each) * mean_nodes)),
                    static_cast<int64_t>(std::ceil(static_cast<double>(each) * mean_edges))};
-  plan.predicted = footprint.peak(plan.expected);
+  plan.footprint = footprint.at(plan.expected);
+  plan.largest = footprint.is_uneven ? largest_pack(plan, graphs) : plan.expected;
+  plan.predicted = footprint.at(plan.largest).peak(plan.largest);
   return plan;
 }
 
@@ -218,6 +242,7 @@ nlohmann::json MemoryPlan::json() const {
           {"available", available},
           {"bounds", size(batch)},
           {"batch", size(expected)},
+          {"largest", size(largest)},
           {"binds", binds},
           {"packs", packs},
           {"min_packs", min_packs},

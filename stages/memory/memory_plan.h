@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -74,7 +75,14 @@ struct Footprint {
   /// What is one piece where there are no graphs that a batch could hold fewer of: "training on 9
   /// windows"; else empty.
   std::string whole{};
+  /// The phases of a step of this size, where `phases` are not those of every size: work that is
+  /// divided into so many parts by its size. Null: they are.
+  std::function<std::vector<Phase>(const Size&)> recount{};
+  /// Graphs are few in a batch and differ in size: the largest of an epoch's batches is planned for.
+  bool is_uneven = false;
 
+  /// With the phases of a step of this size.
+  Footprint at(const Size& size) const;
   int64_t held() const {
     return parameters + embeddings + gradients + optimizer + weights_kept + teacher;
   }
@@ -95,6 +103,7 @@ struct GraphSizes {
   Size sum;
   Size largest;  ///< of one graph: largest nodes and largest edges, graphs = 1
   int64_t largest_id = -1;
+  double node_deviation = 0, edge_deviation = 0;  ///< of one graph's nodes and edges
 };
 
 /// What the memory of a device allows.
@@ -126,6 +135,7 @@ struct MemoryPlan {
   Size batch;             ///< bounds of a pack: graphs, nodes, edges; 0 = no bound
   int64_t min_packs = 0;
   Size expected;          ///< a pack of average graphs filled to the bounds
+  Size largest;           ///< of uneven graphs the largest pack of an epoch, as chance has it
   std::string binds;      ///< "memory", "batch_size", "min_steps_per_epoch" or "data"
   int64_t packs = 0;      ///< expected a epoch
   int64_t steps = 0;      ///< packs / accumulate, rounded up

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "memory/meter.h"
 #include "train/precision.h"
@@ -73,7 +74,16 @@ Cost fit(const std::vector<Sample>& samples) {
 }
 
 double predicted(const memory::Footprint& footprint, const Sample& sample) {
-  return footprint.largest(sample.size).cost.of(sample.size);
+  return footprint.at(sample.size).largest(sample.size).cost.of(sample.size);
+}
+
+/// `phases` larger by these.
+std::vector<memory::Phase> grown(std::vector<memory::Phase> phases, double fixed, double node) {
+  for (memory::Phase& phase : phases) {
+    phase.cost.fixed += fixed;
+    phase.cost.node += node;
+  }
+  return phases;
 }
 
 /// What the counted phases miss, as bytes and bytes a node for all of them, by least squares with
@@ -97,10 +107,13 @@ void correct(memory::Footprint& footprint, const std::vector<Sample>& samples) {
   // No batch gets smaller by growing: then the packs that were run were too alike to tell.
   const bool is_told = std::all_of(footprint.phases.begin(), footprint.phases.end(),
                                    [&](const memory::Phase& p) { return p.cost.node + node >= 0; });
-  for (memory::Phase& phase : footprint.phases) {
-    phase.cost.fixed += is_told ? (wd * nn - nd * wn) / determinant : wd / ww;
-    if (is_told) phase.cost.node += node;
-  }
+  const double fixed = is_told ? (wd * nn - nd * wn) / determinant : wd / ww;
+  const double more = is_told ? node : 0;
+  footprint.phases = grown(std::move(footprint.phases), fixed, more);
+  if (!footprint.recount) return;
+  footprint.recount = [counted = std::move(footprint.recount), fixed, more](const Size& size) {
+    return grown(counted(size), fixed, more);
+  };
 }
 
 double worst_error(const memory::Footprint& footprint, const std::vector<Sample>& samples) {
@@ -156,12 +169,22 @@ memory::GraphSizes sizes_of(const graph::GraphSet& store, const std::vector<int6
   memory::GraphSizes out;
   out.sum = size_of(store, ids);
   out.largest.graphs = 1;
+  double nodes = 0, edges = 0;  // squares
   for (const int64_t id : ids) {
     const Size one = store.size_of(id);
     if (one.nodes > out.largest.nodes) out.largest_id = id;
     out.largest.nodes = std::max(out.largest.nodes, one.nodes);
     out.largest.edges = std::max(out.largest.edges, one.edges);
+    nodes += std::pow(static_cast<double>(one.nodes), 2);
+    edges += std::pow(static_cast<double>(one.edges), 2);
   }
+  const auto count = static_cast<double>(std::max<std::size_t>(1, ids.size()));
+  const auto deviation = [count](double squares, int64_t sum) {
+    return std::sqrt(
+        std::max(0.0, squares / count - std::pow(static_cast<double>(sum) / count, 2)));
+  };
+  out.node_deviation = deviation(nodes, out.sum.nodes);
+  out.edge_deviation = deviation(edges, out.sum.edges);
   return out;
 }
 
@@ -240,7 +263,8 @@ memory::Footprint measure(Objective& objective, const std::string& precision, ui
     memory::Footprint measured = counted;
     for (const Sample& s : samples) {
       const auto seen = static_cast<int64_t>(s.peak) + counted.held();
-      measured.checks.push_back({s.size, counted.phases.empty() ? 0 : counted.peak(s.size), seen});
+      measured.checks.push_back(
+          {s.size, counted.phases.empty() ? 0 : counted.at(s.size).peak(s.size), seen});
     }
     if (measured.phases.empty()) {
       measured.phases = {{"step", fit(samples)}};

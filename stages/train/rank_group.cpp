@@ -92,19 +92,19 @@ class RankGroup::Wire {
     }
   }
 
-  void sum(at::Tensor tensor) {
+  void sum(const at::Tensor& tensor) {
     exchange(tensor, [](c10d::Backend& backend, std::vector<at::Tensor>& one) {
       return backend.allreduce(one);
     });
   }
-  void largest(at::Tensor tensor) {
+  void largest(const at::Tensor& tensor) {
     exchange(tensor, [](c10d::Backend& backend, std::vector<at::Tensor>& one) {
       c10d::AllreduceOptions options;
       options.reduceOp = c10d::ReduceOp::MAX;
       return backend.allreduce(one, options);
     });
   }
-  void from_first(at::Tensor tensor) {
+  void from_first(const at::Tensor& tensor) {
     exchange(tensor, [](c10d::Backend& backend, std::vector<at::Tensor>& one) {
       return backend.broadcast(one);
     });

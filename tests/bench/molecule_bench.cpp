@@ -6,22 +6,30 @@
 //       RNA, its EDGES / 2 shortest pairs, 1.1 bonds, 1.7 angles and 3.3 dihedrals an atom. It is
 //       drawn as the peer draws it, number for number. Seconds of each step by the wall and of the
 //       processor, and peaks of tensor bytes and of resident memory over what stood before the first
+//   kdgat_molecule_bench hygiene ATOMS EDGES LAYERS STEPS THREADS FORM RELEASE LIMIT
+//       training steps of the embedding and the messages over bonds and pairs alone, on the same
+//       pocket. FORM kept: weights of each edge, kept for backward, as published; factored: none.
+//       Memory that no tensor uses is given back after every RELEASE-th step, 0 = never; tensors
+//       stay below LIMIT MB, 0 = no limit. What the allocator counted, and where it had no more
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <torch/nn/modules/linear.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bench.h"
+#include "memory/arena.h"
 #include "memory/meter.h"
 #include "model/molecules/pocket_encoder.h"
 #include "train/optimizer.h"
@@ -162,16 +170,116 @@ json train(int64_t atoms, int64_t edges, int64_t layers, int64_t steps) {
           {"peak_resident_mb", (peak_resident_bytes() - resident) * 1e-6}};
 }
 
+/// Messages over bonds and pairs with the modules of an encoder, in either form.
+class Messages {
+ public:
+  Messages(const model::PocketConfig& config, const model::MoleculeBatch& batch, bool is_kept)
+      : batch_(batch), irreps_(config.hidden), is_kept_(is_kept), encoder_(config) {}
+
+  torch::nn::Module& module() { return *encoder_; }
+
+  at::Tensor loss() {
+    at::Tensor h = encoder_->input_embedding->forward(batch_.x, batch_.kind);
+    for (std::size_t layer = 0; layer < encoder_->bonded_mp_layers->size(); ++layer) {
+      const auto of = [layer](const torch::nn::ModuleList& list) {
+        return list->ptr<model::MessagePassingImpl>(layer);
+      };
+      const auto bonded = of(encoder_->bonded_mp_layers);
+      const at::Tensor own = bonded->self_connection->forward(h);
+      h = h + model::gate(own + message(*bonded, *batch_.bonds, batch_.bonds, h), irreps_) +
+          model::gate(message(*of(encoder_->nonbonded_mp_layers), *batch_.pairs, batch_.pairs, h),
+                      irreps_);
+    }
+    return h.square().mean();
+  }
+
+ private:
+  at::Tensor message(model::MessagePassingImpl& layer, const model::ProductEdges& edges,
+                     const std::shared_ptr<const model::ProductEdges>& over, const at::Tensor& h) {
+    const at::Tensor state = layer.linear_in->forward(h);
+    const auto linear = [&layer](std::size_t i) {
+      return layer.radial_mlp->ptr<torch::nn::LinearImpl>(i);
+    };
+    const model::RadialWeights weights = {linear(0)->weight, linear(0)->bias,   linear(2)->weight,
+                                          linear(2)->bias,   linear(4)->weight, linear(4)->bias};
+    if (!is_kept_) return model::tensor_product(state, weights, over, irreps_);
+    const auto places = [](const std::vector<int32_t>& ends) {
+      return at::from_blob(const_cast<int32_t*>(ends.data()), {std::ssize(ends)}, at::kInt)
+          .to(at::kLong);
+    };
+    return model::plain_tensor_product(state, weights, places(edges.edges.source),
+                                       places(edges.edges.target), edges.harmonics, edges.radial,
+                                       irreps_);
+  }
+
+  const model::MoleculeBatch& batch_;
+  model::Irreps irreps_;
+  bool is_kept_;
+  model::PocketEncoder encoder_;
+};
+
+json hygiene(int64_t atoms, int64_t edges, int64_t layers, int64_t steps, const std::string& form,
+             int64_t release, int64_t limit_mb) {
+  if (form != "kept" && form != "factored") throw std::runtime_error("no form " + form);
+  model::PocketConfig config;
+  config.layers = layers;
+  const model::MoleculeBatch batch = synthetic(atoms, edges, config);
+  torch::manual_seed(0);
+  Messages messages(config, batch, form == "kept");
+  kdgat::train::Optimizer optimizer(kdgat::train::parameters_of(messages.module()),
+                                    /*decoupled=*/true, 1e-6);
+  kdgat::memory::MemoryMeter& meter = kdgat::memory::meter(at::kCPU);
+  meter.trim();
+  meter.set_limit(limit_mb * 1000000);
+  meter.reset_peaks();
+  const kdgat::memory::Counters before = meter.counters();
+  int64_t given_back = 0;
+  json out = {{"steps", 0}};
+  double warm = 0, after = 0;
+  try {
+    for (int64_t step = 1; step <= steps; ++step) {
+      optimizer.zero_grad();
+      messages.loss().backward();
+      optimizer.step(2e-4);
+      out["steps"] = step;
+      warm = after = static_cast<double>(meter.counters().reserved);
+      if (release == 0 || step % release != 0) continue;
+      given_back += meter.trim();
+      after = static_cast<double>(meter.counters().reserved);
+    }
+  } catch (const std::exception& error) {
+    if (!kdgat::memory::is_out_of_memory(error)) throw;
+    const kdgat::memory::Failure failure = kdgat::memory::Arena::instance().last_failure();
+    out["asked_mb"] = static_cast<double>(failure.bytes) * 1e-6;
+    out["held_mb"] = static_cast<double>(failure.allocated) * 1e-6;
+  }
+  const kdgat::memory::Counters counters = meter.counters();
+  out.update(
+      {{"edges", batch.pairs->edges.edges()},
+       {"peak_tensor_mb", static_cast<double>(counters.peak_allocated - before.allocated) * 1e-6},
+       {"peak_reserved_mb", static_cast<double>(counters.peak_reserved) * 1e-6},
+       {"between_steps_mb", warm * 1e-6},
+       {"after_release_mb", after * 1e-6},
+       {"given_back_mb", static_cast<double>(given_back) * 1e-6}});
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto number = [&](std::size_t i) { return std::stoll(words.at(i)); };
-  return kdgat::bench::run("usage: kdgat_molecule_bench step ATOMS EDGES LAYERS STEPS THREADS\n",
-                           [&] {
-                             if (words.size() != 6 || words[0] != "step") return false;
-                             at::set_num_threads(static_cast<int>(number(5)));
-                             std::cout << train(number(1), number(2), number(3), number(4)) << "\n";
-                             return true;
-                           });
+  return kdgat::bench::run(
+      "usage: kdgat_molecule_bench step ATOMS EDGES LAYERS STEPS THREADS\n"
+      "       kdgat_molecule_bench hygiene ATOMS EDGES LAYERS STEPS THREADS FORM RELEASE LIMIT\n",
+      [&] {
+        const bool is_step = words.size() == 6 && words[0] == "step";
+        if (!is_step && (words.size() != 9 || words[0] != "hygiene")) return false;
+        at::set_num_threads(static_cast<int>(number(5)));
+        std::cout << (is_step ? train(number(1), number(2), number(3), number(4))
+                              : hygiene(number(1), number(2), number(3), number(4), words[6],
+                                        number(7), number(8)))
+                  << "\n";
+        return true;
+      });
 }

@@ -114,7 +114,8 @@ TEST_CASE("a fusion with a detector explains, alarms and refuses as a detector d
           "[score][fusion][cli]") {
   const JoinedRun& t = joined_run();
   const std::string by = " --run '" + (t.run / "fusion").string() + "' ";
-  const CommandResult told = t.kdgat("score " + std::string(kNew) + by + "--fail-on attack -o o.csv");
+  const CommandResult told =
+      t.kdgat("score " + std::string(kNew) + by + "--fail-on attack -o o.csv");
   CHECK(told.exit_code == 10);
   CHECK_THAT(told.err, Catch::Contains("a vehicle never seen") && Catch::Contains(" alarm"));
   const CommandResult share = t.kdgat("score " + std::string(kNew) + by + "--false-alarms 0.01");
@@ -123,7 +124,8 @@ TEST_CASE("a fusion with a detector explains, alarms and refuses as a detector d
 
   fs::copy(t.run / "fusion", t.scratch / "damaged");
   std::ofstream(t.scratch / "damaged" / "channel_detector.json", std::ios::app) << " ";
-  const CommandResult damaged = t.kdgat("score " + std::string(kNew) + " --run damaged/model.safetensors");
+  const CommandResult damaged =
+      t.kdgat("score " + std::string(kNew) + " --run damaged/model.safetensors");
   CHECK(damaged.exit_code == 3);
   CHECK_THAT(damaged.err, Catch::Contains("channel_detector.json: not the file that the fusion"));
   // Too short for a window: as a detector says it.
@@ -134,14 +136,14 @@ TEST_CASE("a fusion with a detector explains, alarms and refuses as a detector d
 
 TEST_CASE("evaluate has a fusion with its detector in its tables", "[fusion][cli]") {
   const JoinedRun& t = joined_run();
-  const auto metrics =
-      nlohmann::json::parse(read_text(t.run / "evaluate" / "metrics.json"));
+  const auto metrics = nlohmann::json::parse(read_text(t.run / "evaluate" / "metrics.json"));
   for (const auto& [part, methods] : metrics.at("baselines").at("parts").items()) {
     INFO(part);
     CHECK(methods.contains("fusion"));
     CHECK(methods.contains("fusion with its detector"));
     CHECK(methods.contains("detector"));
   }
-  const std::string report = must_kdgat("report '" + t.run.string() + "' -o -", t.scratch.path()).out;
+  const std::string report =
+      must_kdgat("report '" + t.run.string() + "' -o -", t.scratch.path()).out;
   CHECK_THAT(report, Catch::Contains("fusion with its detector"));
 }

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "data/import_options.h"
+#include "data/labelled_files.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
 
-struct MoleculeOptions : LabelOptions {
-  std::string labels;
+struct MoleculeOptions : LabelledFiles {
   std::string embeddings;
   std::string split_column;
   std::string group_column;
@@ -19,13 +19,11 @@ struct MoleculeOptions : LabelOptions {
   double pocket_cutoff = 5;
   double distance_cutoff = 4;
   std::string other_residues = "leave_out";
-  int64_t largest_member_mb = 1024;
 
   static auto table() {
     using O = MoleculeOptions;
     return std::tuple{
-        field("labels", &O::labels,
-              "CSV of labels, by file or graph; found by itself as labels.csv."),
+        labels_row(),
         label_row(),
         field("embeddings", &O::embeddings,
               "Molecules: safetensors file with a vector for each ligand, by its name or as "
@@ -52,10 +50,7 @@ struct MoleculeOptions : LabelOptions {
             "Molecules: residues that are no RNA are left out, or kept without charges and bonded "
             "by distance.")
             .choices({"leave_out", "bond"}),
-        field("largest_member_mb", &O::largest_member_mb,
-              "Archives: a file inside that is larger, in MiB, is refused.")
-            .range(1, 1 << 20)
-            .runtime()};
+        largest_member_row()};
   }
 };
 

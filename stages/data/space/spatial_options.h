@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "data/import_options.h"
+#include "data/labelled_files.h"
 #include "kdgat/options.h"
 
 namespace kdgat::graph {
 
-struct SpatialOptions : LabelOptions {
-  std::string labels;
+struct SpatialOptions : LabelledFiles {
   std::string target_column;
   std::vector<std::string> repair;
   std::string normalise = "none";
@@ -22,13 +22,11 @@ struct SpatialOptions : LabelOptions {
   int64_t subtree_seed = 1;
   int64_t neighbours = 8;
   bool standardise = true;
-  int64_t largest_member_mb = 1024;
 
   static auto table() {
     using O = SpatialOptions;
     return std::tuple{
-        field("labels", &O::labels,
-              "Graphs in space: CSV of labels, by file or graph; found by itself as labels.csv."),
+        labels_row(),
         label_row(),
         field("target_column", &O::target_column, "Its column of numbers to be predicted."),
         field("repair", &O::repair,
@@ -48,10 +46,7 @@ struct SpatialOptions : LabelOptions {
             .range(1, 1024),
         field("standardise", &O::standardise,
               "Points: features with mean 0 and deviation 1 in each graph."),
-        field("largest_member_mb", &O::largest_member_mb,
-              "Archives: a file inside that is larger, in MiB, is refused.")
-            .range(1, 1 << 20)
-            .runtime()};
+        largest_member_row()};
   }
 
   std::vector<Diagnostic> validate() const {

@@ -70,24 +70,32 @@ at::Tensor gate(const at::Tensor& x, const Irreps& irreps) {
       {kSilu * at::silu(x.narrow(1, 0, irreps.mul[0])), vectors.flatten(1), tensors.flatten(1)}, 1);
 }
 
-IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps, bool published)
-    : irreps_(irreps), published_(published) {
+IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps, NormForm form) : irreps_(irreps), form_(form) {
+  const bool is_short = form == NormForm::kPublished;
   weight =
-      register_parameter("weight", torch::ones({published ? irreps.mul[0] : irreps.channels()}));
+      register_parameter("weight", torch::ones({is_short ? irreps.mul[0] : irreps.channels()}));
+  if (form == NormForm::kRms) return;
   bias = register_parameter("bias", torch::zeros({irreps.mul[0]}));
 }
 
 /// [N,channels,components], whose weights begin at `first`.
 at::Tensor IrrepsNormImpl::turning(const at::Tensor& part, int64_t first) const {
-  if (published_) return at::layer_norm(part, {part.size(2)}, {}, {}, kNormEpsilon);
+  if (form_ == NormForm::kPublished)
+    return at::layer_norm(part, {part.size(2)}, {}, {}, kNormEpsilon);
   const at::Tensor size = (part.square().mean({1, 2}, true) + kNormEpsilon).sqrt();
   return part / size * weight.narrow(0, first, part.size(1)).unsqueeze(1);
 }
 
 at::Tensor IrrepsNormImpl::forward(const at::Tensor& x) {
   const int64_t scalars = irreps_.mul[0];
-  std::vector<at::Tensor> parts = {at::layer_norm(
-      x.narrow(1, 0, scalars), {scalars}, weight.narrow(0, 0, scalars), bias, kNormEpsilon)};
+  const at::Tensor straight = x.narrow(1, 0, scalars), of_scalars = weight.narrow(0, 0, scalars);
+  std::vector<at::Tensor> parts;
+  if (form_ == NormForm::kRms) {
+    parts.push_back(straight / (straight.square().mean({1}, true) + kNormEpsilon).sqrt() *
+                    of_scalars);
+  } else {
+    parts.push_back(at::layer_norm(straight, {scalars}, of_scalars, bias, kNormEpsilon));
+  }
   int64_t first = scalars;
   for (std::size_t l = 1; l < 3; ++l) {
     if (irreps_.mul[l] == 0) continue;

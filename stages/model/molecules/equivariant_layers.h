@@ -44,18 +44,20 @@ at::Tensor gate(const at::Tensor& x, const Irreps& irreps);
 
 /// Scalars by their layer norm; each l > 0 divided by the root of its mean square over channels and
 /// components. It turns with its input. The published norm takes the layer norm of each channel's
-/// components, without weights: what it gives depends on how the input is turned.
+/// components, without weights: what it gives depends on how the input is turned. With kRms scalars
+/// are divided by the root of their mean square, too, and have no bias.
+enum class NormForm { kEquivariant, kPublished, kRms };
 class IrrepsNormImpl : public torch::nn::Module {
  public:
-  explicit IrrepsNormImpl(const Irreps& irreps, bool published = false);
+  explicit IrrepsNormImpl(const Irreps& irreps, NormForm form = NormForm::kEquivariant);
   at::Tensor forward(const at::Tensor& x);
 
-  at::Tensor weight, bias;  ///< one a channel, published a scalar; one a scalar
+  at::Tensor weight, bias;  ///< one a channel, published a scalar; one a scalar or none
 
  private:
   at::Tensor turning(const at::Tensor& part, int64_t first) const;
   Irreps irreps_;
-  bool published_;
+  NormForm form_;
 };
 TORCH_MODULE(IrrepsNorm);
 

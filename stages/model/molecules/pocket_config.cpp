@@ -15,6 +15,10 @@ struct SavedConfig {
   double dropout = 0;
   int64_t atom_kinds = 0, plain = 0;
   bool multi_hop = true, nonbonded = true;
+  bool layer_norm = true;  // where `norm` names the form of the norms of v3 alike
+  bool v3 = false, enhanced_invariants = false, improved_layers = false, rms_norm = false;
+  int64_t heads = 4;
+  double angle_weight = 0.5, dihedral_weight = 0.5, nonbonded_weight = 0.5;
 
   template <class Config, class Visit>
   static void entries(Config& c, const Visit& visit) {
@@ -30,10 +34,20 @@ struct SavedConfig {
     visit("dropout", c.dropout);
   }
   static auto later() {
-    return std::tuple{field("atom_kinds", &SavedConfig::atom_kinds, "").range(0, 1e6),
-                      field("plain_numbers", &SavedConfig::plain, "").range(0, 1e6),
-                      field("use_multi_hop", &SavedConfig::multi_hop, ""),
-                      field("use_nonbonded", &SavedConfig::nonbonded, "")};
+    return std::tuple{
+        field("atom_kinds", &SavedConfig::atom_kinds, "").range(0, 1e6),
+        field("plain_numbers", &SavedConfig::plain, "").range(0, 1e6),
+        field("use_multi_hop", &SavedConfig::multi_hop, ""),
+        field("use_nonbonded", &SavedConfig::nonbonded, ""),
+        field("use_v3_model", &SavedConfig::v3, ""),
+        field("use_layer_norm", &SavedConfig::layer_norm, ""),
+        field("use_enhanced_invariants", &SavedConfig::enhanced_invariants, ""),
+        field("use_improved_layers", &SavedConfig::improved_layers, ""),
+        field("rms_norm", &SavedConfig::rms_norm, ""),
+        field("num_attention_heads", &SavedConfig::heads, "").range(1, 1024),
+        field("initial_angle_weight", &SavedConfig::angle_weight, "").range(0, 1e3),
+        field("initial_dihedral_weight", &SavedConfig::dihedral_weight, "").range(0, 1e3),
+        field("initial_nonbonded_weight", &SavedConfig::nonbonded_weight, "").range(0, 1e3)};
   }
 };
 
@@ -43,7 +57,8 @@ void to_json(nlohmann::json& out, const PocketConfig& config) {
   SavedConfig saved;
   saved.hidden_irreps = config.hidden.text();
   saved.pooling = config.pooling;
-  saved.norm = !config.norm ? kNone : config.published_norm ? kPublished : kEquivariant;
+  const bool has_norm = config.norm || config.v3;
+  saved.norm = !has_norm ? kNone : config.published_norm ? kPublished : kEquivariant;
   saved.layers = config.layers;
   saved.output = config.output;
   saved.radial_basis = config.radial_basis;
@@ -55,6 +70,15 @@ void to_json(nlohmann::json& out, const PocketConfig& config) {
   saved.plain = config.plain;
   saved.multi_hop = config.multi_hop;
   saved.nonbonded = config.nonbonded;
+  saved.v3 = config.v3;
+  saved.layer_norm = config.norm;
+  saved.enhanced_invariants = config.enhanced_invariants;
+  saved.improved_layers = config.improved_layers;
+  saved.rms_norm = config.rms_norm;
+  saved.heads = config.heads;
+  saved.angle_weight = config.angle_weight;
+  saved.dihedral_weight = config.dihedral_weight;
+  saved.nonbonded_weight = config.nonbonded_weight;
   out = dump_config(saved);
 }
 
@@ -90,6 +114,19 @@ void from_json(const nlohmann::json& in, PocketConfig& config) {
   config.plain = saved.plain;
   config.multi_hop = saved.multi_hop;
   config.nonbonded = saved.nonbonded;
+  config.v3 = saved.v3;
+  if (saved.v3) config.norm = saved.layer_norm;
+  config.enhanced_invariants = saved.enhanced_invariants;
+  config.improved_layers = saved.improved_layers;
+  config.rms_norm = saved.rms_norm;
+  config.heads = saved.heads;
+  config.angle_weight = saved.angle_weight;
+  config.dihedral_weight = saved.dihedral_weight;
+  config.nonbonded_weight = saved.nonbonded_weight;
+  if (config.pooling_hidden % config.heads != 0) {
+    refuse("num_attention_heads " + std::to_string(config.heads) + " does not divide " +
+           std::to_string(config.pooling_hidden));
+  }
 }
 
 LeastSize PocketConfig::least_size() const {

@@ -35,6 +35,13 @@ at::Tensor drop(const at::Tensor& rows, double p, uint32_t layer, const BatchTen
 
 }  // namespace
 
+void MoleculeTerms::add_shapes(const at::Tensor& pos) {
+  std::vector<at::Tensor> atoms = {first};
+  atoms.insert(atoms.end(), centres.begin(), centres.end());
+  atoms.push_back(last);
+  attr = at::cat({attr, term_shapes(atoms, pos.to(attr.device())).to(attr.scalar_type())}, 1);
+}
+
 std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const at::Tensor& attr,
                                                   const at::Tensor& pos,
                                                   const PocketConfig& config) {
@@ -76,7 +83,7 @@ std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const
 }
 
 MessagePassingImpl::MessagePassingImpl(const PocketConfig& config, int64_t attributes, bool bonded)
-    : irreps_(config.hidden) {
+    : irreps_(config.hidden), is_improved_(config.improved_layers) {
   linear_in = register_module("linear_in", IrrepsLinear(irreps_, irreps_));
   radial_mlp = register_module("radial_mlp",
                                silu_layers({config.radial_basis + attributes, config.radial_hidden,
@@ -85,7 +92,7 @@ MessagePassingImpl::MessagePassingImpl(const PocketConfig& config, int64_t attri
     self_connection = register_module("self_connection", IrrepsLinear(irreps_, irreps_.gated()));
   }
   if (config.norm) {
-    layer_norm = register_module("layer_norm", IrrepsNorm(irreps_, config.published_norm));
+    layer_norm = register_module("layer_norm", IrrepsNorm(irreps_, config.norm_form()));
   }
 }
 
@@ -104,6 +111,8 @@ at::Tensor MessagePassingImpl::forward(const at::Tensor& x,
   at::Tensor out;
   if (self_connection.is_empty()) {
     out = gate(message, irreps_);
+  } else if (is_improved_) {
+    out = improved_update(x, self_connection->forward(x), message, irreps_);
   } else {
     out = x + gate(self_connection->forward(x) + message, irreps_);
   }
@@ -111,17 +120,23 @@ at::Tensor MessagePassingImpl::forward(const at::Tensor& x,
 }
 
 TermMessagesImpl::TermMessagesImpl(const Irreps& irreps, int64_t attributes,
-                                   const std::string& name)
+                                   const std::string& name, bool norm)
     : irreps_(irreps) {
-  mlp = register_module(
-      name, silu_layers({2 * irreps.mul[0] + attributes, kTermHidden, kTermHidden, irreps.mul[0]}));
+  const int64_t inputs = 2 * irreps.mul[0] + attributes;
+  if (norm) {
+    input_norm =
+        register_module("input_norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({inputs})));
+  }
+  mlp = register_module(name, silu_layers({inputs, kTermHidden, kTermHidden, irreps.mul[0]}));
   output_projection = register_module("output_projection", ScalarsToIrreps(irreps));
 }
 
 at::Tensor TermMessagesImpl::forward(const at::Tensor& x, const MoleculeTerms& terms) {
   const at::Tensor scalars = x.narrow(1, 0, irreps_.mul[0]);
-  const at::Tensor message = mlp->forward(at::cat(
-      {scalars.index_select(0, terms.first), scalars.index_select(0, terms.last), terms.attr}, 1));
+  at::Tensor input = at::cat(
+      {scalars.index_select(0, terms.first), scalars.index_select(0, terms.last), terms.attr}, 1);
+  if (!input_norm.is_empty()) input = input_norm->forward(input);
+  const at::Tensor message = mlp->forward(input);
   at::Tensor sum;
   for (const at::Tensor& centre : terms.centres) {
     const at::Tensor mean = mean_at(message, centre, x.size(0));
@@ -164,9 +179,12 @@ PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(confi
       nonbonded_mp_layers->push_back(MessagePassing(config, graph::kPairFeatures, false));
     }
     if (!config.multi_hop) continue;
-    angle_mp_layers->push_back(TermMessages(config.hidden, graph::kAngleFeatures, "angle_mlp"));
-    dihedral_mp_layers->push_back(
-        TermMessages(config.hidden, graph::kDihedralFeatures, "dihedral_mlp"));
+    const auto terms = [&](int64_t atoms, int64_t features, const char* name) {
+      return TermMessages(config.hidden, config.term_features(atoms, features), name,
+                          config.improved_layers);
+    };
+    angle_mp_layers->push_back(terms(3, graph::kAngleFeatures, "angle_mlp"));
+    dihedral_mp_layers->push_back(terms(4, graph::kDihedralFeatures, "dihedral_mlp"));
   }
   register_module("bonded_mp_layers", bonded_mp_layers);
   if (config.nonbonded) register_module("nonbonded_mp_layers", nonbonded_mp_layers);
@@ -175,17 +193,27 @@ PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(confi
   const auto weight = [this](const char* name) {
     return register_parameter(name, torch::tensor(kTermWeight, torch::kFloat));
   };
-  if (config.multi_hop) angle_weight = weight("angle_weight");
-  if (config.multi_hop) dihedral_weight = weight("dihedral_weight");
-  if (config.nonbonded) nonbonded_weight = weight("nonbonded_weight");
-  const int64_t width = config.pooling_hidden, channels = config.hidden.channels();
+  if (config.multi_hop && !config.v3) angle_weight = weight("angle_weight");
+  if (config.multi_hop && !config.v3) dihedral_weight = weight("dihedral_weight");
+  if (config.nonbonded && !config.v3) nonbonded_weight = weight("nonbonded_weight");
+  for (int64_t layer = 0; config.v3 && layer < config.layers; ++layer) {
+    pre_norms->push_back(IrrepsNorm(config.hidden, config.norm_form()));
+    post_norms->push_back(IrrepsNorm(config.hidden, config.norm_form()));
+  }
+  if (config.v3) register_module("pre_norms", pre_norms);
+  if (config.v3) register_module("post_norms", post_norms);
+  const int64_t width = config.pooling_hidden, channels = config.invariants();
   using torch::nn::Dropout;
   using torch::nn::Linear;
   using torch::nn::SiLU;
-  pooling_mlp = register_module(
-      "pooling_mlp", torch::nn::Sequential(Linear(channels, width), SiLU(), Dropout(config.dropout),
-                                           Linear(width, width), SiLU(), Dropout(config.dropout),
-                                           Linear(width, 1)));
+  if (config.v3 && config.pooling == kPoolings[0]) {
+    query_pooling = register_module("query_pooling", QueryPooling(channels, width, config.heads));
+  } else {
+    pooling_mlp = register_module(
+        "pooling_mlp", torch::nn::Sequential(Linear(channels, width), SiLU(),
+                                             Dropout(config.dropout), Linear(width, width), SiLU(),
+                                             Dropout(config.dropout), Linear(width, 1)));
+  }
   output_projection = register_module(
       "output_projection",
       torch::nn::Sequential(Linear(channels, config.output),
@@ -197,8 +225,43 @@ PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(confi
   }
 }
 
+/// The messages of a block, of normalised states, as what the states grow by.
+at::Tensor PocketEncoderImpl::v3_update(const at::Tensor& h, std::size_t layer,
+                                        const MoleculeBatch& batch) {
+  constexpr double kBondedWeight = 0.4;
+  const bool only_scalars = layer == 0;
+  const at::Tensor g = pre_norms->ptr<IrrepsNormImpl>(layer)->forward(h.to(batch.x.scalar_type()));
+  at::Tensor out = kBondedWeight * bonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(
+                                       g, batch.bonds, only_scalars);
+  if (config_.multi_hop) {
+    out = out +
+          config_.angle_weight *
+              angle_mp_layers->ptr<TermMessagesImpl>(layer)->forward(g, batch.angles) +
+          config_.dihedral_weight *
+              dihedral_mp_layers->ptr<TermMessagesImpl>(layer)->forward(g, batch.dihedrals);
+  }
+  if (config_.nonbonded) {
+    out = out +
+          config_.nonbonded_weight * nonbonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(
+                                         g, batch.pairs, only_scalars);
+  }
+  return post_norms->ptr<IrrepsNormImpl>(layer)->forward(out);
+}
+
 at::Tensor PocketEncoderImpl::block(const at::Tensor& h, std::size_t layer,
                                     const MoleculeBatch& batch) {
+  at::Tensor out = config_.v3 ? h + v3_update(h, layer, batch) : v2_block(h, layer, batch);
+  if (config_.dropout > 0 && is_training()) {
+    const int64_t scalars = config_.hidden.mul[0];
+    const at::Tensor dropped =
+        drop(out.narrow(1, 0, scalars), config_.dropout, static_cast<uint32_t>(layer), batch.keys);
+    out = at::cat({dropped, out.narrow(1, scalars, out.size(1) - scalars)}, 1);
+  }
+  return out;
+}
+
+at::Tensor PocketEncoderImpl::v2_block(const at::Tensor& h, std::size_t layer,
+                                       const MoleculeBatch& batch) {
   const bool only_scalars = layer == 0;
   at::Tensor out =
       bonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(h, batch.bonds, only_scalars);
@@ -213,12 +276,6 @@ at::Tensor PocketEncoderImpl::block(const at::Tensor& h, std::size_t layer,
     out = out + nonbonded_weight * nonbonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(
                                        h, batch.pairs, only_scalars);
   }
-  if (config_.dropout > 0 && is_training()) {
-    const int64_t scalars = config_.hidden.mul[0];
-    const at::Tensor dropped =
-        drop(out.narrow(1, 0, scalars), config_.dropout, static_cast<uint32_t>(layer), batch.keys);
-    out = at::cat({dropped, out.narrow(1, scalars, out.size(1) - scalars)}, 1);
-  }
   return out;
 }
 
@@ -227,8 +284,8 @@ std::vector<at::Tensor> PocketEncoderImpl::block_parameters(std::size_t layer) c
   for (const at::Tensor& weight : {angle_weight, dihedral_weight, nonbonded_weight}) {
     if (weight.defined()) out.push_back(weight);
   }
-  for (const torch::nn::ModuleList& list :
-       {bonded_mp_layers, nonbonded_mp_layers, angle_mp_layers, dihedral_mp_layers}) {
+  for (const torch::nn::ModuleList& list : {bonded_mp_layers, nonbonded_mp_layers, angle_mp_layers,
+                                            dihedral_mp_layers, pre_norms, post_norms}) {
     if (layer >= list->size()) continue;
     const std::vector<at::Tensor> own = (*list)[layer]->parameters();
     out.insert(out.end(), own.begin(), own.end());
@@ -276,6 +333,9 @@ at::Tensor PocketEncoderImpl::pool(const at::Tensor& of_atoms, const MoleculeBat
     return at::zeros(shape, of_atoms.options())
         .scatter_reduce(0, index, of_atoms, "amax", /*include_self=*/false);
   }
+  if (!query_pooling.is_empty()) {
+    return query_pooling->forward(of_atoms, batch.molecule, batch.molecules);
+  }
   const at::Tensor logit = logits(of_atoms, batch);
   const at::Tensor top =
       at::full({batch.molecules}, -std::numeric_limits<double>::infinity(), logit.options())
@@ -304,7 +364,12 @@ at::Tensor PocketEncoderImpl::of_plain(const MoleculeBatch& batch) {
 }
 
 at::Tensor PocketEncoderImpl::forward(const MoleculeBatch& batch) {
-  const at::Tensor pooled = pool(invariants(states(batch), config_.hidden), batch);
+  const at::Tensor h = states(batch);
+  at::Tensor of_atoms = invariants(h, config_.hidden);
+  if (config_.enhanced_invariants) {
+    of_atoms = at::cat({of_atoms, channel_cosines(h, config_.hidden)}, 1);
+  }
+  const at::Tensor pooled = pool(of_atoms, batch);
   if (config_.plain == 0) return output_projection->forward(pooled);
   const at::Tensor rows = output_projection->ptr<torch::nn::LinearImpl>(0)->forward(pooled);
   return output_projection->ptr<torch::nn::LayerNormImpl>(1)->forward(rows + of_plain(batch));

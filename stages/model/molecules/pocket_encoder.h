@@ -7,6 +7,7 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/normalization.h>
 #include <torch/nn/pimpl.h>
 
 #include <array>
@@ -18,6 +19,7 @@
 #include "model/kernels/batch_tensors.h"
 #include "model/layers/least_size.h"
 #include "model/molecules/equivariant_layers.h"
+#include "model/molecules/pocket_v3.h"
 #include "model/molecules/tensor_product.h"
 
 namespace kdgat::model {
@@ -40,7 +42,7 @@ struct PocketConfig {
   int64_t pooling_hidden = 128;
   double r_max = 6;  ///< A, of the radial basis
   bool norm = false;
-  bool published_norm = false;  ///< with `norm`: the one that does not turn with its input
+  bool published_norm = false;  ///< the norm that does not turn with its input
   double dropout = 0;
   std::string pooling = kPoolings[0];
   bool multi_hop = true;     ///< messages over angles and dihedrals
@@ -49,6 +51,27 @@ struct PocketConfig {
   int64_t plain = 0;         ///< width of the plain numbers joined to what atoms say; 0 = none
   bool checkpoints = false;  ///< blocks are computed again in backward
 
+  bool v3 = false;                   ///< the third version's blocks and pooling
+  bool enhanced_invariants = false;  ///< cosines between vectors and between tensors, too
+  bool improved_layers = false;      ///< shapes of terms; what an atom was is kept beside the gate
+  int64_t heads = 4;                 ///< learned queries of v3; they divide pooling_hidden
+  bool rms_norm = false;             ///< scalars by their mean square, too
+  /// Of messages in a block of v3, not learned.
+  double angle_weight = 0.5, dihedral_weight = 0.5, nonbonded_weight = 0.5;
+
+  /// Numbers of an atom that a molecule's vector is made of.
+  int64_t invariants() const {
+    return hidden.channels() + (enhanced_invariants ? channel_pairs(hidden) : 0);
+  }
+  /// Numbers of a term over so many atoms, with its shape where layers read that.
+  int64_t term_features(int64_t atoms, int64_t of_store) const {
+    return of_store + (improved_layers ? shape_numbers(atoms) : 0);
+  }
+  NormForm norm_form() const {
+    return published_norm ? NormForm::kPublished
+           : rms_norm     ? NormForm::kRms
+                          : NormForm::kEquivariant;
+  }
   LeastSize least_size() const;
 };
 
@@ -62,6 +85,9 @@ struct MoleculeTerms {
   at::Tensor first, last;           ///< [T] int64: the outer atoms
   std::vector<at::Tensor> centres;  ///< [T] int64 each
   at::Tensor attr;                  ///< [T,features]
+
+  /// attr grows by term_shapes(); `pos` [N,3].
+  void add_shapes(const at::Tensor& pos);
 };
 
 /// A batch of molecules as the encoder reads it. Geometry needs no gradient.
@@ -96,15 +122,19 @@ class MessagePassingImpl : public torch::nn::Module {
  private:
   RadialWeights weights() const;
   Irreps irreps_;
+  bool is_improved_;
 };
 TORCH_MODULE(MessagePassing);
 
-/// Mean at each centre of an MLP of the outer atoms' scalars and the term's numbers.
+/// Mean at each centre of an MLP of the outer atoms' scalars and the term's numbers; with `norm` of
+/// their layer norm.
 class TermMessagesImpl : public torch::nn::Module {
  public:
-  TermMessagesImpl(const Irreps& irreps, int64_t attributes, const std::string& name);
+  TermMessagesImpl(const Irreps& irreps, int64_t attributes, const std::string& name,
+                   bool norm = false);
   at::Tensor forward(const at::Tensor& x, const MoleculeTerms& terms);
 
+  torch::nn::LayerNorm input_norm{nullptr};
   torch::nn::Sequential mlp{nullptr};
   ScalarsToIrreps output_projection{nullptr};
 
@@ -135,10 +165,14 @@ class PocketEncoderImpl : public torch::nn::Module {
   FeatureEmbedding input_embedding{nullptr};
   torch::nn::ModuleList bonded_mp_layers, nonbonded_mp_layers, angle_mp_layers, dihedral_mp_layers;
   at::Tensor angle_weight, dihedral_weight, nonbonded_weight;
+  torch::nn::ModuleList pre_norms, post_norms;  ///< of v3, one a block
   torch::nn::Sequential pooling_mlp{nullptr}, output_projection{nullptr}, plain_mlp{nullptr};
+  QueryPooling query_pooling{nullptr};  ///< of v3 with attention, in the place of pooling_mlp
 
  private:
   at::Tensor block(const at::Tensor& h, std::size_t layer, const MoleculeBatch& batch);
+  at::Tensor v2_block(const at::Tensor& h, std::size_t layer, const MoleculeBatch& batch);
+  at::Tensor v3_update(const at::Tensor& h, std::size_t layer, const MoleculeBatch& batch);
   std::vector<at::Tensor> block_parameters(std::size_t layer) const;
   at::Tensor logits(const at::Tensor& invariants, const MoleculeBatch& batch);
   at::Tensor of_plain(const MoleculeBatch& batch);

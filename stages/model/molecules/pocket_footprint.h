@@ -7,10 +7,12 @@
 
 namespace kdgat::model {
 
-/// Of all molecules of a data set, and how many of them a batch has.
+/// Of all molecules of a data set, and how many of them a batch has at most.
 struct PocketSizes {
   int64_t molecules = 1, batch = 1;
   int64_t atoms = 1, bonds = 0, pairs = 0, angles = 0, dihedrals = 0;
+  int64_t catalogue = 0;  ///< ligands that the loss compares a molecule with, beside its own
+  int64_t threads = 1;
 };
 
 memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& form,

@@ -183,6 +183,9 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
   out.angles = angles.terms(graph::kAngleFeatures, device);
   out.dihedrals = dihedrals.terms(graph::kDihedralFeatures, device);
   if (config.plain > 0) out.plain = plain_rows(molecules);
+  if (config.improved_layers) {
+    for (MoleculeTerms* terms : {&out.angles, &out.dihedrals}) terms->add_shapes(places);
+  }
   if (config.atom_kinds > 0) out.kind = copy_of(kind, {atoms}, at::kLong).to(device);
   out.keys.x_NF = out.x;
   out.keys.node_ptr_G1 = copy_of(first, {out.molecules + 1}, at::kInt);

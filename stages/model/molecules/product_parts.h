@@ -121,6 +121,8 @@ void target_gradients(const ProductArrays<T>& in, int64_t begin, int64_t end, co
 
 /// h of each edge, [E,H]; the same numbers for any number of threads.
 at::Tensor hidden_of(const at::Tensor& radial, const RadialWeights& weights);
+/// Into how many parts its gradients are summed.
+int64_t radial_parts_of(int64_t edges);
 /// Gradients of w1, b1, w2, b2 from that of h.
 std::vector<at::Tensor> radial_gradients(const at::Tensor& radial, const RadialWeights& weights,
                                          const at::Tensor& grad_hidden);

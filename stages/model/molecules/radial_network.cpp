@@ -14,9 +14,13 @@ constexpr int64_t kRadialRows = 128;  // edges at once
 constexpr int64_t kRadialTasks = 16;  // fixed by the data, so that sums do not depend on threads
 constexpr int64_t kTaskRows = 1024;
 
-int64_t radial_tasks(int64_t edges) {
+}  // namespace
+
+int64_t radial_parts_of(int64_t edges) {
   return std::clamp<int64_t>(edges / kTaskRows, 1, kRadialTasks);
 }
+
+namespace {
 
 template <class T>
 at::Tensor turned(const at::Tensor& matrix) {
@@ -67,7 +71,7 @@ class RadialBlock {
 /// `buffers` arrays of a block's size.
 template <class T, class Body>
 void each_radial_block(int64_t edges, int64_t width, int64_t buffers, const Body& body) {
-  const int64_t tasks = radial_tasks(edges);
+  const int64_t tasks = radial_parts_of(edges);
   share_blocks(tasks, tasks, [&](int64_t task) {
     const Scratch<T> scratch(buffers * kRadialRows * width);
     const int64_t end = edges * (task + 1) / tasks;
@@ -98,7 +102,7 @@ std::vector<at::Tensor> gradients_of(const at::Tensor& radial, const RadialWeigh
                                      const at::Tensor& grad_hidden) {
   const RadialBlock<T> block(radial, weights);
   const int64_t edges = radial.size(0), width = block.width, inputs = block.inputs;
-  const int64_t tasks = radial_tasks(edges);
+  const int64_t tasks = radial_parts_of(edges);
   const auto& table = loops<T>().product;
   // Of each task: w1 turned, b1, w2, b2.
   const int64_t at_b1 = inputs * width, at_w2 = at_b1 + width, at_b2 = at_w2 + width * width;

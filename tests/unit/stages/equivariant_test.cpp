@@ -60,8 +60,10 @@ TEST_CASE("16 bits, checkpointing and every loss run", "[equivariant]") {
     EquivariantOptions o = small_options();
     o.loss_fn = loss;
     o.max_epochs = 2;
+    if (loss == "mse") o.scheduler_type = "none";
     o.precision = loss == "mse" ? "bf16-mixed" : "32";
     o.gradient_checkpointing = loss == "cosine_mse";
+    o.use_v3_model = o.use_improved_layers = o.use_enhanced_invariants = loss != "infonce";
     o.use_physics_loss = true;
     o.use_plain_numbers = true;
     const json result = Equivariant::run(o, data.request("equivariant"), data.fake.host);
@@ -70,6 +72,18 @@ TEST_CASE("16 bits, checkpointing and every loss run", "[equivariant]") {
     CHECK(result.at("metrics").at("physics_loss").get<double>() > 0);
     CHECK_THAT(data.fake.log, Catch::Contains("nothing is learned from it"));
   }
+}
+
+TEST_CASE("the published word for a schedule stands for it, none for none", "[equivariant]") {
+  const json schema = options_schema<EquivariantOptions>();
+  const json& row = schema.at("properties").at("scheduler_type");
+  CHECK(row.at("x-aliases") == json{"scheduler"});
+  CHECK(row.at("enum") == json{"cosine", "step", "plateau", "none"});
+  EquivariantOptions o;
+  CHECK(o.resolved().use_scheduler);
+  o.scheduler_type = "none";
+  CHECK_FALSE(o.resolved().use_scheduler);
+  CHECK(o.resolved().scheduler_type == "plateau");
 }
 
 TEST_CASE("what an encoder cannot be trained on is named", "[equivariant]") {

@@ -160,10 +160,8 @@ TEST_CASE("evaluate judges a fusion and the same with its detector", "[fusion][s
   for (const char* step : {"fusion", "detector"}) {
     judging.inputs["models"].push_back({step, "model", t.folder(step), {}});
   }
-  const json parts = evaluate::Evaluate::run({}, judging, t.fake.host)
-                         .at("metrics")
-                         .at("baselines")
-                         .at("parts");
+  const json parts =
+      evaluate::Evaluate::run({}, judging, t.fake.host).at("metrics").at("baselines").at("parts");
   REQUIRE(parts.size() == 2);
   for (const auto& [part, methods] : parts.items()) {
     INFO(part);

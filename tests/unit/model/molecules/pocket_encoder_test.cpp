@@ -144,6 +144,13 @@ TEST_CASE("encoders have the published numbers of parameters", "[molecules]") {
   config.norm = false;
   config.layers = 6;
   CHECK(parameters(config) == 4092900);
+  config.v3 = config.enhanced_invariants = config.improved_layers = true;
+  config.heads = 8;
+  CHECK(config.invariants() == 204);
+  config.published_norm = true;
+  CHECK(parameters(config) == 4378764);
+  config.published_norm = false;
+  CHECK(parameters(config) == 4378764 + 12 * 24);
 }
 
 TEST_CASE(
@@ -151,9 +158,23 @@ TEST_CASE(
     "published norm it does",
     "[molecules]") {
   torch::manual_seed(2);
-  for (const Irreps& irreps :
-       std::vector<Irreps>{{}, {{8, 4, 0}}, {{6, 0, 5}}, {{12, 8, 4}}, {{16, 8, 4}}}) {
+  struct Case {
+    Irreps irreps;
+    bool is_v3 = false, is_rms = false;
+  };
+  const std::vector<Case> cases = {{{}},
+                                   {{{8, 4, 0}}},
+                                   {{{6, 0, 5}}},
+                                   {{{12, 8, 4}}},
+                                   {{{16, 8, 4}}},
+                                   {{}, true},
+                                   {{{8, 4, 0}}, true, true},
+                                   {{{12, 8, 4}}, true}};
+  for (const auto& [irreps, is_v3, is_rms] : cases) {
+    INFO(irreps.text() << (is_v3 ? ", V3" : ""));
     PocketConfig config;
+    config.v3 = config.enhanced_invariants = config.improved_layers = is_v3;
+    config.rms_norm = is_rms;
     config.hidden = irreps;
     config.published_norm = irreps == Irreps{{16, 8, 4}};
     config.layers = 2;
@@ -193,6 +214,8 @@ TEST_CASE(
       batch.pairs = product_edges(at(index), attr, moved, config);
       batch.angles = terms_of(at(triples), angle);
       batch.dihedrals = terms_of(at(quads), dihedral);
+      if (config.improved_layers) batch.angles.add_shapes(moved);
+      if (config.improved_layers) batch.dihedrals.add_shapes(moved);
       return model->forward(batch);
     };
     const torch::Tensor same = torch::arange(atoms), plain = output(pos, same);
@@ -209,4 +232,36 @@ TEST_CASE(
     CHECK(test::relative_error(output(pos, torch::randperm(atoms)), plain) < 1e-5);
     CHECK(test::relative_error(output(pos * 1.05, same), plain) > 1e-4);  // but sees distances
   }
+}
+
+TEST_CASE("shapes of terms and cosines of channels are those of the angles", "[molecules]") {
+  const double angle = 0.7, turn = 2.1;
+  // 0 - 1 - 2 bent by `angle`, and 3 turned by `turn` about 1 - 2.
+  const torch::Tensor pos = torch::tensor({std::cos(angle), std::sin(angle), 0.0, 0.0, 0.0, 0.0,
+                                           1.5, 0.0, 0.0, 1.5, std::cos(turn), std::sin(turn)},
+                                          torch::kDouble)
+                                .view({4, 3});
+  const auto atom = [](int64_t i) { return torch::full({1}, i, torch::kLong); };
+  const torch::Tensor bent = term_shapes({atom(0), atom(1), atom(2)}, pos);
+  CHECK(bent.item<double>() == Approx(std::cos(angle)).epsilon(1e-6));
+  const std::vector<torch::Tensor> four = {atom(0), atom(1), atom(2), atom(3)};
+  for (const torch::Tensor& places : {pos, -pos}) {
+    const torch::Tensor found = term_shapes(four, places);
+    CHECK(found[0][0].item<double>() == Approx(std::cos(turn)).epsilon(1e-6));
+    CHECK(found[0][1].item<double>() == Approx(std::cos(2 * turn)).epsilon(1e-6));
+  }
+  CHECK(term_shapes(four, torch::zeros({4, 3})).isfinite().all().item<bool>());
+
+  const Irreps irreps = {{2, 3, 2}};
+  CHECK(channel_pairs(irreps) == 4);
+  torch::Tensor x = torch::randn({5, irreps.dim()}, torch::kDouble);
+  x[4].zero_();
+  x.requires_grad_();
+  const torch::Tensor cosines = channel_cosines(x, irreps);
+  const torch::Tensor a = x[0].slice(0, 2, 5), b = x[0].slice(0, 8, 11);
+  CHECK(cosines[0][1].item<double>() ==
+        Approx((a.dot(b) / (a.norm() * b.norm())).item<double>()).epsilon(1e-6));
+  CHECK(cosines[4].abs().max().item<double>() == 0);
+  cosines.sum().backward();
+  CHECK(x.grad().isfinite().all().item<bool>());
 }

@@ -181,6 +181,16 @@ TEST_CASE("messages over angles, dihedrals and pairs can be left out", "[molecul
   CHECK(loaded.plain == 0);
   saved.erase("plain_numbers");  // a file of before
   CHECK_NOTHROW(saved.get_to(loaded));
+  config.v3 = config.improved_layers = config.enhanced_invariants = config.rms_norm = true;
+  config.norm = false;
+  config.heads = 8;
+  config.angle_weight = 0.25;
+  nlohmann::json(config).get_to(loaded);
+  CHECK(nlohmann::json(loaded) == nlohmann::json(config));
+  CHECK((loaded.v3 && !loaded.norm && loaded.angle_weight == 0.25));
+  saved = config;
+  saved["num_attention_heads"] = 5;
+  CHECK_THROWS_WITH(saved.get_to(loaded), Catch::Contains("num_attention_heads 5 does not divide"));
   saved["hidden_irreps"] = "4x3o";
   CHECK_THROWS_WITH(saved.get_to(loaded), Catch::Contains("4x3o"));
   saved = config;

@@ -85,7 +85,7 @@ void product_columns(const kernels::ProductArgs<T>& p, int64_t n) {
 template <class T>
 void product(const kernels::ProductArgs<T>& p) {
   using S = Simd<T>;
-  constexpr int kLanes = S::kLanes;
+  constexpr int64_t kLanes = S::kLanes;
   int64_t n = 0;
   for (; n + kTileVectors * kLanes <= p.n; n += kTileVectors * kLanes) {
     product_columns<T, S, kTileVectors>(p, n);
@@ -115,22 +115,29 @@ void product(const kernels::ProductArgs<T>& p) {
   if (n < p.n) product_edge(p, n);
 }
 
+/// Lanes of two rows that stand `apart`, for the first of them or, is_high, the second: each keeps one
+/// half of its groups of lanes and takes one of the other's.
+template <class T, int apart, bool is_high, int... lane>
+inline typename Simd<T>::Vector halves_of(const typename Simd<T>::Vector& a,
+                                          const typename Simd<T>::Vector& b,
+                                          std::integer_sequence<int, lane...>) {
+  constexpr int kLanes = sizeof...(lane);
+  return __builtin_shufflevector(a, b,
+                                 ((lane & apart) != 0 ? kLanes + lane - (is_high ? 0 : apart)
+                                                      : lane + (is_high ? apart : 0))...);
+}
+
 /// Rows that far apart swap halves of their groups of lanes.
 template <class T, int apart>
 inline void transpose_round(typename Simd<T>::Vector (&rows)[Simd<T>::kLanes]) {
   constexpr int kLanes = Simd<T>::kLanes;
-  typename Simd<T>::Indices low, high;
-#pragma GCC unroll 16
-  for (int lane = 0; lane < kLanes; ++lane) {
-    low[lane] = (lane & apart) != 0 ? kLanes + lane - apart : lane;
-    high[lane] = (lane & apart) != 0 ? kLanes + lane : lane + apart;
-  }
+  constexpr std::make_integer_sequence<int, kLanes> kEvery{};
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i) {
     if ((i & apart) != 0) continue;
     const typename Simd<T>::Vector a = rows[i], b = rows[i + apart];
-    rows[i] = __builtin_shuffle(a, b, low);
-    rows[i + apart] = __builtin_shuffle(a, b, high);
+    rows[i] = halves_of<T, apart, false>(a, b, kEvery);
+    rows[i + apart] = halves_of<T, apart, true>(a, b, kEvery);
   }
 }
 

@@ -2,6 +2,8 @@
 // plain: the compiler turns them into vector code of that set.
 #include "model/kernels/cpu/isa/tables.h"
 
+#include <utility>
+
 #ifndef KDGAT_KERNEL_ISA
 #define KDGAT_KERNEL_ISA portable
 #endif
