@@ -116,13 +116,17 @@ memory::Size largest_part(const graph::PackLimits& settled, const memory::Memory
 /// Of the packs as they are, not of average graphs.
 int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphSet& store,
                      const graph::PackPlan& packing, const Ranks& ranks) {
-  int64_t out = 0;
+  memory::Size largest;
+  int64_t most = 0;
   for (int64_t p = 0; p < packing.packs(); ++p) {
     const std::span<const int64_t> ids = packing.pack(p);
     const auto own = ranks.world == 1 ? ids : piece_of(store, ids, ranks.rank, ranks.world);
-    out = std::max(out, footprint.peak(size_of(store, own)));
+    const memory::Size size = size_of(store, own);
+    const int64_t peak = footprint.peak(size);
+    if (peak > most) largest = size;
+    most = std::max(most, peak);
   }
-  return out;
+  return std::max(most, footprint.at(largest).peak(largest));
 }
 
 /// What a checkpoint must be of to be continued, beside the seed.

@@ -348,8 +348,7 @@ class PocketStep {
   }
 
   Value part_of_wider(const Value& scalars) {
-    const Value y =
-        tape.value(scalars.rows, static_cast<double>(config_.hidden.dim()), scalars.element);
+    Value y = tape.value(scalars.rows, static_cast<double>(config_.hidden.dim()), scalars.element);
     tape.then(y, [this, scalars = scalars.without_data()](const Held&) { tape.give(scalars); });
     return y;
   }
