@@ -96,15 +96,20 @@ void Beside::add_joined(const std::string& model, const Predictions& p,
     if (!whole) continue;
     const std::map<int64_t, float> scores = scores_by_row(*whole);
     detector::ChannelOnLog channel(files.channel);
+    // All that the profile was learned from, those that calibrated a threshold among them.
+    for (std::size_t i = 0; whole->own > 0 && i < p.graph.size(); ++i) {
+      const auto g = static_cast<std::size_t>(p.graph[i]);
+      if (static_cast<std::size_t>(data_.store.source_of()[g]) == place.log &&
+          data_.store.row_begin()[g] < whole->first_row.front()) {
+        channel.learn(p.raw[i]);
+      }
+    }
     detector::Verdicts verdicts{model, {}, 0, /*log_odds=*/true};
     for (const std::size_t i : place.positions) {
       const int64_t row = data_.store.row_begin()[static_cast<std::size_t>(p.graph[i])];
       const auto said = scores.find(row);
-      if (said != scores.end()) {
-        verdicts.scores.push_back(std::max(said->second, channel.score(p.raw[i])));
-      } else if (whole->own > 0 && row < whole->first_row.front()) {
-        channel.learn(p.raw[i]);
-      }
+      if (said == scores.end()) continue;
+      verdicts.scores.push_back(std::max(said->second, channel.score(p.raw[i])));
     }
     said_of(p.name(), place.log, windows_of(p, place)).push_back(std::move(verdicts));
     list(model);

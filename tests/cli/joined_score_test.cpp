@@ -142,6 +142,13 @@ TEST_CASE("evaluate has a fusion with its detector in its tables", "[fusion][cli
     CHECK(methods.contains("fusion"));
     CHECK(methods.contains("fusion with its detector"));
     CHECK(methods.contains("detector"));
+    // As many windows as score flags, on the car never seen, too.
+    const auto& both = methods.at("fusion with its detector");
+    const std::vector<Row> rows =
+        t.score("logs/" + part + " --run '" + (t.run / "fusion").string() + "'");
+    CHECK(count_decisions(rows, "attack") == both.at("false_windows").get<int64_t>() +
+                                                 both.at("attacks").get<int64_t>() -
+                                                 both.at("missed_windows").get<int64_t>());
   }
   const std::string report =
       must_kdgat("report '" + t.run.string() + "' -o -", t.scratch.path()).out;

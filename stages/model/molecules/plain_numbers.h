@@ -17,7 +17,7 @@ using KindPlaces = std::map<std::pair<int64_t, int64_t>, int64_t>;
 KindPlaces places_of(std::span<const std::pair<int64_t, int64_t>> kinds);
 
 /// Columns behind those of kinds: ten pairs of C, N, O and P, twenty steps of 1 A each.
-inline constexpr int64_t kDistanceColumns = 10 * 20;
+inline constexpr int64_t kDistanceColumns = int64_t{10} * 20;
 
 /// Adds to `out` [kinds + kDistanceColumns] the molecule's atoms by kind, and its pairs of two
 /// elements by how far apart they are (below 20 A), each pair shared by the two steps whose middles
