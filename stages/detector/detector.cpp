@@ -54,7 +54,7 @@ StageInfo Detector::info() {
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
   out.inputs = {graphs_of("can")};
-  out.outputs = {{"detector", kind::kModel}, {"channel", kDetectorKind}};
+  out.outputs = {{"detector", kind::kModel}, {"channel", kind::kData}};
   out.speaks = 5;
   out.model_file = kDetectorFile;
   return out;

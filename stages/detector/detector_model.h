@@ -89,8 +89,6 @@ class PartFilter {
   RankFilter classifier_, tails_;
 };
 
-/// The kind of a step's output that is one.
-inline constexpr const char* kDetectorKind = "detector";
 inline constexpr const char* kDetectorFile = "detector.json";
 /// The detector that a path names: a file of this form of name (.json), or the folder of one.
 std::optional<std::filesystem::path> detector_file(const std::filesystem::path& path);

@@ -51,6 +51,7 @@ std::vector<detector::Stretch> stretches_of(const train::Data& data,
     stretch.seconds += seconds > 0 ? seconds : static_cast<double>(window) / detector::kAssumedRate;
   }
   std::vector<detector::Stretch> out;
+  out.reserve(by_log.size());
   for (auto& [log, stretch] : by_log) out.push_back(std::move(stretch));
   return out;
 }

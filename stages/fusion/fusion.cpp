@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "detector/detector_model.h"
 #include "fusion/channel.h"
 #include "fusion/learners.h"
 #include "graph/random.h"
@@ -225,7 +224,7 @@ StageInfo Fusion::info() {
   out.summary =
       "Join an autoencoder and a classifier into one detector, and that with another detector.";
   out.inputs = {graphs_of("can"), {"autoencoder", "autoencoder"}, {"classifier", "classifier"}};
-  out.inputs.push_back({"detector", detector::kDetectorKind, /*required=*/false});
+  out.inputs.push_back({"detector", kind::kData, /*required=*/false});
   out.outputs = {{"model", "model"}};
   out.speaks = 2;
   return out;
