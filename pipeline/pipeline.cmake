@@ -7,9 +7,9 @@ kdgat_add_room(kdgat_core pipeline/execute
   acceptance child frozen_run ranks run_options run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
-kdgat_add_room(kdgat_core pipeline/plugin plugin_catalog plugin_host schema stage_call)
+kdgat_add_room(kdgat_core pipeline/plugin libtorch plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
-  path_options profile_keys profile_layers profile_resolve profile_schema profile_steps profile_yaml)
+  path_options profile_keys profile_layers profile_resolve profile_schema profile_steps profile_yaml version_requirement)
 kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)
@@ -30,16 +30,24 @@ kdgat_add_room(kdgat_core pipeline/tune
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb fit_verb job_verb
   jobs_verb line_output log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
-  score_rows score_verb stage_verb submit_flags submit_verb sync_verb tune_values tune_verb verbs version_verb why_verb)
+  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb tune_values tune_verb verbs version_verb why_verb)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_core PUBLIC kdgat_sdk kdgat_graph
-                      PRIVATE yaml-cpp CLI11::CLI11 spdlog::spdlog Threads::Threads ${CMAKE_DL_LIBS})
+                      PRIVATE ${YAML_CPP} CLI11::CLI11 fmt::fmt-header-only Threads::Threads ${CMAKE_DL_LIBS})
+# Headers alone, so that there is nothing to bring along; the target spdlog_header_only would link fmt's library.
+target_compile_definitions(kdgat_core PRIVATE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_COMPILE_DEFINITIONS>)
+target_include_directories(kdgat_core SYSTEM PRIVATE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
 add_executable(kdgat pipeline/main.cpp)
 target_link_libraries(kdgat PRIVATE kdgat_core)
 add_executable(kdgat_http pipeline/records/http_child.cpp)
-target_link_libraries(kdgat_http PRIVATE httplib nlohmann_json::nlohmann_json Threads::Threads)
+kdgat_optimise_little(kdgat_http)
+target_include_directories(kdgat_http SYSTEM PRIVATE ${BOOST})
+target_link_libraries(kdgat_http PRIVATE OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json Threads::Threads
+                                         ${CMAKE_DL_LIBS})
 add_dependencies(kdgat kdgat_http)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/profiles ${CMAKE_BINARY_DIR}/profiles SYMBOLIC)
 add_dependencies(kdgat_all kdgat)

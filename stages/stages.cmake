@@ -31,7 +31,8 @@ kdgat_add_room(kdgat_graph stages/trees
 set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp
   stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp stages/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
-set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
+                      INSTALL_RPATH "${KDGAT_LIB_RPATH}")
 target_include_directories(kdgat_graph PUBLIC stages)
 # Its own functions are bound when it is linked: to look up each by name is most of the program's start.
 target_link_options(kdgat_graph PRIVATE -Wl,-Bsymbolic-functions)
@@ -77,6 +78,7 @@ kdgat_add_room(kdgat_engine stages/train
 kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics retrieval)
 kdgat_add_room(kdgat_engine stages/train/sampling curriculum_sampler difficulty sampling)
 set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
+                      INSTALL_RPATH "${KDGAT_LIB_RPATH}"
                       DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages
 target_link_libraries(kdgat_engine PUBLIC kdgat_graph libtorch)
 if(KDGAT_PRECOMPILE)

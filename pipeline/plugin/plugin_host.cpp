@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "pipeline/plugin/libtorch.h"
 #include "pipeline/system/hash.h"
 
 namespace kdgat {
@@ -94,10 +95,11 @@ const kdgat_stage& PluginHost::open_library(const fs::path& library) {
   if (!description.is_object()) {
     fail(library.string() + " describes itself with text that is not a JSON object", kRebuild);
   }
-  if (const auto problem =
-          check_runtime(library, description.value("runtime", "none"), runtime_, runtime_owner_)) {
+  const std::string runtime = description.value("runtime", "none");
+  if (const auto problem = check_runtime(library, runtime, runtime_, runtime_owner_)) {
     throw Error(ExitCode::kPlugin, {*problem});
   }
+  check_libtorch(runtime);
   return *stage;
 }
 
@@ -113,6 +115,7 @@ void check_library(const PluginDescription& plugin) {
 
 const kdgat_stage& PluginHost::open(const PluginDescription& plugin) {
   check_library(plugin);
+  check_libtorch(plugin.runtime);
   const kdgat_stage& stage = open_library(plugin.library);
   if (stage.name != plugin.name) {
     fail(plugin.library.string() + " holds the stage " + stage.name + ", not " + plugin.name,

@@ -1,5 +1,5 @@
 // Opens stage plugins and checks them before use. Owns nothing that can be given back: a plugin
-// stays loaded for the life of the process. The only part that knows dlopen; it knows no stage.
+// stays loaded for the life of the process. It knows no stage.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,8 @@ class PluginHost {
  public:
   /// Opens the plugin a description speaks of. Throws Error(kPlugin) with one clear message for
   /// each failure: missing, not a shared library, not a plugin, wrong major, newer minor, another
-  /// runtime than the plugins opened before, or not the library that was described.
+  /// runtime than the plugins opened before or than the LibTorch that is here, or not the library
+  /// that was described.
   const kdgat_stage& open(const PluginDescription& plugin);
 
   /// The same without a description to compare with: for a library just built.

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "pipeline/profile/version_requirement.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 
@@ -150,6 +151,10 @@ Diagnostic check_host_value(const std::string& key, const Value& value) {
   if (key == "allocator") return check_allocator(word);
   if (key == "root") return check_root(word);
   if (key == "dataset") return check_dataset(word);
+  if (key == "kdgat_version") {
+    const std::string problem = problem_of_version(word, KDGAT_VERSION);
+    if (!problem.empty()) return {"", problem, "install such a version, or change kdgat_version"};
+  }
   return {};
 }
 
@@ -207,6 +212,13 @@ const json& host_schema() {
           {"description",
            "What figures must come to, e.g. [\"classifier.test_01.f1>=0.9\"]; else the run ends "
            "with 11. Each --require adds one."},
+          {"x-runtime", true}}},
+        {"kdgat_version",
+         {{"type", "string"},
+          {"default", ""},
+          {"description",
+           "Versions of kdgat that the profile is for, e.g. \">=0.1, <1\"; a number alone is the "
+           "least. Others refuse the profile."},
           {"x-runtime", true}}},
         {"root",
          {{"type", "string"},

@@ -17,15 +17,10 @@ class HttpProcess {
   explicit HttpProcess(double seconds) : seconds_(seconds) {}
 
   HttpResponse request(const HttpRequest& request) {
-    const json line = {{"method", request.method},
-                       {"url", request.url},
-                       {"headers", request.headers},
-                       {"body", request.body},
-                       {"credentials", request.credentials},
-                       {"query", request.query},
-                       {"seconds", seconds_}};
-    // A little more than the process allows itself, so that it can say what went wrong.
-    const Deadline until = deadline_in(seconds_ + 1);
+    const json line = {{"method", request.method},           {"url", request.url},
+                       {"headers", request.headers},         {"body", request.body},
+                       {"credentials", request.credentials}, {"query", request.query}};
+    const Deadline until = deadline_in(seconds_);
     try {
       if (!process_) {
         process_ = std::make_unique<Subprocess>(
@@ -48,7 +43,7 @@ class HttpProcess {
  private:
   HttpResponse failed() {
     process_.reset();
-    return {0, "", "no answer within " + format_number("%.3g", seconds_) + " s"};
+    return {0, "", "no whole answer came in time: " + format_number("%.3g", seconds_) + " s"};
   }
 
   double seconds_;

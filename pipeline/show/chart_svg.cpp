@@ -194,8 +194,9 @@ class Picture {
     constexpr int kSigns = 4;
     double length = 0;
     const auto distance = [&](std::size_t i) {
-      return std::hypot(places[i].first - places[i - 1].first,
-                        places[i].second - places[i - 1].second);
+      const double x = places[i].first - places[i - 1].first;
+      const double y = places[i].second - places[i - 1].second;
+      return std::sqrt(x * x + y * y);  // hypot would ask for a newer C library
     };
     for (std::size_t i = 1; i < places.size(); ++i) length += distance(i);
     const double step = length / kSigns;

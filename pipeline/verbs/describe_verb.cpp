@@ -4,6 +4,7 @@
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/plugin/libtorch.h"
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/system/hash.h"
 
@@ -34,15 +35,27 @@ int describe_verb(Context& context, const std::vector<std::string>& arguments) {
   if (libraries.empty()) {
     throw Error(ExitCode::kUsage, "no plugin is named", "kdgat describe-plugin kdgat_example.so");
   }
+  load_libtorch();  // which stages need it is what is to be written
   PluginHost plugins;
   for (const std::string& library : libraries) describe(plugins, library);
   return 0;
 }
 
+/// As a stage's process opens it, if it is described.
+void open(PluginHost& plugins, const std::filesystem::path& library) {
+  const auto catalog = PluginCatalog::scan({library.parent_path()}, 1);
+  for (const auto& [name, plugin] : catalog.all()) {
+    if (plugin.library != library) continue;
+    plugins.open(plugin);
+    return;
+  }
+  plugins.open_library(library);
+}
+
 int open_verb(Context& context, const std::vector<std::string>& arguments) {
   CommandLine line(context, "kdgat open-plugin");
   PluginHost plugins;
-  line.words([&](const std::string& library) { plugins.open_library(library); });
+  line.words([&](const std::string& library) { open(plugins, library); });
   line.parse(arguments);
   return 0;
 }

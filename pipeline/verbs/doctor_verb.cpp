@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/plugin/libtorch.h"
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -30,6 +31,7 @@ struct Check {
 };
 
 bool is_cuda(const PluginCatalog& catalog) {
+  if (const auto libtorch = find_libtorch(); libtorch && has_cuda(*libtorch)) return true;
   return std::any_of(catalog.all().begin(), catalog.all().end(), [](const auto& entry) {
     return entry.second.runtime.find("cuda") != std::string::npos;
   });
@@ -39,8 +41,9 @@ Check check_device(const Machine& machine, const PluginCatalog& catalog) {
   const std::string driver = machine.read("proc/driver/nvidia/version");
   if (driver.empty()) return {"device", "ok", "cpu (no NVIDIA driver)", ""};
   if (!is_cuda(catalog)) {
-    return {"device", "warn", "an NVIDIA driver is here, but the stages are built for the CPU",
-            "scripts/setup with LIBTORCH_ROOT naming a CUDA LibTorch, then scripts/build cuda"};
+    return {"device", "warn", "an NVIDIA driver is here, but LibTorch is built for the CPU",
+            "a CUDA build of torch beside the package, or of source LIBTORCH_ROOT=DIR "
+            "scripts/build cuda"};
   }
   return {"device", "ok", "cuda (" + driver + ")", ""};
 }
@@ -76,7 +79,10 @@ Check check_libtorch(const PluginCatalog& catalog) {
   for (const std::string& runtime : runtimes) text += (text.empty() ? "" : ", ") + runtime;
   if (runtimes.size() == 1) {
     const std::string problem = problem_of_opening({one});
-    if (problem.empty()) return {"LibTorch", "ok", text, ""};
+    if (problem.empty()) {
+      if (const auto folder = find_libtorch()) text += " in " + folder->string();
+      return {"LibTorch", "ok", text, ""};
+    }
     return {"LibTorch", "fail", text + " cannot be used: " + problem,
             "ldd " + one->library.string() + "; scripts/setup fetches it, scripts/build links it"};
   }

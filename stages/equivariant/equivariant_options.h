@@ -49,6 +49,7 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
     use_scheduler = true;
     scheduler_type = "plateau";
     scheduler_gamma = 0.5;
+    scheduler_floor = 0.01;
     scheduler_patience = 5;
   }
 

@@ -373,16 +373,23 @@ void SafetensorsWriter::write(const std::filesystem::path& path, bool hashes) co
 }
 
 void SafetensorsWriter::write(AtomicFile& file, bool hashes) const {
-  std::vector<TensorPlace> places;
-  for (const Entry& entry : entries_) {
-    places.push_back({entry.name, entry.dtype, entry.shape, entry.bytes, 0, 0,
-                      hashes ? hash_bytes(entry.data, entry.bytes) : ""});
+  std::vector<const Entry*> entries;
+  for (const Entry& entry : entries_) entries.push_back(&entry);
+  if (!pads_) {
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) {
+      return dtype_size(a->dtype) > dtype_size(b->dtype);
+    });
   }
-  place_tensors(places);
+  std::vector<TensorPlace> places;
+  for (const Entry* entry : entries) {
+    places.push_back({entry->name, entry->dtype, entry->shape, entry->bytes, 0, 0,
+                      hashes ? hash_bytes(entry->data, entry->bytes) : ""});
+  }
+  place_tensors(places, pads_);
   file.write(header_bytes(places, metadata_, hashes, file.path().string()));
   static constexpr std::array<char, kTensorAlignment> kZeros{};
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    file.write(entries_[i].data, entries_[i].bytes);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    file.write(entries[i]->data, entries[i]->bytes);
     file.write(kZeros.data(), places[i].padding);
   }
 }

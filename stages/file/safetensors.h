@@ -120,10 +120,13 @@ class SafetensorsFile {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Collects tensors by reference, then writes them all atomically, each aligned to 64 bytes.
-/// The data given to add() must live until write() returns.
+/// Collects tensors by reference, then writes them all atomically, each aligned to 64 bytes by
+/// tensors named "_pad.N" between them. The data given to add() must live until write() returns.
 class SafetensorsWriter {
  public:
+  /// No tensors but those added, for files that other programs load whole: those of the largest
+  /// elements first, so that each lies on its own alignment.
+  void without_padding() { pads_ = false; }
   void add(std::string name, DType dtype, std::vector<int64_t> shape, const void* data);
   /// As above; throws std::logic_error if `values` do not fill `shape`.
   template <class T>
@@ -151,6 +154,7 @@ class SafetensorsWriter {
 
   std::vector<Entry> entries_;
   std::map<std::string, std::string> metadata_;
+  bool pads_ = true;
 };
 
 /// Recomputes the hashes written by SafetensorsWriter; empty when all agree, else one Diagnostic

@@ -26,14 +26,15 @@ std::size_t tensor_bytes(DType dtype, const std::vector<int64_t>& shape) {
   return static_cast<std::size_t>(bytes);
 }
 
-void place_tensors(std::vector<TensorPlace>& tensors) {
+void place_tensors(std::vector<TensorPlace>& tensors, bool pads) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     TensorPlace& tensor = tensors[i];
     tensor.offset = at;
     at += tensor.bytes;
-    tensor.padding =
-        i + 1 < tensors.size() ? (kTensorAlignment - at % kTensorAlignment) % kTensorAlignment : 0;
+    tensor.padding = pads && i + 1 < tensors.size()
+                         ? (kTensorAlignment - at % kTensorAlignment) % kTensorAlignment
+                         : 0;
     at += tensor.padding;
   }
 }

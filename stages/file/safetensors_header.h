@@ -30,8 +30,8 @@ struct TensorPlace {
 /// Bytes of a tensor. Throws std::logic_error if a dimension is negative or the product overflows.
 std::size_t tensor_bytes(DType dtype, const std::vector<int64_t>& shape);
 
-/// Places tensors one behind the other, each aligned.
-void place_tensors(std::vector<TensorPlace>& tensors);
+/// Places tensors one behind the other, each aligned unless none is to be padded.
+void place_tensors(std::vector<TensorPlace>& tensors, bool pads = true);
 
 /// JSON without blanks; bytes that are no UTF-8 are replaced.
 std::string json_text(const nlohmann::json& value);

@@ -60,6 +60,7 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
   if (!header.data.empty()) writer.metadata("data", header.data.dump());
   if (!header.scored_by.empty()) writer.metadata("scored_by", header.scored_by);
   if (!header.decision.empty()) writer.metadata("decision", header.decision.dump());
+  writer.without_padding();
   writer.write(path, true);
 }
 

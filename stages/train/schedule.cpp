@@ -20,7 +20,8 @@ double Schedule::rate(int64_t epoch) const {
   if (o.scheduler_type == "cosine") {
     const int64_t length = o.scheduler_t_max > 0 ? o.scheduler_t_max : o.max_epochs;
     const double turn = static_cast<double>(epoch) / static_cast<double>(length);
-    return o.lr * 0.5 * (1 + std::cos(std::numbers::pi * turn));
+    const double above = 0.5 * (1 + std::cos(std::numbers::pi * turn));
+    return o.lr * (o.scheduler_floor + (1 - o.scheduler_floor) * above);
   }
   if (o.scheduler_type == "step") {
     const int64_t steps = epoch / o.scheduler_step_size;

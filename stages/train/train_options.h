@@ -31,6 +31,7 @@ struct TrainOptions : memory::StepForm {
   int64_t scheduler_t_max = -1;
   int64_t scheduler_step_size = 50;
   double scheduler_gamma = 0.1;
+  double scheduler_floor = 0;
   int64_t scheduler_patience = -1;
   std::string monitor_metric = "val_loss";
   std::string monitor_mode = "min";
@@ -86,11 +87,12 @@ struct TrainOptions : memory::StepForm {
             .range(1, 1e6),
         field("use_scheduler", &O::use_scheduler, "Change the learning rate during training."),
         field("scheduler_type", &O::scheduler_type,
-              "cosine to 0; step: times gamma every so many epochs; plateau: times gamma when the "
+              "cosine to scheduler_floor; step: times gamma every so many epochs; plateau: times "
+              "gamma when the "
               "monitored metric does not improve for half of patience.")
             .choices({"cosine", "step", "plateau"}),
         field("scheduler_t_max", &O::scheduler_t_max,
-              "Epochs until a cosine schedule reaches 0; -1 = max_epochs.")
+              "Epochs until a cosine schedule reaches its end; -1 = max_epochs.")
             .range(-1, 1e6),
         field("scheduler_step_size", &O::scheduler_step_size,
               "Epochs between two steps of a step schedule.")
@@ -98,6 +100,10 @@ struct TrainOptions : memory::StepForm {
         field("scheduler_gamma", &O::scheduler_gamma,
               "Factor of the learning rate for step and plateau schedules.")
             .range(0, 1),
+        field("scheduler_floor", &O::scheduler_floor,
+              "Share of the learning rate that a cosine schedule ends at.")
+            .range(0, 1)
+            .later(),
         field("scheduler_patience", &O::scheduler_patience,
               "Epochs without improvement that a plateau schedule stands; -1 = half of patience.")
             .range(-1, 1e6)

@@ -110,7 +110,7 @@ names = {"classifier": [("input.embedding.", "id_embedding."), ("head.", "fc_lay
                          ("neighbours.", "neighborhood_decoder.")]}
 for step, renames in names.items():
     state = load_file(f"{sys.argv[1]}/{step}/model.safetensors")
-    state = {name: value for name, value in state.items() if not name.startswith("_pad.")}
+    assert not [name for name in state if name.startswith("_pad")], "a state dict that load_state_dict refuses"
     for pattern, published in renames:
         state = {re.sub("^" + pattern, published, name): value for name, value in state.items()}
     torch.save(state, step + ".pt")

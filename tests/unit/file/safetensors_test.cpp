@@ -252,6 +252,29 @@ TEST_CASE("the same tensors make the same bytes", "[safetensors]") {
   CHECK(sample(folder, true) == sample(folder, true));
 }
 
+TEST_CASE("without padding a file holds what was added, each tensor on its own alignment",
+          "[safetensors]") {
+  const test::ScratchFolder folder;
+  const std::vector<uint8_t> bytes = {1, 2, 3};
+  const std::vector<float> floats = {1.5F, 2.5F, 3.5F};
+  const std::vector<int64_t> longs = {7, 8};
+  SafetensorsWriter writer;
+  writer.add("bytes", {3}, std::span(bytes));
+  writer.add("floats", {3}, std::span(floats));
+  writer.add("longs", {2}, std::span(longs));
+  writer.without_padding();
+  writer.write(folder / "model.safetensors", true);
+  const std::string written = test::run_shell("cat model.safetensors", folder.path()).out;
+  CHECK(written.find("_pad") == std::string::npos);
+  const auto file = SafetensorsFile::open(folder / "model.safetensors");
+  CHECK(verify_hashes(file).empty());
+  CHECK(std::ranges::equal(file.tensor("bytes").as<uint8_t>(), bytes));
+  CHECK(std::ranges::equal(file.tensor("floats").as<float>(), floats));
+  CHECK(std::ranges::equal(file.tensor("longs").as<int64_t>(), longs));
+  CHECK(file.tensor("longs").data < file.tensor("floats").data);
+  CHECK(file.tensor("floats").data < file.tensor("bytes").data);
+}
+
 TEST_CASE("the writer refuses names and shapes that the format cannot hold", "[safetensors]") {
   const std::vector<float> x = {1, 2};
   SafetensorsWriter writer;

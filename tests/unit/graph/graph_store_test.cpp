@@ -15,6 +15,7 @@
 #include "support/random_graphs.h"
 #include "support/span_copy.h"
 #include "support/store_problems.h"
+#include "support/variable.h"
 
 namespace kdgat::graph {
 namespace {
@@ -35,25 +36,6 @@ void damage(const std::filesystem::path& path, const std::string& tensor) {
   bytes[static_cast<std::size_t>(at)] ^= 1;
   std::ofstream(path, std::ios::binary | std::ios::in) << bytes;
 }
-
-/// Sets the user's cache folder for a while.
-class CacheFolder {
- public:
-  explicit CacheFolder(const std::filesystem::path& path) {
-    if (const char* old = std::getenv("XDG_CACHE_HOME")) old_ = old;
-    ::setenv("XDG_CACHE_HOME", path.c_str(), 1);
-  }
-  ~CacheFolder() {
-    if (old_.empty()) {
-      ::unsetenv("XDG_CACHE_HOME");
-    } else {
-      ::setenv("XDG_CACHE_HOME", old_.c_str(), 1);
-    }
-  }
-
- private:
-  std::string old_;
-};
 
 TEST_CASE("a graph store holds what it was made from", "[store]") {
   const test::ScratchFolder folder;
@@ -243,7 +225,7 @@ TEST_CASE("changed data is found by verify, in every tensor", "[store]") {
 
 TEST_CASE("data hashes are checked once for each identity of a file", "[store]") {
   const test::ScratchFolder folder;
-  const CacheFolder cache(folder / "cache");
+  const test::Variable cache("XDG_CACHE_HOME", (folder / "cache").string());
   write_graph_store(folder / "g", random_graphs({}));
   const GraphStore store = GraphStore::open(folder / "g");
   GraphStore::open(folder / "g");
@@ -281,7 +263,7 @@ TEST_CASE("data hashes are checked once for each identity of a file", "[store]")
 
 TEST_CASE("the list of verified files does not grow for ever", "[store]") {
   const test::ScratchFolder folder;
-  const CacheFolder cache(folder / "cache");
+  const test::Variable cache("XDG_CACHE_HOME", (folder / "cache").string());
   const std::filesystem::path list = folder / "cache" / "kdgat" / "verified";
   const std::string now = std::to_string(std::time(nullptr));
   std::filesystem::create_directories(list.parent_path());
@@ -301,7 +283,7 @@ TEST_CASE("the list of verified files does not grow for ever", "[store]") {
 TEST_CASE("a cache folder that cannot be written does not matter", "[store]") {
   const test::ScratchFolder folder;
   write_text(folder / "file", "");
-  const CacheFolder cache(folder / "file");
+  const test::Variable cache("XDG_CACHE_HOME", (folder / "file").string());
   write_graph_store(folder / "g", random_graphs({}));
   CHECK_NOTHROW(GraphStore::open(folder / "g"));
 }

@@ -96,6 +96,9 @@ TEST_CASE("schedules follow their formulas", "[train]") {
   CHECK(train::Schedule(o).rate(5) == Approx(0.05));
   o.scheduler_t_max = 5;
   CHECK(train::Schedule(o).rate(5) == Approx(0).margin(1e-12));
+  o.scheduler_floor = 0.01;
+  CHECK(train::Schedule(o).rate(0) == Approx(0.1));
+  CHECK(train::Schedule(o).rate(5) == Approx(0.001));
   o.scheduler_type = "step";
   o.scheduler_step_size = 3;
   CHECK(train::Schedule(o).rate(2) == Approx(0.1));

@@ -19,6 +19,7 @@
 #include "support/fake_mlflow.h"
 #include "support/no_locks.h"
 #include "support/recorded_run.h"
+#include "support/variable.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -38,20 +39,6 @@ RunRecords records_to(const fs::path& run, const std::string& uri, double second
 std::string joined(const std::vector<std::string>& list) {
   return std::accumulate(list.begin(), list.end(), std::string());
 }
-
-/// A variable of the environment for the length of a test.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    ::setenv(name, value.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() { ::unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 /// A port nobody listens on, most likely: one that was free a moment ago.
 int free_port() { return FakeMlflow().port(); }

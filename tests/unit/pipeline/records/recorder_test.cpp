@@ -124,7 +124,8 @@ TEST_CASE("a server that is away changes no exit code; kdgat sync sends everythi
   INFO(run.err);
   CHECK(run.exit_code == 0);
   CHECK(count(run.err, "warning") == 1);
-  CHECK_THAT(run.err, Contains("mlflow: " + uri + ": no connection; later: kdgat sync runs/"));
+  CHECK_THAT(run.err, Contains("mlflow: " + uri +
+                               ": no connection: Connection refused; later: kdgat sync runs/"));
   const CommandResult early = run_kdgat("sync", scratch.path());
   CHECK(early.exit_code == 3);
   CHECK_THAT(early.err, Contains("no connection"));

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/system/hash.h"
 #include "support/background.h"
 #include "support/probe_plugin.h"
 #include "support/soak.h"
@@ -421,13 +422,24 @@ TEST_CASE("kdgat doctor opens each plugin in a process of its own", "[run]") {
     return json();
   };
   CHECK(plugins_line().at("verdict") == "ok");
-  // Its description is whole, so nothing but opening it shows what is wrong.
   const fs::path library = scratch / "plugins/kdgat_probe.so";
   const std::string whole = read_text(library);
   fs::remove(library);
   write_file(library, whole.substr(0, 2000));
   CHECK(plugins_line().at("verdict") == "fail");
-  CHECK_THAT(plugins_line().at("finding"), Contains("probe cannot be opened: "));
+  CHECK_THAT(plugins_line().at("finding"),
+             Contains("probe cannot be opened: ") && Contains("describes another build of"));
+  // Described as it is, nothing but opening it shows what is wrong.
+  const auto describe_file = [&] {
+    const fs::path description = scratch / "plugins/kdgat_probe.json";
+    json described = json::parse(read_text(description));
+    described["library_hash"] = hash_file(library);
+    write_file(description, described.dump());
+  };
+  describe_file();
+  CHECK(plugins_line().at("verdict") == "fail");
+  CHECK_THAT(plugins_line().at("finding"),
+             Contains("probe cannot be opened: ") && !Contains("describes another build of"));
   // One that ends its process as it is loaded does not end kdgat.
   fs::remove(library);
   write_file(scratch / "ends.c",
@@ -436,6 +448,7 @@ TEST_CASE("kdgat doctor opens each plugin in a process of its own", "[run]") {
   const CommandResult built =
       run_shell("cc -shared -fPIC ends.c -o plugins/kdgat_probe.so", scratch.path());
   REQUIRE(built.exit_code == 0);
+  describe_file();
   CHECK_THAT(plugins_line().at("finding"), Contains("was killed by signal 6"));
 }
 
