@@ -28,21 +28,24 @@ class HttpProcess {
       }
       const std::string text =
           line.dump(-1, ' ', false, json::error_handler_t::replace).append("\n");
-      if (!process_->write(text, until)) return failed();
+      if (!process_->write(text, until)) return failed(until);
       const auto answer = process_->read_line(until);
-      if (!answer) return failed();
+      if (!answer) return failed(until);
       const json read = json::parse(*answer, nullptr, false);
       return {read.value("status", 0), read.value("body", ""), read.value("error", "")};
     } catch (const json::exception&) {
-      return failed();
+      return failed(until);
     } catch (const Error& e) {
       return {0, "", e.what()};
     }
   }
 
  private:
-  HttpResponse failed() {
+  HttpResponse failed(Deadline until) {
     process_.reset();
+    if (std::chrono::steady_clock::now() < until) {
+      return {0, "", "the process that makes requests (kdgat_http) ended unexpectedly"};
+    }
     return {0, "", "no whole answer came in time: " + format_number("%.3g", seconds_) + " s"};
   }
 

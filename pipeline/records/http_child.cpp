@@ -231,8 +231,8 @@ class Connection {
       parser.header_limit(kMostHeaders);
       http::read_header(stream, buffer_, parser, error);
       // Room for as much as it says is made before the limit is looked at.
-      const auto length = parser.content_length();
-      if (!error && length && *length > kMostBody) error = http::error::body_limit;
+      if (!error && parser.content_length().value_or(0) > kMostBody)
+        error = http::error::body_limit;
       if (!error) http::read(stream, buffer_, parser, error);
       if (error == http::error::body_limit) {
         throw std::runtime_error("the answer is longer than 4 MiB");

@@ -13,6 +13,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "pipeline/records/mlflow.h"
 #include "support/command.h"
@@ -25,9 +26,11 @@ using Catch::Contains;
 
 namespace {
 
-constexpr double kRequestSeconds = 5;
+// Ends a request that would wait for ever; no answer is this late, on a busy machine neither.
+constexpr double kRequestSeconds = 120;
 
-/// Answers every request on a loopback port as it is told, byte by byte if need be.
+/// Answers every request on a loopback port as it is told, byte by byte if need be. Each connection
+/// has a thread of its own: one that asks nothing, say of another program, keeps nobody waiting.
 class RawServer {
  public:
   /// Writes to the socket until it is done; false from `send` = the other side has gone.
@@ -39,7 +42,7 @@ class RawServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     REQUIRE(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
-    REQUIRE(::listen(socket_, 1) == 0);
+    REQUIRE(::listen(socket_, SOMAXCONN) == 0);
     socklen_t size = sizeof(address);
     ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
@@ -51,6 +54,9 @@ class RawServer {
     ends_ = true;
     ::shutdown(socket_, SHUT_RDWR);
     thread_.join();
+    for (const int client : clients_) ::shutdown(client, SHUT_RDWR);
+    for (std::thread& answering : answering_) answering.join();
+    for (const int client : clients_) ::close(client);
     ::close(socket_);
   }
 
@@ -62,16 +68,21 @@ class RawServer {
     while (!ends_) {
       const int client = ::accept(socket_, nullptr, nullptr);
       if (client < 0) return;
-      char request[4096];
-      if (::recv(client, request, sizeof(request), 0) > 0) {
-        answer_([&](const std::string& text) {
-          const ssize_t done = ::send(client, text.data(), text.size(), MSG_NOSIGNAL);
-          if (done > 0) sent_ += done;
-          return done == static_cast<ssize_t>(text.size()) && !ends_;
-        });
-      }
-      ::close(client);
+      clients_.push_back(client);
+      answering_.emplace_back([this, client] { answer(client); });
     }
+  }
+
+  void answer(int client) {
+    char request[4096];
+    if (::recv(client, request, sizeof(request), 0) > 0) {
+      answer_([&](const std::string& text) {
+        const ssize_t done = ::send(client, text.data(), text.size(), MSG_NOSIGNAL);
+        if (done > 0) sent_ += done;
+        return done == static_cast<ssize_t>(text.size()) && !ends_;
+      });
+    }
+    ::shutdown(client, SHUT_RDWR);
   }
 
   Answer answer_;
@@ -79,6 +90,8 @@ class RawServer {
   uint16_t port_ = 0;
   std::atomic<bool> ends_ = false;
   std::atomic<int64_t> sent_ = 0;
+  std::vector<int> clients_;  // of the thread, and after its end
+  std::vector<std::thread> answering_;
   std::thread thread_;
 };
 
