@@ -54,7 +54,10 @@ std::string problem_of_version(const std::string& requirement, const std::string
     const std::optional<Version> bound = parse_version(number);
     if (!is_known || !bound) return "\"" + part + "\" is no requirement like >=0.1 or <1";
     if (!holds(comparison, *own, *bound)) {
-      return "the profile asks for kdgat " + requirement + ", this is " + version;
+      return std::string("the profile asks for kdgat ")
+          .append(requirement)
+          .append(", this is ")
+          .append(version);
     }
   }
   return "";
