@@ -374,6 +374,7 @@ void SafetensorsWriter::write(const std::filesystem::path& path, bool hashes) co
 
 void SafetensorsWriter::write(AtomicFile& file, bool hashes) const {
   std::vector<const Entry*> entries;
+  entries.reserve(entries_.size());
   for (const Entry& entry : entries_) entries.push_back(&entry);
   if (!pads_) {
     std::stable_sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) {
@@ -381,6 +382,7 @@ void SafetensorsWriter::write(AtomicFile& file, bool hashes) const {
     });
   }
   std::vector<TensorPlace> places;
+  places.reserve(entries.size());
   for (const Entry* entry : entries) {
     places.push_back({entry->name, entry->dtype, entry->shape, entry->bytes, 0, 0,
                       hashes ? hash_bytes(entry->data, entry->bytes) : ""});
