@@ -6,7 +6,9 @@ kdgat_add_room(kdgat_graph stages/data
 kdgat_add_room(kdgat_graph stages/data/can
   attack_kinds bus_clock bus_slots can_describe can_domain can_import can_log can_rows can_writer
   channel_names frame_rows inject inject_logs log_windows protocol_ids recording relative_windows
-  synth_attacks synth_logs synth_traffic vehicle_profile windows)
+  synth_attacks synth_logs synth_traffic text_rows vehicle_profile windows)
+kdgat_add_room(kdgat_graph stages/data/can/forms
+  asc binary_reader blf forms mf4 mf4_blocks mf4_groups pcap trc)
 kdgat_add_room(kdgat_graph stages/data/molecules
   amber elements force_field ligands mmcif molecule_files molecule_graph molecule_import molecule_labels
   molecule_store molecules_describe molecules_domain neighbours nucleotide_chain pdb rna_templates structure
@@ -19,7 +21,7 @@ kdgat_add_room(kdgat_graph stages/data/texts
   stop_words synth_text text_clean text_corpus text_files text_graph text_import text_reader
   text_store texts_describe texts_domain)
 kdgat_add_room(kdgat_graph stages/file
-  byte_reader csv line_reader safetensors safetensors_header safetensors_stream tar tensor_hash
+  byte_reader csv line_reader random_bytes safetensors safetensors_header safetensors_stream tar tensor_hash
   text_kind utf8)
 kdgat_add_room(kdgat_graph stages/graph
   buffer column feature_stats graph_store pack paths rewire shape spatial split store_file verified_files)
@@ -29,14 +31,15 @@ kdgat_add_room(kdgat_graph stages/trees
   bins boosted_trees contributions flat_trees isolation_forest split_search table tree_grower)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
 set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp
+  stages/data/can/forms/asc.cpp stages/data/can/forms/trc.cpp
   stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp stages/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
 set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}")
 target_include_directories(kdgat_graph PUBLIC stages)
 # Its own functions are bound when it is linked: to look up each by name is most of the program's start.
-target_link_options(kdgat_graph PRIVATE -Wl,-Bsymbolic-functions)
-target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB Threads::Threads)
+target_link_options(kdgat_graph PRIVATE -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libzstd.a)
+target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Threads::Threads)
 
 if(NOT KDGAT_ENGINE)
   return()

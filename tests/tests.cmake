@@ -44,6 +44,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/store_flips_test.cpp
     tests/unit/file/line_reader_test.cpp
     tests/unit/data/can/frame_rows_test.cpp
+    tests/unit/data/can/log_forms_test.cpp
     tests/unit/data/can/log_windows_test.cpp
     tests/unit/data/can/protocol_ids_test.cpp
     tests/unit/data/can/relative_windows_test.cpp
@@ -80,7 +81,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/stages/trees/isolation_forest_test.cpp
     tests/unit/stages/trees/tree_json_test.cpp
     tests/unit/stages/trees/tree_reference_test.cpp
-  LINK kdgat_graph ZLIB::ZLIB
+  LINK kdgat_graph ${ZSTD} ZLIB::ZLIB
   HEADER tests/support/precompiled.h)
 
 kdgat_add_tests(kdgat_host_tests

@@ -30,7 +30,7 @@ install(CODE "
 install(FILES LICENSE CITATION.cff scripts/package/THIRD_PARTY.md
         DESTINATION ${share}/doc/kdgat COMPONENT program)
 foreach(package libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libxxhash-dev libgloo-dev
-        libboost-dev libssl-dev)
+        libboost-dev libssl-dev libzstd-dev)
   install(FILES /usr/share/doc/${package}/copyright DESTINATION ${share}/doc/kdgat/licences
           RENAME ${package}.txt COMPONENT program OPTIONAL)
 endforeach()

@@ -1,6 +1,8 @@
 #include "data/dataset_files.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <fstream>
 #include <map>
 
@@ -54,13 +56,27 @@ std::vector<LogFile> files_below(const fs::path& root) {
   return files;
 }
 
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
+
 }  // namespace
 
+bool is_table(const fs::path& path) {
+  const std::string ending = unpacked_name(path).extension().string();
+  return !is_hidden(path) && (ending == ".csv" || ending == ".log" || ending == ".txt");
+}
+
 bool is_log(const fs::path& path) {
-  fs::path name = path.filename();
-  if (name.string().starts_with(".")) return false;
-  if (name.extension() == ".gz") name = name.stem();
-  return name.extension() == ".csv" || name.extension() == ".log" || name.extension() == ".txt";
+  if (is_hidden(path)) return false;
+  std::string ending = unpacked_name(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array kEndings = {".asc", ".blf", ".mf4", ".pcap", ".pcapng", ".trc"};
+  return is_table(path) || std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+}
+
+fs::path unpacked_name(const fs::path& path) {
+  const fs::path name = path.filename();
+  return name.extension() == ".gz" || name.extension() == ".zst" ? name.stem() : name;
 }
 
 std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<std::string>& exclude,
@@ -100,7 +116,8 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
     throw Error(ExitCode::kData,
                 source.string() + ": no logs in this folder" +
                     (found.empty() ? "" : " but those that are left out"),
-                "logs end in .csv, .log or .txt, with or without .gz");
+                "logs end in .csv, .log, .txt, .asc, .blf, .mf4, .pcap, .pcapng or .trc, with or without "
+                ".gz or .zst");
   }
   return kept;
 }

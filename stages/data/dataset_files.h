@@ -18,8 +18,12 @@ struct LogFile {
   std::string role;      ///< "train" or "test"
 };
 
-/// Whether the name is one of a log: .csv, .log or .txt, with or without .gz.
+/// Whether the name is one of a table: .csv, .log or .txt, with or without .gz or .zst.
+bool is_table(const std::filesystem::path& path);
+/// Whether the name is one of a log: a table's, or .asc, .blf, .mf4, .pcap, .pcapng or .trc.
 bool is_log(const std::filesystem::path& path);
+/// The name in its folder without .gz or .zst.
+std::filesystem::path unpacked_name(const std::filesystem::path& path);
 
 /// The logs of `source` (a file, "-", or a folder), by folder then by name. A file belongs to the
 /// folder it stands in: "test..." is a test scenario, everything else trains; where any folder is

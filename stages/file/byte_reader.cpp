@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,7 +39,7 @@ class ByteReader::Impl {
   }
   Impl(std::string name, std::string_view bytes)
       : name_(std::move(name)),
-        stored_(std::max<std::size_t>(bytes.size(), 2)),
+        stored_(std::max<std::size_t>(bytes.size(), kZstdMagic.size())),
         end_(bytes.size()),
         stored_bytes_(static_cast<int64_t>(bytes.size())) {
     std::copy(bytes.begin(), bytes.end(), stored_.begin());
@@ -45,17 +47,19 @@ class ByteReader::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    if (is_packed_) inflateEnd(&stream_);
+    if (packing_ == Packing::kGzip) inflateEnd(&stream_);
+    ZSTD_freeDStream(zstd_);
     if (fd_ >= 0) ::close(fd_);
   }
 
   /// At least one byte, at most `room`; 0 at the end.
   std::size_t read(char* to, std::size_t room) {
     if (!is_known_) recognise();
-    if (is_packed_) {
+    if (packing_ != Packing::kNone) {
       // A little that is stored may be very much unpacked.
       if (unpacked_ >= kUnpackedBetweenAsking) stop_if_cancelled();
-      const std::size_t bytes = unpack(to, room);
+      const std::size_t bytes =
+          packing_ == Packing::kGzip ? unpack_gzip(to, room) : unpack_zstd(to, room);
       unpacked_ += bytes;
       return bytes;
     }
@@ -66,24 +70,56 @@ class ByteReader::Impl {
     return bytes;
   }
   int64_t stored_bytes() const { return stored_bytes_; }
+  int plain_file() {
+    if (!is_known_) recognise();
+    struct stat facts {};
+    const bool is_plain =
+        fd_ >= 0 && packing_ == Packing::kNone && ::fstat(fd_, &facts) == 0 && S_ISREG(facts.st_mode);
+    return is_plain ? fd_ : -1;
+  }
 
  private:
+  enum class Packing { kNone, kGzip, kZstd };
+  static constexpr std::string_view kGzipMagic = "\x1f\x8b", kZstdMagic = "\x28\xb5\x2f\xfd";
+
   void recognise() {
-    while (end_ < 2 && refill()) continue;
+    while (end_ < kZstdMagic.size() && refill()) continue;
     is_known_ = true;
-    if (!starts_with_magic()) return;
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail(name_, "out of memory");
-    is_packed_ = true;
+    if (starts_with(kGzipMagic)) {
+      if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail(name_, "out of memory");
+      packing_ = Packing::kGzip;
+    } else if (starts_with(kZstdMagic)) {
+      zstd_ = ZSTD_createDStream();
+      if (zstd_ == nullptr) fail(name_, "out of memory");
+      packing_ = Packing::kZstd;
+    }
   }
 
-  bool starts_with_magic() const {
-    const auto byte = [this](std::size_t i) {
-      return static_cast<unsigned char>(stored_[begin_ + i]);
-    };
-    return end_ - begin_ >= 2 && byte(0) == 0x1f && byte(1) == 0x8b;
+  bool starts_with(std::string_view magic) const {
+    return std::string_view(stored_.data() + begin_, end_ - begin_).starts_with(magic);
   }
 
-  std::size_t unpack(char* to, std::size_t room) {
+  /// Memory is bounded by the library: it refuses windows of more than 128 MiB.
+  std::size_t unpack_zstd(char* to, std::size_t room) {
+    ZSTD_outBuffer out{to, room, 0};
+    while (out.pos == 0) {
+      if (begin_ == end_ && !has_more_ && !refill()) {
+        if (!member_ended_) fail(name_, "the zstd data ends too early");
+        return 0;
+      }
+      ZSTD_inBuffer in{stored_.data() + begin_, end_ - begin_, 0};
+      const std::size_t left = ZSTD_decompressStream(zstd_, &out, &in);
+      begin_ += in.pos;
+      if (ZSTD_isError(left) != 0) {
+        fail(name_, std::string("damaged zstd data: ") + ZSTD_getErrorName(left));
+      }
+      member_ended_ = left == 0;  // another one may follow
+      has_more_ = out.pos == room && !member_ended_;
+    }
+    return out.pos;
+  }
+
+  std::size_t unpack_gzip(char* to, std::size_t room) {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = static_cast<uInt>(room);
     while (stream_.avail_out == room) {
@@ -92,8 +128,8 @@ class ByteReader::Impl {
         return 0;
       }
       if (member_ended_) {  // another member may follow; anything else after the end is ignored
-        while (end_ - begin_ < 2 && refill()) continue;
-        if (!starts_with_magic()) {
+        while (end_ - begin_ < kGzipMagic.size() && refill()) continue;
+        if (!starts_with(kGzipMagic)) {
           begin_ = end_;
           continue;
         }
@@ -157,8 +193,11 @@ class ByteReader::Impl {
   std::size_t begin_ = 0, end_ = 0;
   int64_t stored_bytes_ = 0;
   std::size_t unpacked_ = 0;  // since `cancelled` was asked
-  bool is_known_ = false, is_packed_ = false, member_ended_ = false;
+  bool is_known_ = false, member_ended_ = false;
+  bool has_more_ = false;  // zstd: unpacked, and there was no room for it
+  Packing packing_ = Packing::kNone;
   z_stream stream_{};
+  ZSTD_DStream* zstd_ = nullptr;
 };
 
 ByteReader::ByteReader(const std::filesystem::path& path, std::function<bool()> cancelled)
@@ -169,7 +208,26 @@ ByteReader::ByteReader(std::string name, std::string_view bytes)
 ByteReader::ByteReader(ByteReader&&) noexcept = default;
 ByteReader::~ByteReader() = default;
 
-std::size_t ByteReader::read(char* to, std::size_t room) { return impl_->read(to, room); }
+std::size_t ByteReader::read(char* to, std::size_t room) {
+  if (used_ == peeked_.size()) return impl_->read(to, room);
+  const std::size_t bytes = peeked_.copy(to, room, used_);
+  used_ += bytes;
+  return bytes;
+}
+
+std::string_view ByteReader::peek(std::size_t bytes) {
+  std::size_t size = 0;
+  peeked_.resize(bytes);
+  while (size < bytes) {
+    const std::size_t more = impl_->read(peeked_.data() + size, bytes - size);
+    if (more == 0) break;
+    size += more;
+  }
+  peeked_.resize(size);
+  return peeked_;
+}
+
+int ByteReader::plain_file() { return impl_->plain_file(); }
 int64_t ByteReader::stored_bytes() const { return impl_->stored_bytes(); }
 
 std::string head_of(const std::filesystem::path& path, std::size_t most) {

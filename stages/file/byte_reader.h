@@ -1,4 +1,4 @@
-// ByteReader: the bytes of a file or of standard input, gzip unpacked on the way. Owns the open
+// ByteReader: the bytes of a file or of standard input, gzip and zstd unpacked on the way. Owns the open
 // file and a block of it. No LibTorch.
 #pragma once
 
@@ -24,8 +24,13 @@ class ByteReader {
   ~ByteReader();
 
   /// At least one byte, at most `room`, as soon as they are there; 0 at the end. Throws
-  /// Error(kData) if reading fails or gzip data is damaged.
+  /// Error(kData) if reading fails or packed data is damaged.
   std::size_t read(char* to, std::size_t room);
+  /// The next `bytes` bytes, or all there are; they stay the next. Call before read(), at most once.
+  std::string_view peek(std::size_t bytes);
+  /// The open file, where it is a regular one that is not packed, so that any part of it can be read;
+  /// -1 otherwise. Not owned.
+  int plain_file();
 
   const std::string& name() const { return name_; }
   int64_t stored_bytes() const;  ///< read so far, compressed or not
@@ -34,6 +39,8 @@ class ByteReader {
   class Impl;
   std::string name_;
   std::unique_ptr<Impl> impl_;
+  std::string peeked_;  // from used_ on not yet read
+  std::size_t used_ = 0;
 };
 
 /// The first bytes of a file, unpacked: `most`, or all there are.

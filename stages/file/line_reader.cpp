@@ -17,7 +17,10 @@ LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader::~LineReader() = default;
 
 LineReader::LineReader(const std::filesystem::path& path, std::function<bool()> cancelled)
-    : file_(std::make_unique<ByteReader>(path, std::move(cancelled))), buffer_(kBlock) {
+    : LineReader(ByteReader(path, std::move(cancelled))) {}
+
+LineReader::LineReader(ByteReader bytes)
+    : file_(std::make_unique<ByteReader>(std::move(bytes))), buffer_(kBlock) {
   name_ = file_->name();
   read_ = [file = file_.get()](char* to, std::size_t room) { return file->read(to, room); };
 }

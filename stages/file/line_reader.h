@@ -26,6 +26,8 @@ class LineReader {
   /// "-" is standard input. Throws Error(kData) if the file cannot be opened, and
   /// Error(kInterrupted) once `cancelled`, as ByteReader.
   explicit LineReader(const std::filesystem::path& path, std::function<bool()> cancelled = {});
+  /// Lines of what is left of `bytes`.
+  explicit LineReader(ByteReader bytes);
   /// Lines of a text in memory, called `name` in messages.
   LineReader(std::string name, std::string_view text);
   /// Lines of what `read` gives, called `name` in messages.

@@ -25,7 +25,7 @@ class DetectorScoring : public LogScoring {
 
   void read(const graph::LogFile& file) override {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::LineReader(file.path, stopped), options_.format, options_.strict);
+    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict);
     LogWatch watch(model_, options_, file, host_, explanations_);
     graph::CanFrame frame;
     while (!watch.is_done() && log.next(frame)) watch.add(frame, log.restarted());

@@ -68,7 +68,7 @@ class JoinedScoring : public LogScoring {
     };
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     std::vector<Heard> heard;  // frames of the batch: the detector hears them behind the network
-    graph::CanLog log(graph::LineReader(file.path, stopped), options_.format, options_.strict);
+    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict);
     graph::LogWindows windows(std::move(log), network_.shape, vocabulary_,
                               [&heard](const graph::CanFrame& frame, bool restarts) {
                                 heard.push_back({frame, restarts});

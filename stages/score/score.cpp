@@ -57,7 +57,7 @@ class Scoring : public LogScoring {
 
   void read(const graph::LogFile& file) override {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::LineReader(file.path, stopped), options_.format, options_.strict);
+    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict);
     graph::LogWindows windows(std::move(log), model_.shape, vocabulary_);
     Judge judge(options_, model_);
     int64_t window = 0;

@@ -16,6 +16,7 @@
 
 #include "bench.h"
 #include "data/can/log_windows.h"
+#include "file/line_reader.h"
 #include "detector/rule.h"
 #include "detector/watch.h"
 #include "model/model_file.h"
@@ -60,7 +61,7 @@ void measure(const std::string& model_file, const std::string& log, int rounds) 
   const std::vector<int64_t> first{0};
   double sum = 0;
   for (int round = 0; round <= rounds; ++round) {
-    graph::LogWindows windows(graph::CanLog(graph::LineReader(log, text), "auto", false), shape,
+    graph::LogWindows windows(graph::CanLog(graph::ByteReader(log, text), "auto", false), shape,
                               vocabulary);
     for (;;) {
       const c10::InferenceMode inference;
@@ -99,7 +100,7 @@ void measure_detector(const std::string& model_file, const std::string& log, int
     detector::Watch watch(model, log, detector::kOwnWindows,
                           [&](const detector::JudgedWindow& window) { sum += window.score; });
     std::optional<detector::RuleWindows> rule;
-    graph::CanLog file(graph::LineReader(log, text), "auto", false);
+    graph::CanLog file(graph::ByteReader(log, text), "auto", false);
     for (;;) {
       const auto begin = Clock::now();
       std::size_t rows = 0;
@@ -130,7 +131,7 @@ void measure_detector(const std::string& model_file, const std::string& log, int
     reasons.push_back(microseconds(begin, Clock::now()));
   });
   watching = &watch;
-  graph::CanLog file(graph::LineReader(log, text), "auto", false);
+  graph::CanLog file(graph::ByteReader(log, text), "auto", false);
   for (graph::CanFrame frame; file.next(frame);) watch.add(frame, file.restarted());
   watch.finish();
   const json of_flagged = reasons.empty() ? json() : percentiles(reasons);

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool strict = data[0] >= 128;
   try {
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-    CanLog log(LineReader("fuzz", text), format, strict);
+    CanLog log(ByteReader("fuzz", text), format, strict);
     CanFrame frame;
     while (log.next(frame)) {
       if (frame.id >= 1U << 29 || frame.length > (frame.fd ? 64 : 8)) std::abort();

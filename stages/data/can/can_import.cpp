@@ -41,7 +41,7 @@ class LogImporter {
 
  private:
   void read_file(const LogFile& file, WindowBuilder& windows) {
-    CanLog log(LineReader(file.path, call_.cancelled), options_.format, options_.strict);
+    CanLog log(ByteReader(file.path, call_.cancelled), options_.format, options_.strict);
     Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
     windows.start(static_cast<int32_t>(data_.sources.size()));
     const bool trains = file.role == "train";

@@ -2,97 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "data/can/can_rows.h"
-#include "file/text_kind.h"
+#include "data/can/forms/forms.h"
+#include "data/can/text_rows.h"
 
 namespace kdgat::graph {
-
 namespace {
 
-constexpr std::size_t kProbeLines = 10;
 constexpr std::size_t kShownProblems = 5;
 /// Published logs step back by less than this where two captures clocks were merged.
 constexpr double kSmallStep = 0.008;
 
-const LogLayout kForms[] = {
-    {"can-train-and-test", parse_table_row, true, {0, 1, 2, 3}, 4},
-    {"hcrl", parse_hcrl_row, false, {}, 0},
-    {"candump", parse_candump_row, false, {}, 3},
-    {"candump-screen", parse_screen_row, false, {}, 0},
-    {"road", parse_road_row, false, {}, 10},
-    {"daga", parse_daga_row, true, {}, 6},
-    {"otids", parse_otids_row, true, {}, 13},
-    {"crysys", parse_candump_row, false, {}, 5},
-    {"recan", parse_recan_row, false, {}, 5},
-};
-
-/// The start of a line as shown in a message; a log may not steer the terminal.
-std::string shortened(std::string_view line) {
-  std::string out(line.substr(0, 60));
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return out + (line.size() > 60 ? "..." : "");
-}
-
-std::vector<std::string> split_header(const std::string& line) {
-  std::vector<std::string> names(1);
-  for (const char c : line) {
-    if (c == ',') {
-      names.emplace_back();
-    } else if (c != ' ' && c != '\t' && c != '"') {
-      names.back() += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-    }
-  }
-  return names;
-}
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_header(const std::string& line) {
-  return line.find_first_of("ghijklmnopqrstuvwxyzGHIJKLMNOPQSUVWXYZ") != std::string::npos &&
-         line.find(',') != std::string::npos && line.find('#') == std::string::npos &&
-         std::string("0123456789(-").find(line[0]) == std::string::npos;
-}
-
-/// Columns of a can-train-and-test file by name; by position where no name is known, as the
-/// published loader does.
-LogLayout table_layout(const std::string& file, const std::string& header) {
-  LogLayout layout = kForms[0];
-  const std::vector<std::string> names = split_header(header);
-  const std::vector<std::vector<std::string>> known = {{"timestamp", "time"},
-                                                       {"arbitration_id", "can_id", "id"},
-                                                       {"data_field", "data", "payload"},
-                                                       {"attack", "label"}};
-  layout.columns = static_cast<int>(names.size());
-  bool any = false;
-  for (std::size_t c = 0; c < known.size(); ++c) {
-    layout.column[c] = -1;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (has(known[c], names[i])) layout.column[c] = static_cast<int>(i);
-    }
-    any |= layout.column[c] >= 0;
-  }
-  if (!any && names.size() == 4) {
-    layout.column = {0, 1, 2, 3};
-  } else if (names.size() > 8) {
-    throw Error(ExitCode::kData, "more columns than a CAN log has: " + shortened(header),
-                "format=NAME names the form", file + ":1");
-  }
-  for (std::size_t c = 0; c < 3; ++c) {  // the label may be missing
-    if (layout.column[c] < 0) {
-      throw Error(ExitCode::kData, "column " + known[c][0] + " is missing",
-                  "the header is: " + shortened(header), file + ":1");
-    }
-  }
-  return layout;
-}
-
-const LogLayout* form_named(const std::string& name) {
-  for (const LogLayout& form : kForms) {
-    if (name == form.format) return &form;
+/// The form named `format`, or with "auto" the one that the first bytes are of; nullptr: text rows.
+const LogForm* form_of(ByteReader& bytes, const std::string& format) {
+  const std::string_view head = format == "auto" ? bytes.peek(kFormHead) : std::string_view();
+  for (const LogForm& form : log_forms()) {
+    if (format == form.name || (format == "auto" && form.fits(head))) return &form;
   }
   return nullptr;
 }
@@ -101,8 +27,8 @@ const LogLayout* form_named(const std::string& name) {
 
 std::span<const char* const> log_formats() {
   static const std::vector<const char*> names = [] {
-    std::vector<const char*> all;
-    for (const LogLayout& form : kForms) all.push_back(form.format);
+    std::vector<const char*> all(text_formats().begin(), text_formats().end());
+    for (const LogForm& form : log_forms()) all.push_back(form.name);
     return all;
   }();
   return names;
@@ -114,133 +40,37 @@ std::vector<std::string> log_format_choices() {
   return out;
 }
 
-LogLayout recognise_log(const std::string& file, std::span<const std::string> lines,
-                        const std::string& format) {
-  const bool header = is_header(lines.front());
-  if (format != "auto") {
-    const LogLayout* form = form_named(format);
-    if (form == nullptr) throw Error(ExitCode::kUsage, "no log format is called " + format);
-    if (header && form->parse == parse_table_row) return table_layout(file, lines.front());
-    LogLayout layout = *form;
-    layout.has_header = header;
-    if (form->parse == parse_table_row) {  // columns in their published order
-      layout.columns = static_cast<int>(split_header(lines.front()).size());
-      if (layout.columns < 3) {
-        throw Error(ExitCode::kData, "too few columns: " + shortened(lines.front()), "",
-                    file + ":1");
-      }
-      if (layout.columns == 3) layout.column[3] = -1;
-    }
-    return layout;
-  }
-  if (header) {
-    const std::vector<std::string> names = split_header(lines.front());
-    if (has(names, "payload_hex")) return *form_named("daga");
-    if (has(names, "intid1")) return *form_named("otids");
-    return table_layout(file, lines.front());
-  }
-  // The form that reads most of the first lines; a malformed row among them does no harm.
-  const LogLayout* best = nullptr;
-  std::size_t best_rows = 0;
-  bool tie = false;
-  for (const LogLayout& form : kForms) {
-    if (form.has_header) continue;
-    std::size_t rows = 0;
-    for (const std::string& line : lines) {
-      CanFrame frame;
-      if (form.parse(form, line, frame) == nullptr) ++rows;
-    }
-    if (rows > best_rows) {
-      best = &form;
-      best_rows = rows;
-      tie = false;
-    } else if (rows > 0 && rows == best_rows) {
-      tie = true;
-    }
-  }
-  if (best == nullptr || tie) {
-    const auto tabs = std::count(lines.front().begin(), lines.front().end(), '\t');
-    const bool has_tabs = best == nullptr && tabs > 0;
-    throw Error(ExitCode::kData,
-                std::string(best == nullptr ? "no known log form" : "more than one log form") +
-                    " fits the first line: " + shortened(lines.front()),
-                has_tabs ? "it is a table of " + std::to_string(tabs + 1) +
-                               " columns between tabs; logs have commas or blanks there, ratings "
-                               "user, item and rating, texts a label and words"
-                         : "format=NAME names the form; see kdgat config schema data",
-                file + ":1");
-  }
-  return *best;
-}
-
 bool is_can_log(const std::string& file, std::string_view head) {
-  constexpr std::size_t kLines = 8;
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < head.size() && lines.size() < kLines;) {
-    const std::size_t end = std::min(head.find('\n', at), head.size());
-    if (head.find_first_not_of(" \t\r", at) < end) lines.emplace_back(head.substr(at, end - at));
-    at = end + 1;
-  }
-  if (lines.empty()) return false;
-  try {
-    recognise_log(file, lines, "auto");
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
+  const auto fits = [&](const LogForm& form) { return form.fits(head.substr(0, kFormHead)); };
+  const auto forms = log_forms();
+  return std::any_of(forms.begin(), forms.end(), fits) || is_text_log(file, head);
 }
 
-CanLog::CanLog(LineReader reader, const std::string& format, bool strict)
-    : reader_(std::move(reader)), strict_(strict) {
-  std::string_view line;
-  std::vector<std::string> probe;
-  while (probe.size() < kProbeLines && reader_.next(line)) {
-    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    if (probe.empty() && line.starts_with("\xEF\xBB\xBF"))
-      line.remove_prefix(3);  // byte order mark
-    probe.emplace_back(line);
-    first_lines_.emplace_back(reader_.line_number(), std::string(line));
-  }
-  if (probe.empty()) throw Error(ExitCode::kData, "the file is empty", "", reader_.name());
-  std::string head;
-  for (const std::string& one : probe) head += one + "\n";
-  if (const std::string what = not_text(head); !what.empty()) {
-    throw refuse_not_text(reader_.name(), what);
-  }
-  layout_ = recognise_log(reader_.name(), probe, format);
-  if (layout_.has_header) first_used_ = 1;
-}
-
-bool CanLog::next_line(std::string_view& line) {
-  if (first_used_ < first_lines_.size()) {
-    line_number_ = first_lines_[first_used_].first;
-    line = first_lines_[first_used_++].second;
-    return true;
-  }
-  if (!reader_.next(line)) return false;
-  line_number_ = reader_.line_number();
-  return true;
+CanLog::CanLog(ByteReader bytes, const std::string& format, bool strict)
+    : name_(bytes.name()), strict_(strict) {
+  const LogForm* form = form_of(bytes, format);
+  reader_ = form != nullptr ? form->open(std::move(bytes)) : open_text_log(std::move(bytes), format);
 }
 
 bool CanLog::next(CanFrame& frame) {
-  std::string_view line;
-  while (next_line(line)) {
-    if (line.empty() || line.find_first_not_of(" \t") == std::string_view::npos) continue;
+  for (;;) {
     frame = CanFrame();
-    layout_.channels = &channels_;
-    if (const char* fault = layout_.parse(layout_, line, frame)) {
-      refuse_row(fault, line);
-      continue;
+    switch (reader_->next(frame)) {
+      case FrameReader::Got::kEnd:
+        return false;
+      case FrameReader::Got::kFault:
+        refuse_row();
+        break;
+      case FrameReader::Got::kFrame:
+        check_time(frame.time);
+        ++rows_;
+        return true;
     }
-    check_time(frame.time);
-    ++rows_;
-    return true;
   }
-  return false;
 }
 
-void CanLog::refuse_row(const char* fault, std::string_view line) {
-  Diagnostic problem{where(), std::string(fault) + ": " + shortened(line), ""};
+void CanLog::refuse_row() {
+  Diagnostic problem{reader_->where(), reader_->fault(), ""};
   if (strict_) throw Error(ExitCode::kData, {std::move(problem)});
   ++malformed_;
   if (problems_.size() < kShownProblems) problems_.push_back(std::move(problem));
@@ -259,11 +89,11 @@ void CanLog::check_time(double time) {
   restarted_ = back >= kClockRestart;
   if (strict_ && !restarted_) {
     throw Error(ExitCode::kData, "time goes backwards by " + std::to_string(back) + " s", "",
-                where());
+                reader_->where());
   }
   ++(restarted_ ? restarts_ : steps_back_);
   if (problems_.size() < kShownProblems) {
-    problems_.push_back({where(),
+    problems_.push_back({reader_->where(),
                          restarted_ ? "time falls back by " + std::to_string(back) +
                                           " s: taken as the start of another capture"
                                     : "time goes backwards by " + std::to_string(back) + " s",
@@ -276,14 +106,14 @@ std::vector<Diagnostic> CanLog::problems() const {
   const int64_t all = malformed_ + steps_back_ + restarts_;
   const auto shown = static_cast<int64_t>(problems_.size());
   if (all > shown) {
-    out.push_back({reader_.name(),
+    out.push_back({name_,
                    std::to_string(all - shown) + " more such lines (" + std::to_string(malformed_) +
                        " malformed rows in all)",
                    ""});
   }
-  for (const std::string& what : channels_.problems()) out.push_back({reader_.name(), what, ""});
+  for (Diagnostic& note : reader_->notes()) out.push_back(std::move(note));
   if (rows_ == 0) {
-    out.push_back({reader_.name(), std::string("no row could be read as ") + layout_.format, ""});
+    out.push_back({name_, std::string("no row could be read as ") + reader_->format(), ""});
   }
   return out;
 }

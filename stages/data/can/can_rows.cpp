@@ -2,117 +2,13 @@
 // wrong.
 #include "data/can/can_rows.h"
 
-#include <charconv>
-#include <cmath>
+#include "data/can/row_words.h"
 
 namespace kdgat::graph {
 
+using namespace row;
+
 namespace {
-
-constexpr const char* kBadTime = "the time is not a number";
-constexpr const char* kBadId = "the id is not hexadecimal";
-constexpr const char* kBigId = "the id is beyond 29 bits";
-constexpr const char* kFewFields = "too few fields";
-constexpr const char* kManyFields = "too many fields";
-constexpr const char* kBadPayload = "the payload is not hexadecimal";
-constexpr const char* kOddPayload = "the payload has an odd number of digits";
-constexpr const char* kLongPayload = "the payload is over 8 bytes";
-constexpr const char* kLongFdPayload = "the payload is over 64 bytes";
-constexpr const char* kBadLength = "the length does not agree with the payload";
-constexpr const char* kManyChannels = "a ninth channel: a log may hold eight buses";
-constexpr const char* kBadLabel = "the label is neither 0 nor 1";
-
-constexpr std::array<int8_t, 256> hex_table() {
-  std::array<int8_t, 256> table{};
-  for (auto& value : table) value = -1;
-  for (int c = 0; c < 10; ++c) table['0' + c] = static_cast<int8_t>(c);
-  for (int c = 0; c < 6; ++c) table['a' + c] = table['A' + c] = static_cast<int8_t>(10 + c);
-  return table;
-}
-constexpr std::array<int8_t, 256> kHex = hex_table();
-
-int hex(char c) { return kHex[static_cast<unsigned char>(c)]; }
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-/// Walks over the fields between commas.
-class Fields {
- public:
-  explicit Fields(std::string_view line) : rest_(line) {}
-  bool next(std::string_view& field) {
-    if (done_) return false;
-    const std::size_t comma = rest_.find(',');
-    if (comma == std::string_view::npos) {
-      field = trim(rest_);
-      done_ = true;
-    } else {
-      field = trim(rest_.substr(0, comma));
-      rest_.remove_prefix(comma + 1);
-    }
-    return true;
-  }
-
- private:
-  std::string_view rest_;
-  bool done_ = false;
-};
-
-const char* read_time(std::string_view text, double& time) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(time) ? nullptr
-                                                                                         : kBadTime;
-}
-
-const char* read_hex_id(std::string_view text, CanFrame& frame) {
-  if (text.empty()) return kBadId;
-  uint64_t id = 0;
-  for (const char c : text) {
-    const int digit = hex(c);
-    if (digit < 0) return kBadId;
-    id = id << 4 | static_cast<uint64_t>(digit);
-    if (id >> 40 != 0) return kBigId;
-  }
-  if (id >= 1U << 29) return kBigId;
-  frame.id = static_cast<uint32_t>(id);
-  frame.extended = id >= 2048 || text.size() > 4;
-  return nullptr;
-}
-
-bool read_decimal(std::string_view text, int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-const char* read_decimal_id(std::string_view text, CanFrame& frame) {
-  int64_t id = 0;
-  if (!read_decimal(text, id) || id < 0) return "the id is not a number";
-  if (id >= int64_t{1} << 29) return kBigId;
-  frame.id = static_cast<uint32_t>(id);
-  frame.extended = id >= 2048;
-  return nullptr;
-}
-
-/// Of those beyond 8 bytes.
-bool is_fd_length(std::size_t bytes) {
-  return bytes > 8 && bytes <= 64 && (bytes == 12 || bytes == 20 || bytes == 24 || bytes % 16 == 0);
-}
-
-const char* read_hex_payload(std::string_view text, CanFrame& frame) {
-  const std::size_t limit = frame.fd ? 64 : 8;
-  if (text.size() % 2 != 0) return kOddPayload;
-  if (text.size() > 2 * limit) return frame.fd ? kLongFdPayload : kLongPayload;
-  for (std::size_t i = 0; i < text.size() / 2; ++i) {
-    const int high = hex(text[2 * i]), low = hex(text[2 * i + 1]);
-    if ((high | low) < 0) return kBadPayload;
-    frame.payload[i] = static_cast<uint8_t>(high << 4 | low);
-  }
-  frame.length = static_cast<uint8_t>(text.size() / 2);
-  return nullptr;
-}
 
 /// The last thing that is read of a row: a name in a row that is refused is no bus.
 const char* read_channel(const LogLayout& layout, std::string_view name, CanFrame& frame) {
@@ -123,49 +19,7 @@ const char* read_channel(const LogLayout& layout, std::string_view name, CanFram
   return nullptr;
 }
 
-const char* read_label(std::string_view text, CanFrame& frame) {
-  if (text == "0" || text == "0.0") {
-    frame.label = 0;
-  } else if (text == "1" || text == "1.0") {
-    frame.label = 1;
-  } else {
-    return kBadLabel;
-  }
-  return nullptr;
-}
-
-bool same_word(std::string_view text, std::string_view lower) {
-  if (text.size() != lower.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((text[i] | 0x20) != lower[i]) return false;
-  }
-  return true;
-}
-
-const char* read_truth(std::string_view text, bool& truth) {
-  truth = same_word(text, "true") || text == "1";  // published logs mix both spellings
-  return truth || same_word(text, "false") || text == "0" ? nullptr
-                                                          : "the label is neither True nor False";
-}
-
-std::string_view word(std::string_view& rest) {
-  rest = trim(rest);
-  const std::size_t end = rest.find_first_of(" \t");
-  const std::string_view found = rest.substr(0, end);
-  rest.remove_prefix(found.size());
-  return found;
-}
-
-/// "(12.5)" at the start of candump lines.
-const char* read_bracketed_time(std::string_view text, double& time) {
-  if (text.size() < 3 || text.front() != '(' || text.back() != ')') return kBadTime;
-  return read_time(text.substr(1, text.size() - 2), time);
-}
-
 }  // namespace
-
-#define KDGAT_TRY(call) \
-  if (const char* fault = (call)) return fault
 
 const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view cells[8], field;
@@ -375,7 +229,5 @@ const char* parse_recan_row(const LogLayout& layout, std::string_view line, CanF
   frame.length = static_cast<uint8_t>(length);
   return read_channel(layout, cells[1], frame);
 }
-
-#undef KDGAT_TRY
 
 }  // namespace kdgat::graph

@@ -1,5 +1,5 @@
-// The row parsers of can_log: one for each form, none of them allocates. What a form looks like
-// stands in can_log.h.
+// The row parsers of text_rows: one for each form, none of them allocates. What a form looks like
+// stands in text_rows.h.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "data/can/can_frame.h"
-#include "data/can/can_log.h"
+#include "data/can/text_rows.h"
 
 namespace kdgat::graph {
 

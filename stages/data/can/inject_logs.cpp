@@ -30,7 +30,7 @@ struct InputLog {
 fs::path stem_of(const fs::path& name) {
   if (name == "-") return "stdin";
   fs::path stem = name;
-  if (stem.extension() == ".gz") stem.replace_extension();
+  if (stem.filename() != unpacked_name(stem)) stem.replace_extension();
   if (is_log(stem)) stem.replace_extension();
   return stem;
 }
@@ -97,7 +97,7 @@ class LogReader {
   }
 
   std::vector<CanFrame> read(const InputLog& input) {
-    CanLog log(LineReader(input.path, call_.cancelled), options_.input_format, options_.strict);
+    CanLog log(ByteReader(input.path, call_.cancelled), options_.input_format, options_.strict);
     std::vector<CanFrame> frames;
     int64_t attack_rows = 0, first_attack = 0, remote = 0;
     std::bitset<kMostChannels> buses;

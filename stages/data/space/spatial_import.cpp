@@ -56,7 +56,7 @@ std::string recognise(const fs::path& source) {
   if (!files_where(source, is_neuron).empty()) return "swc";
   if (!points_in(source).empty()) return "superpixel";
   const auto is_other_log = [](const fs::path& path) {
-    return is_log(path) && path.filename() != "labels.csv";
+    return is_table(path) && path.filename() != "labels.csv";
   };
   const bool has_archive = !files_where(source, is_archive).empty();
   return has_archive && files_where(source, is_other_log).empty() ? "swc" : "";

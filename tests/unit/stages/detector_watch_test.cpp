@@ -89,7 +89,7 @@ TEST_CASE("a log is judged the same from a store and while it streams", "[watch]
     Watch watch(watching_model(), log.name(), kOwnWindows,
                 [&](const JudgedWindow& window) { out.windows.push_back(window); });
     graph::CanLog file(
-        graph::LineReader(watched_logs().folder() / "logs" / log.name(), [] { return false; }),
+        graph::ByteReader(watched_logs().folder() / "logs" / log.name(), [] { return false; }),
         "auto", false);
     graph::CanFrame frame;
     while (file.next(frame)) watch.add(frame, file.restarted());

@@ -25,7 +25,7 @@ using test::drive;
 std::vector<CanFrame> frames_of(const std::string& text, std::string& problems) {
   const test::ScratchFolder scratch;
   test::write_text(scratch / "a.log", text);
-  CanLog log(LineReader(scratch / "a.log"), "auto", false);
+  CanLog log(ByteReader(scratch / "a.log"), "auto", false);
   std::vector<CanFrame> out;
   CanFrame frame;
   while (log.next(frame)) out.push_back(frame);

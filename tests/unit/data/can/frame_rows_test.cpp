@@ -45,7 +45,7 @@ TEST_CASE("a store made with v3 holds the frames of its logs, in their order", "
     const Source& source = store.sources()[s];
     int64_t row = frames.source_ptr[s];
     CHECK(frames.source_ptr[s + 1] - row == source.rows);
-    CanLog log(LineReader(scratch / "logs" / source.path), "auto", true);
+    CanLog log(ByteReader(scratch / "logs" / source.path), "auto", true);
     CanFrame frame;
     while (log.next(frame)) {
       REQUIRE(same(frame_of(frames, row), frame));
@@ -77,7 +77,7 @@ TEST_CASE("frames keep long payloads, 29-bit ids, captures and rows without time
   const GraphStore store = GraphStore::open(scratch / "out" / kStoreName);
   const auto& frames = store.need<Frames>();
   CHECK(frames.width == 64);
-  CanLog log(LineReader(scratch / "logs/a.log"), "auto", true);
+  CanLog log(ByteReader(scratch / "logs/a.log"), "auto", true);
   CanFrame frame;
   int64_t row = 0, captures = 0;
   while (log.next(frame)) {

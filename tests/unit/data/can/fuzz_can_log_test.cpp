@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include "support/log_forms.h"
+#include "support/mf4_writer.h"
 #include "support/mutate.h"
 
 // The fuzz target itself, under a name of its own so that several may stand in one program.
@@ -29,6 +31,43 @@ TEST_CASE("mutated logs of every form are refused or read within bounds", "[can_
     seeds.push_back(forms + texts[i]);
   }
   test::run_mutations(seeds, 20000, 1, fuzz_can_log);
+}
+
+/// A frame of each kind.
+std::vector<CanFrame> some_frames() {
+  std::vector<CanFrame> out(4);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i].time = static_cast<double>(i) + 0.5;
+    out[i].id = 0x100 + static_cast<uint32_t>(i);
+    out[i].length = static_cast<uint8_t>(4 * i);
+    out[i].fd = out[i].length > 8;
+    out[i].extended = i % 2 == 1;
+    out[i].remote = i == 0;
+    out[i].channel = static_cast<uint8_t>(i % 2);
+    std::fill_n(out[i].payload.begin(), out[i].length, uint8_t{0x5a});
+  }
+  return out;
+}
+
+TEST_CASE("mutated logs of forms of their own are refused or read within bounds", "[can_log]") {
+  const std::vector<CanFrame> frames = some_frames();
+  const std::vector<std::vector<std::string>> forms = {
+      {test::blf_of(frames, {false}), test::blf_of(frames, {true, false}), test::blf_of(frames)},
+      {test::pcap_of(frames), test::pcap_of(frames, true, true)},
+      {test::pcapng_of(frames), test::pcapng_of(frames, true)},
+      {test::mf4_of(frames), test::mf4_of(frames, {true, true}), test::mf4_of(frames, {false, true, false}),
+       test::mf4_of(frames, {true, true, true, 2, 64})},
+      {"date Sat Sep 30 10:06:13.191 PM 2017\nbase hex timestamps absolute\n1.5 1 6F9 Rx d 2 05 0C\n"
+       "2.0 CANFD 2 Rx 11 Name 1 0 9 12 01 02 03 04 05 06 07 08 09 0A 0B 0C\n2.1 1 ErrorFrame\n"},
+      {";$FILEVERSION=2.1\n;$STARTTIME=25570.5\n;$COLUMNS=N,O,T,B,I,d,R,L,D\n"
+       " 1 1.0 FB 1 0300 Rx - 9 00 01 02 03 04 05 06 07 08 09 0A 0B\n",
+       ";$FILEVERSION=1.1\n 1) 1841.0 Rx 0001 8 00 01 02 03 04 05 06 07\n"}};
+  const auto any = static_cast<char>(log_formats().size());
+  for (const std::vector<std::string>& form : forms) {
+    std::vector<std::string> seeds;
+    for (const std::string& bytes : form) seeds.push_back(any + bytes);
+    test::run_mutations(seeds, 20000, 1, fuzz_can_log);
+  }
 }
 
 }  // namespace

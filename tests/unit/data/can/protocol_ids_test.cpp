@@ -64,7 +64,7 @@ TEST_CASE("a recorded truck speaks J1939, and its messages are known under any p
           "[protocol]") {
   const auto file = test::shared_path("data/can/j1939-truck/normal.rows0-8000.log.gz");
   if (!file) return;
-  CanLog log(LineReader(*file), "auto", false);
+  CanLog log(ByteReader(*file), "auto", false);
   std::vector<CanFrame> first, second;
   CanFrame frame;
   while (log.next(frame)) (log.rows() <= 5000 ? first : second).push_back(frame);

@@ -267,7 +267,7 @@ TEST_CASE("every written form is recognised and reads back to the same frames", 
   for (const std::string format : {"can-train-and-test", "hcrl", "candump"}) {
     INFO(format);
     const std::string text = format_log(frames, format);
-    CanLog log(LineReader("synthetic", text), "auto", true);
+    CanLog log(ByteReader("synthetic", text), "auto", true);
     CHECK(log.format() == format);
     CanFrame read;
     for (const CanFrame& frame : frames) {
