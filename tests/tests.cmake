@@ -152,7 +152,7 @@ kdgat_add_tests(kdgat_records_tests
   HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 
-set(KDGAT_CLI_TESTS tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
+set(KDGAT_CLI_TESTS tests/cli/convert_test.cpp tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp

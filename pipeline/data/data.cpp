@@ -404,14 +404,21 @@ std::vector<std::string> write_below(const fs::path& folder,
   return files;
 }
 
+/// The first domain that has a schema there. Throws Error(kUsage), `problem`, if there is none.
+const graph::Domain& domain_where(json (graph::Domain::*schema)() const, const char* problem) {
+  const graph::Domains domains = graph::all_domains();
+  const auto found = std::find_if(domains.begin(), domains.end(), [&](const graph::Domain* domain) {
+    return !(domain->*schema)().is_null();
+  });
+  if (found == domains.end()) throw Error(ExitCode::kUsage, problem);
+  return **found;
+}
 /// The domain whose data can be attacked. Throws Error(kUsage) if there is none.
 const graph::Domain& domain_with_attacks() {
-  const graph::Domains domains = graph::all_domains();
-  const auto found = std::find_if(domains.begin(), domains.end(), [](const graph::Domain* domain) {
-    return !domain->inject_schema().is_null();
-  });
-  if (found == domains.end()) throw Error(ExitCode::kUsage, "no kind of data has attacks");
-  return **found;
+  return domain_where(&graph::Domain::inject_schema, "no kind of data has attacks");
+}
+const graph::Domain& domain_with_forms() {
+  return domain_where(&graph::Domain::convert_schema, "no kind of data has other forms");
 }
 
 }  // namespace
@@ -434,6 +441,20 @@ json inject_data(const std::vector<fs::path>& sources, const fs::path& folder, c
   });
   return {{"folder", folder.string()},
           {"files", std::move(report.files)},
+          {"warnings", report.warnings}};
+}
+
+json convert_schema() { return domain_with_forms().convert_schema(); }
+
+json convert_data(const fs::path& source, const fs::path& to, const json& options,
+                  const DataProgress& progress, const std::function<bool()>& cancelled) {
+  require_input(source);
+  const graph::ConvertReport report =
+      domain_with_forms().convert({source, options, to, progress, cancelled});
+  return {{"file", report.file},
+          {"format", report.format},
+          {"rows", report.rows},
+          {"malformed", report.malformed},
           {"warnings", report.warnings}};
 }
 

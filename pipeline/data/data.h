@@ -98,4 +98,13 @@ nlohmann::json inject_data(const std::vector<std::filesystem::path>& sources,
                            const std::filesystem::path& folder, const nlohmann::json& options,
                            const DataProgress& progress, const std::function<bool()>& cancelled);
 
+/// Schema of the options of `kdgat data convert`.
+nlohmann::json convert_schema();
+
+/// `kdgat data convert`: a log in the form that the ending of `to` names. {"file", "format" of the
+/// source, "rows", "malformed", "warnings": as above}. The file is there whole or not at all.
+nlohmann::json convert_data(const std::filesystem::path& source, const std::filesystem::path& to,
+                            const nlohmann::json& options, const DataProgress& progress,
+                            const std::function<bool()>& cancelled);
+
 }  // namespace kdgat

@@ -19,23 +19,10 @@ namespace {
 /// Files that people have of logs and graphs and that are not read, by their names: a look inside
 /// would only say that they are no text.
 void refuse_other_formats(const fs::path& path) {
-  std::string end = path.extension().string();
-  std::transform(end.begin(), end.end(), end.begin(), ::tolower);
   if (is_pytorch_file(path)) {
     throw Error(ExitCode::kData,
                 path.string() + " is a PyTorch file; graphs are made from raw data here",
                 "name the logs, neurons, texts or ratings that it was made from");
-  }
-  if (end == ".blf" || end == ".mf4" || end == ".mdf") {
-    throw Error(ExitCode::kData, path.string() + " is a binary log, and only text logs are read",
-                "convert it, e.g. with python-can: python -m can.logconvert " + path.string() +
-                    " " + path.stem().string() + ".log");
-  }
-  if (end == ".pcap" || end == ".pcapng") {
-    throw Error(ExitCode::kData,
-                path.string() + " is a binary capture, and only text logs are read",
-                "export its frames as text, e.g. in candump's form: "
-                "(1436509052.249713) can0 044#2A366C2BBA");
   }
 }
 

@@ -131,7 +131,7 @@ _kdgat() {
                   elif [[ ${COMP_WORDS[2]} == schema ]]; then words="data synth @stages@ --json"
                   else words="--origin @flags@ @keys@"; fi ;;
           plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
-          data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth inject"; fi ;;
+          data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth inject convert"; fi ;;
           report) words="@report@" ;;
           runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare rm"; else words="@runs@"; fi ;;
           score) words="@score@" ;;
@@ -176,7 +176,7 @@ _kdgat() {
                   elif [[ ${words[3]} == schema ]]; then found=(data synth @stages@ --json)
                   else found=(--origin @flags@ @keys@); fi ;;
           plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
-          data) if (( CURRENT == 3 )); then found=(import inspect verify synth inject); fi ;;
+          data) if (( CURRENT == 3 )); then found=(import inspect verify synth inject convert); fi ;;
           report) found=(@report@) ;;
           runs) if (( CURRENT == 3 )); then found=(list show compare rm); else found=(@runs@); fi ;;
           score) found=(@score@) ;;
@@ -219,7 +219,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   out += seen("config") + " -a 'show schema init'\n";
   out += seen("plugins") + " -a 'list show'\n";
   out += seen("memory") + " -a 'estimate report'\n";
-  out += seen("data") + " -a 'import inspect verify synth inject'\n";
+  out += seen("data") + " -a 'import inspect verify synth inject convert'\n";
   out += seen("runs") + " -a 'list show compare rm'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
   out += seen("run fit plan submit memory config") + " -a '" + words.keys + "'\n";

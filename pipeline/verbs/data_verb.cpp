@@ -1,4 +1,4 @@
-// kdgat data import|inspect|verify|synth|inject.
+// kdgat data import|inspect|verify|synth|inject|convert.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kdgat/text.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
 #include "pipeline/data/data_tables.h"
@@ -25,6 +26,7 @@ constexpr const char* kActions =
   kdgat data verify PATH                         hashes, offsets and ranges of a store
   kdgat data synth -o DIR [key=value ...]        synthetic logs, trees, points, texts, ratings
   kdgat data inject LOG ... -o DIR [key=value]   attacks, with labels, in recorded CAN logs
+  kdgat data convert LOG -o FILE                 a CAN log in another form
 )";
 
 const char* example_of(const std::string& action) {
@@ -53,6 +55,12 @@ const char* example_of(const std::string& action) {
   zcat drive.csv.gz | kdgat data inject - -o attacked/ --attacks spoofing --id 1A0 --rate 200
 )";
   }
+  if (action == "convert") {
+    return R"(  kdgat data convert drive.blf -o drive.log        candump; also .csv, .asc, .blf, .pcapng
+  kdgat data convert drive.mf4.gz -o drive.csv     with the labels of drive.labels.csv
+  zstdcat drive.trc.zst | kdgat data convert - -o drive.pcapng
+)";
+  }
   return R"(  kdgat data synth -o logs/
   kdgat data synth -o logs/ --seconds 20 --seed 7 --attacks dos,replay --vehicles 2 --format hcrl
   kdgat data synth -o trees/ --kind tree --graphs 300
@@ -64,13 +72,14 @@ const char* example_of(const std::string& action) {
 
 bool takes_options(const std::string& action) { return action != "verify"; }
 bool writes_files(const std::string& action) {
-  return action == "import" || action == "synth" || action == "inject";
+  return action == "import" || action == "synth" || action == "inject" || action == "convert";
 }
 bool reads_files(const std::string& action) { return action != "synth"; }
 
 json schema_of(const std::string& action) {
   const SectionSchemas schemas = data_schemas();
   if (action == "inject") return inject_schema();
+  if (action == "convert") return convert_schema();
   return action == "synth" ? schemas.synth : schemas.import;
 }
 
@@ -82,7 +91,8 @@ int print_help(std::ostream& out, const std::string& action) {
   }
   out << "Examples\n" << example_of(action) << "\n";
   if (writes_files(action)) {
-    out << "  -o, --output DIR   where to write\n"
+    out << (action == "convert" ? "  -o, --output FILE  what to write; its ending names the form\n"
+                                : "  -o, --output DIR   where to write\n")
         << "  -n, --dry-run      only say what would be done\n";
   }
   out << "  --json             the result as JSON on standard output\n";
@@ -147,7 +157,10 @@ DataRequest read_data_request(const Context& context, const Command& command) {
   if (request.paths.empty() && takes_path) {
     problems.push_back({"", called + " needs a path", usage});
   }
-  if (request.output.empty() && writes) problems.push_back({"", called + " needs -o DIR", usage});
+  if (request.output.empty() && writes) {
+    const char* what = request.action == "convert" ? " needs -o FILE" : " needs -o DIR";
+    problems.push_back({"", called + what, usage});
+  }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
   return request;
 }
@@ -193,15 +206,18 @@ void print_json(std::ostream& out, const json& value) {
 int say_what_would_be(Context& context, const DataRequest& request) {
   json what = {
       {"action", request.action}, {"output", request.output}, {"options", request.options}};
-  if (request.action == "import") what["source"] = request.paths.front();
+  if (request.action == "import" || request.action == "convert") {
+    what["source"] = request.paths.front();
+  }
   if (request.action == "inject") what["sources"] = request.paths;
   if (context.json) {
     print_json(context.out, what);
   } else {
-    const std::string what_to_do = request.action == "import" ? "import " + request.paths.front()
-                                   : request.action == "inject"
-                                       ? "write attacks into " + joined(request.paths)
-                                       : "write files";
+    const std::string what_to_do =
+        request.action == "import"    ? "import " + request.paths.front()
+        : request.action == "convert" ? "convert " + request.paths.front()
+        : request.action == "inject"  ? "write attacks into " + joined(request.paths)
+                                      : "write files";
     context.out << one_line("would " + what_to_do + " to " + request.output + " with ")
                 << request.options.dump() << '\n';
   }
@@ -215,6 +231,19 @@ void act_inject(Context& context, const DataRequest& request) {
   display.warn_of(result);
   if (context.json) return print_json(context.out, result);
   if (context.verbosity >= 0) print_inject(context.out, result);
+}
+
+void act_convert(Context& context, const DataRequest& request) {
+  Display display(context, "convert");
+  const json result = convert_data(request.paths.front(), request.output, request.options,
+                                   display.progress(), is_stopped);
+  display.warn_of(result);
+  if (context.json) return print_json(context.out, result);
+  if (context.verbosity < 0) return;
+  const int64_t malformed = result.at("malformed");
+  context.out << request.output << ": " << grouped(result.at("rows").get<int64_t>())
+              << " frames, from " << result.at("format").get<std::string>()
+              << (malformed == 0 ? "" : ", " + grouped(malformed) + " malformed") << '\n';
 }
 
 int act(Context& context, const DataRequest& request) {
@@ -249,6 +278,8 @@ int act(Context& context, const DataRequest& request) {
     if (!context.json) context.out << "ok\n";
   } else if (request.action == "inject") {
     act_inject(context, request);
+  } else if (request.action == "convert") {
+    act_convert(context, request);
   } else {
     const std::vector<std::string> files =
         synthesize_data(request.output, request.options, is_stopped);
@@ -263,8 +294,8 @@ int act(Context& context, const DataRequest& request) {
 
 int data_verb(Context& context, const std::vector<std::string>& arguments) {
   if (arguments.empty()) return print_help(context.out, "");
-  const Command command =
-      read_action(context, "data", arguments, {"import", "inspect", "verify", "synth", "inject"});
+  const Command command = read_action(
+      context, "data", arguments, {"import", "inspect", "verify", "synth", "inject", "convert"});
   if (command.help) return print_help(context.out, command.name);
   const DataRequest request = read_data_request(context, command);
   install_signal_flags();
@@ -280,7 +311,7 @@ int data_verb(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb make_data_verb() {
-  return {"data", "import, inspect, verify and synthesise logs and graphs, inject attacks",
+  return {"data", "import, inspect, verify, synthesise and convert logs and graphs, inject attacks",
           Needs::kNothing, data_verb, nullptr};
 }
 

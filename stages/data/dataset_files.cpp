@@ -66,7 +66,8 @@ bool is_table(const fs::path& path) {
 }
 
 bool is_log(const fs::path& path) {
-  if (is_hidden(path)) return false;
+  const std::string name = path.filename().string();
+  if (is_hidden(path) || name == "labels.csv" || name.ends_with(".labels.csv")) return false;
   std::string ending = unpacked_name(path).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -113,11 +114,12 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
     kept.push_back(file);
   }
   if (kept.empty()) {
-    throw Error(ExitCode::kData,
-                source.string() + ": no logs in this folder" +
-                    (found.empty() ? "" : " but those that are left out"),
-                "logs end in .csv, .log, .txt, .asc, .blf, .mf4, .pcap, .pcapng or .trc, with or without "
-                ".gz or .zst");
+    throw Error(
+        ExitCode::kData,
+        source.string() + ": no logs in this folder" +
+            (found.empty() ? "" : " but those that are left out"),
+        "logs end in .csv, .log, .txt, .asc, .blf, .mf4, .pcap, .pcapng or .trc, with or without "
+        ".gz or .zst");
   }
   return kept;
 }

@@ -11,4 +11,8 @@ InjectReport Domain::inject(const InjectCall&) const {
   throw Error(ExitCode::kUsage, std::string(name()) + " data have no attacks");
 }
 
+ConvertReport Domain::convert(const ConvertCall&) const {
+  throw Error(ExitCode::kUsage, std::string(name()) + " data have no other forms");
+}
+
 }  // namespace kdgat::graph

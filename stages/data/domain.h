@@ -100,6 +100,23 @@ struct InjectReport {
   std::vector<Diagnostic> warnings;
 };
 
+// ---- other forms
+
+/// A file that is to be written in another form. All outlives it.
+struct ConvertCall {
+  const std::filesystem::path& source;                        ///< a file, "-"
+  const nlohmann::json& values;                               ///< options of convert_schema()
+  const std::filesystem::path& to;                            ///< a file; its ending names the form
+  std::function<void(int64_t done, int64_t total)> progress;  ///< in bytes read; may be empty
+  std::function<bool()> cancelled;                            ///< may be empty
+};
+struct ConvertReport {
+  std::string file;
+  std::string format;  ///< of the source
+  int64_t rows = 0, malformed = 0;
+  std::vector<Diagnostic> warnings;
+};
+
 // ---- a domain
 
 /// How a domain words what it holds.
@@ -177,6 +194,12 @@ class Domain {
   virtual nlohmann::json inject_schema() const { return nullptr; }
   /// Throws Error(kUsage), Error(kData), and Error(kInterrupted) once cancelled.
   virtual InjectReport inject(const InjectCall& call) const;
+
+  /// Schema of the options with which a file of this domain is written in another form; null: it has
+  /// no others.
+  virtual nlohmann::json convert_schema() const { return nullptr; }
+  /// Throws as inject().
+  virtual ConvertReport convert(const ConvertCall& call) const;
 
   /// "synthetic CAN traffic, 60 s, 3 vehicles, seed 1: 1,200 windows (77 attack)".
   virtual std::string synth_headline(const nlohmann::json& values,

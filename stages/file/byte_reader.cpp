@@ -73,8 +73,8 @@ class ByteReader::Impl {
   int plain_file() {
     if (!is_known_) recognise();
     struct stat facts {};
-    const bool is_plain =
-        fd_ >= 0 && packing_ == Packing::kNone && ::fstat(fd_, &facts) == 0 && S_ISREG(facts.st_mode);
+    const bool is_plain = fd_ >= 0 && packing_ == Packing::kNone && ::fstat(fd_, &facts) == 0 &&
+                          S_ISREG(facts.st_mode);
     return is_plain ? fd_ : -1;
   }
 

@@ -41,7 +41,8 @@ void RandomBytes::copy() {
     const std::size_t got = bytes_.read(reinterpret_cast<char*>(block.data()), block.size());
     if (got == 0) return;
     if (fd_ < 0 && memory_.size() + got <= kInMemory) {
-      memory_.insert(memory_.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(got));
+      memory_.insert(memory_.end(), block.begin(),
+                     block.begin() + static_cast<std::ptrdiff_t>(got));
     } else {
       spill(block.data(), got);
     }
@@ -53,7 +54,8 @@ void RandomBytes::spill(const uint8_t* from, std::size_t bytes) {
   const char* named = std::getenv("TMPDIR");
   const std::string folder = named == nullptr || *named == '\0' ? "/tmp" : named;
   const auto fail = [&](const std::string& why) {
-    throw Error(ExitCode::kData, "no room in " + folder + " for what " + name() + " unpacks to: " + why,
+    throw Error(ExitCode::kData,
+                "no room in " + folder + " for what " + name() + " unpacks to: " + why,
                 "unpack it by hand, or set TMPDIR to a larger folder");
   };
   if (fd_ < 0) {
@@ -89,7 +91,8 @@ std::size_t RandomBytes::read(uint64_t offset, uint8_t* to, std::size_t bytes) c
   while (done < bytes) {
     const ssize_t got = ::pread(fd_, to + done, bytes - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw Error(ExitCode::kData, "cannot read " + name() + ": " + std::strerror(errno));
+    if (got < 0)
+      throw Error(ExitCode::kData, "cannot read " + name() + ": " + std::strerror(errno));
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }

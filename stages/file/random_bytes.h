@@ -30,7 +30,7 @@ class RandomBytes {
   void spill(const uint8_t* from, std::size_t bytes);
 
   ByteReader bytes_;
-  int fd_ = -1;           // of the file, or of its copy
+  int fd_ = -1;  // of the file, or of its copy
   bool is_copied_ = false;
   std::vector<uint8_t> memory_;  // a small copy
   uint64_t size_ = 0;

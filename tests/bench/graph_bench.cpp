@@ -3,6 +3,7 @@
 //   kdgat_bench open STORE                       cold open: milliseconds, private memory
 //   kdgat_bench batch STORE N [attr]             one shuffled epoch in batches of N graphs
 //   kdgat_bench text SOURCE DIR [key=value ...]  texts to their graph: seconds, CPU, peak memory
+//   kdgat_bench log FILE                         frames of a log: number, CPU, peak memory
 #include <sys/resource.h>
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "bench.h"
+#include "data/can/can_log.h"
 #include "data/domains.h"
 #include "data/import.h"
 #include "data/texts/text_store.h"
@@ -108,12 +110,25 @@ nlohmann::json text(const std::vector<std::string>& words) {
   return out;
 }
 
+nlohmann::json log(const std::string& path) {
+  const double before = cpu_seconds();
+  kdgat::graph::CanLog log(kdgat::graph::ByteReader(path), "auto", false);
+  kdgat::graph::CanFrame frame;
+  while (log.next(frame)) continue;
+  return {{"format", log.format()},
+          {"frames", log.rows()},
+          {"malformed", log.malformed()},
+          {"cpu_seconds", cpu_seconds() - before},
+          {"peak_mib", status_mib("VmHWM:")}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   return kdgat::bench::run(
-      "usage: kdgat_bench open STORE | batch STORE N [attr] | text SOURCE DIR [key=value ...]\n",
+      "usage: kdgat_bench open STORE | batch STORE N [attr] | text SOURCE DIR [key=value ...] | "
+      "log FILE\n",
       [&] {
         if (words.size() == 2 && words[0] == "open") {
           std::cout << open_store(words[1]) << "\n";
@@ -121,6 +136,8 @@ int main(int argc, char** argv) {
           std::cout << batch(words[1], std::stoll(words[2]), words.size() > 3) << "\n";
         } else if (words.size() >= 3 && words[0] == "text") {
           std::cout << text(words) << "\n";
+        } else if (words.size() == 2 && words[0] == "log") {
+          std::cout << log(words[1]) << "\n";
         } else {
           return false;
         }

@@ -16,9 +16,9 @@
 
 #include "bench.h"
 #include "data/can/log_windows.h"
-#include "file/line_reader.h"
 #include "detector/rule.h"
 #include "detector/watch.h"
+#include "file/line_reader.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
 

@@ -50,7 +50,7 @@ TEST_CASE("data help starts with examples", "[cli][data]") {
   const ScratchFolder scratch;
   const CommandResult all = run_kdgat("data --help", scratch.path());
   CHECK(all.exit_code == 0);
-  for (const std::string action : {"import", "inspect", "verify", "synth", "inject"}) {
+  for (const std::string action : {"import", "inspect", "verify", "synth", "inject", "convert"}) {
     INFO(action);
     CHECK(contains(all.out, "kdgat data " + action));
     const CommandResult one = run_kdgat("data " + action + " --help", scratch.path());
@@ -77,7 +77,7 @@ TEST_CASE("words the data verb does not know name the nearest and exit with 2", 
   check("data import a.csv -o out --srtide 50", "did you mean --stride?");
   check("data import a.csv -o out window=one", "window: ");
   check("data import a.csv -o out window=1", "window: 1 is outside [2, 1048576]");
-  check("data import a.csv -o out --format asc", "format: ");
+  check("data import a.csv -o out --format doc", "format: ");
   check("data import a.csv", "needs -o DIR");
   check("data import -o out", "needs a path");
   check("data inspect", "needs a path");

@@ -60,7 +60,8 @@ inline std::string blf_object(uint32_t type, const std::string& body, uint64_t t
 inline std::string blf_frame(const CanFrame& frame, const BlfWriting& how) {
   std::string body;
   const uint32_t id = frame.id | (frame.extended ? 1U << 31 : 0);
-  const auto ticks = static_cast<uint64_t>(frame.time * (how.in_tens_of_microseconds ? 1e5 : 1e9) + .5);
+  const auto ticks =
+      static_cast<uint64_t>(frame.time * (how.in_tens_of_microseconds ? 1e5 : 1e9) + .5);
   const uint32_t flags = how.in_tens_of_microseconds ? 1 : 2;
   if (frame.fd && frame.channel == 1) {  // the longer kind of object
     put<uint8_t>(body, frame.channel + 1);
@@ -129,7 +130,8 @@ inline std::string blf_of(const std::vector<CanFrame>& frames, const BlfWriting&
 
 inline std::string can_packet(const CanFrame& frame) {
   std::string out;
-  put<uint32_t>(out, frame.id | (frame.extended ? 1U << 31 : 0) | (frame.remote ? 1U << 30 : 0), true);
+  put<uint32_t>(out, frame.id | (frame.extended ? 1U << 31 : 0) | (frame.remote ? 1U << 30 : 0),
+                true);
   put<uint8_t>(out, frame.length);
   put<uint8_t>(out, frame.fd ? 4 : 0);
   put<uint16_t>(out, 0);

@@ -35,8 +35,9 @@ class Mf4Writer {
     header += std::string(24, '\0');
     const std::size_t at = add("HD", 6, header);
     // asammdf wants a history.
-    const std::string comment = "<FHcomment><TX>made</TX><tool_id>kdgat</tool_id>"
-                                "<tool_vendor>kdgat</tool_vendor><tool_version>1</tool_version></FHcomment>";
+    const std::string comment =
+        "<FHcomment><TX>made</TX><tool_id>kdgat</tool_id>"
+        "<tool_vendor>kdgat</tool_vendor><tool_version>1</tool_version></FHcomment>";
     const std::size_t text = add("MD", 0, comment + std::string(8 - comment.size() % 8, '\0'));
     std::string times;
     put<uint64_t>(times, how_.start_ns);
@@ -52,7 +53,8 @@ class Mf4Writer {
         if (!how_.is_sorted || frame.remote == remote) part.push_back(frame);
       }
       if (!how_.is_sorted && remote) break;
-      const std::size_t group = add("DG", 4, std::string(how_.is_sorted ? "\0\0\0\0\0\0\0\0" : "\1\0\0\0\0\0\0\0", 8));
+      const std::size_t group =
+          add("DG", 4, std::string(how_.is_sorted ? "\0\0\0\0\0\0\0\0" : "\1\0\0\0\0\0\0\0", 8));
       link(last, place, group);
       last = group;
       place = 0;
@@ -129,11 +131,12 @@ class Mf4Writer {
     const std::size_t whole = add_channel({name.c_str(), 8, 0, 8 * (bytes - 8), 10, 0});
     link(time, 0, whole);
     const std::string n = name + ".";
-    const std::vector<std::string> names = {n + "BusChannel", n + "ID", n + "IDE", n + "EDL",
+    const std::vector<std::string> names = {n + "BusChannel", n + "ID",  n + "IDE",      n + "EDL",
                                             n + "DataLength", n + "DLC", n + "DataBytes"};
-    std::vector<Part> parts = {{names[0].c_str(), 8, 0, 2, 0, 0},  {names[1].c_str(), 9, 0, 29, 0, 0},
-                               {names[2].c_str(), 12, 7, 1, 0, 0}, {names[3].c_str(), 8, 2, 1, 0, 0},
-                               {names[4].c_str(), 13, 0, 7, 0, 0}, {names[5].c_str(), 14, 0, 4, 0, 0}};
+    std::vector<Part> parts = {
+        {names[0].c_str(), 8, 0, 2, 0, 0},  {names[1].c_str(), 9, 0, 29, 0, 0},
+        {names[2].c_str(), 12, 7, 1, 0, 0}, {names[3].c_str(), 8, 2, 1, 0, 0},
+        {names[4].c_str(), 13, 0, 7, 0, 0}, {names[5].c_str(), 14, 0, 4, 0, 0}};
     if (!remote) {
       parts.push_back(how_.payloads_apart ? Part{names[6].c_str(), 16, 0, 64, 10, 1}
                                           : Part{names[6].c_str(), 16, 0, 512, 10, 0});
@@ -181,7 +184,7 @@ class Mf4Writer {
       if (how_.payloads_apart) {
         std::string data;
         put<uint64_t>(data, 3);
-        put<uint64_t>(data, 0);
+        put<uint64_t>(data, how_.is_finished ? count : 0);
         put<uint16_t>(data, 1);
         data += std::string(14, '\0');
         payload_group = add("CG", 6, data);
@@ -229,7 +232,8 @@ class Mf4Writer {
     }
     const std::size_t half = blocks.size() / 2;
     std::size_t next = 0;
-    for (const auto& [first, end] : {std::pair{half, blocks.size()}, std::pair{std::size_t{0}, half}}) {
+    for (const auto& [first, end] :
+         {std::pair{half, blocks.size()}, std::pair{std::size_t{0}, half}}) {
       std::string data;
       put<uint32_t>(data, 1);  // of equal length
       put<uint32_t>(data, static_cast<uint32_t>(end - first));

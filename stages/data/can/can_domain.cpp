@@ -5,6 +5,7 @@
 
 #include "data/can/can_import.h"
 #include "data/can/can_log.h"
+#include "data/can/convert_log.h"
 #include "data/can/inject_logs.h"
 #include "data/can/synth_logs.h"
 #include "data/graph_domain.h"
@@ -88,6 +89,12 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
 
   InjectReport inject(const InjectCall& call) const override {
     return inject_logs(own_options<CanInjectOptions>(call.values), call);
+  }
+
+  json convert_schema() const override { return options_schema<CanConvertOptions>(); }
+
+  ConvertReport convert(const ConvertCall& call) const override {
+    return convert_log(own_options<CanConvertOptions>(call.values), call);
   }
 
   std::string synth_headline(const json& values, const json& facts) const override {

@@ -6,6 +6,7 @@
 
 #include "data/can/can_log.h"
 #include "data/can/frame_rows.h"
+#include "data/can/label_intervals.h"
 #include "data/can/log_windows.h"
 #include "data/dataset_files.h"
 
@@ -44,12 +45,14 @@ class LogImporter {
     CanLog log(ByteReader(file.path, call_.cancelled), options_.format, options_.strict);
     Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
     windows.start(static_cast<int32_t>(data_.sources.size()));
+    const std::optional<LabelIntervals> labels = labels_beside(file.path);
     const bool trains = file.role == "train";
     std::optional<Frames::Data>& frames = data_.sections.frames;
     int64_t told = 0;
     const auto step = [&] { call_.done(log.bytes_read() - std::exchange(told, log.bytes_read())); };
     CanFrame frame;
     while (log.next(frame)) {
+      if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
       if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
       if (trains) vocabulary_.insert(frame.id);
       add_frame(log, frame, windows);

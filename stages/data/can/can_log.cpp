@@ -49,7 +49,8 @@ bool is_can_log(const std::string& file, std::string_view head) {
 CanLog::CanLog(ByteReader bytes, const std::string& format, bool strict)
     : name_(bytes.name()), strict_(strict) {
   const LogForm* form = form_of(bytes, format);
-  reader_ = form != nullptr ? form->open(std::move(bytes)) : open_text_log(std::move(bytes), format);
+  reader_ =
+      form != nullptr ? form->open(std::move(bytes)) : open_text_log(std::move(bytes), format);
 }
 
 bool CanLog::next(CanFrame& frame) {

@@ -145,4 +145,17 @@ struct CanInjectOptions : SynthSeed {
   std::vector<Diagnostic> validate() const;
 };
 
+struct CanConvertOptions {
+  std::string format = "auto";
+  bool strict = false;
+
+  static auto table() {
+    using O = CanConvertOptions;
+    return std::tuple{
+        field("format", &O::format, "Form of the log read; auto recognises it.")
+            .choices(log_format_choices()),
+        field("strict", &O::strict, "A malformed line is an error, not counted and skipped.")};
+  }
+};
+
 }  // namespace kdgat::graph

@@ -52,26 +52,30 @@ void append_candump(std::string& out, const CanFrame& frame) {
   append(out, frame.extended ? ") can%d %08" PRIX32 "#" : ") can%d %03" PRIX32 "#",
          static_cast<int>(frame.channel), frame.id);
   if (frame.fd) out += "#0";  // and no flags
+  if (frame.remote) out += 'R';
   append_hex(out, frame, "");
   out += '\n';
 }
 
 }  // namespace
 
+const char* log_header(const std::string& format) {
+  return format == "can-train-and-test" ? "timestamp,arbitration_id,data_field,attack\n" : "";
+}
+
+RowWriter row_writer(const std::string& format) {
+  if (format == "can-train-and-test") return append_can_train_and_test;
+  if (format == "hcrl") return append_hcrl;
+  if (format == "candump") return append_candump;
+  throw Error(ExitCode::kUsage, "cannot write CAN logs as " + format,
+              "known: can-train-and-test, hcrl, candump");
+}
+
 std::string format_log(const std::vector<CanFrame>& frames, const std::string& format) {
-  std::string out;
+  const RowWriter append_row = row_writer(format);
+  std::string out = log_header(format);
   out.reserve(frames.size() * 48 + 64);
-  if (format == "can-train-and-test") {
-    out = "timestamp,arbitration_id,data_field,attack\n";
-    for (const CanFrame& frame : frames) append_can_train_and_test(out, frame);
-  } else if (format == "hcrl") {
-    for (const CanFrame& frame : frames) append_hcrl(out, frame);
-  } else if (format == "candump") {
-    for (const CanFrame& frame : frames) append_candump(out, frame);
-  } else {
-    throw Error(ExitCode::kUsage, "cannot write CAN logs as " + format,
-                "known: can-train-and-test, hcrl, candump");
-  }
+  for (const CanFrame& frame : frames) append_row(out, frame);
   return out;
 }
 

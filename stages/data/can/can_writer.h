@@ -16,6 +16,11 @@ namespace kdgat::graph {
 ///   candump             candump -L; carries no labels, and alone tells the buses apart
 std::string format_log(const std::vector<CanFrame>& frames, const std::string& format);
 
+/// The same row by row: what the file begins with, and what appends a row. Throw as format_log().
+const char* log_header(const std::string& format);
+using RowWriter = void (*)(std::string& out, const CanFrame& frame);
+RowWriter row_writer(const std::string& format);
+
 /// ".csv" or ".log".
 const char* log_extension(const std::string& format);
 

@@ -127,7 +127,7 @@ class LogReader {
            std::to_string(buses.count()) + " buses become one: the form does not tell them apart",
            "format=candump does"});
     }
-    if (remote > 0) {
+    if (remote > 0 && options_.format != "candump") {
       warnings_.push_back({input.name,
                            grouped(remote) +
                                " remote frames are written as frames without payload: the form "

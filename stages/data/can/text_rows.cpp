@@ -210,9 +210,7 @@ class TextRows : public FrameReader {
 
   const char* format() const override { return layout_.format; }
   std::string fault() const override { return std::string(fault_) + ": " + shortened(line_); }
-  std::string where() const override {
-    return reader_.name() + ":" + std::to_string(line_number_);
-  }
+  std::string where() const override { return reader_.name() + ":" + std::to_string(line_number_); }
   int64_t bytes_read() const override { return reader_.bytes_read(); }
   std::vector<Diagnostic> notes() const override {
     std::vector<Diagnostic> out;

@@ -18,18 +18,19 @@ namespace {
 /// "Sat Sep 30 10:06:13.191 PM 2017", "Mit Okt 4 15:06:13.191 2017": English and German, 12 and 24
 /// hours. As UTC: the log names no time zone.
 std::optional<double> read_date(std::string_view text) {
-  constexpr std::array<std::array<std::string_view, 3>, 12> kMonths = {{{"jan"},
-                                                                        {"feb"},
-                                                                        {"mar", "mrz", "m\xc3\xa4r"},
-                                                                        {"apr"},
-                                                                        {"may", "mai"},
-                                                                        {"jun"},
-                                                                        {"jul"},
-                                                                        {"aug"},
-                                                                        {"sep"},
-                                                                        {"oct", "okt"},
-                                                                        {"nov"},
-                                                                        {"dec", "dez"}}};
+  constexpr std::array<std::array<std::string_view, 3>, 12> kMonths = {
+      {{"jan"},
+       {"feb"},
+       {"mar", "mrz", "m\xc3\xa4r"},
+       {"apr"},
+       {"may", "mai"},
+       {"jun"},
+       {"jul"},
+       {"aug"},
+       {"sep"},
+       {"oct", "okt"},
+       {"nov"},
+       {"dec", "dez"}}};
   word(text);  // the day of the week
   std::string name(word(text).substr(0, 4));
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -202,7 +203,8 @@ class AscReader : public TextReader {
 bool is_asc(std::string_view head) {
   const auto begins = [head](std::string_view key) {
     return head.size() > key.size() + 1 && same_word(head.substr(0, key.size()), key) &&
-           head[key.size()] == ' ' && std::isalpha(static_cast<unsigned char>(head[key.size() + 1]));
+           head[key.size()] == ' ' &&
+           std::isalpha(static_cast<unsigned char>(head[key.size() + 1]));
   };
   return begins("date") || begins("base");
 }

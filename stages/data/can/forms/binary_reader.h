@@ -9,6 +9,8 @@
 
 #include "data/can/channel_names.h"
 #include "data/can/forms/frame_reader.h"
+#include "file/byte_cursor.h"
+#include "file/byte_reader.h"
 
 namespace kdgat::graph {
 
@@ -62,6 +64,25 @@ class BinaryReader : public FrameReader {
   ChannelNames channels_;
   std::array<int8_t, 256> numbers_{};
   std::vector<Diagnostic> ended_early_;
+};
+
+/// One that reads its file from the first byte to the last.
+class BinaryStream : public BinaryReader {
+ public:
+  explicit BinaryStream(ByteReader bytes)
+      : BinaryReader(bytes.name()),
+        bytes_(std::move(bytes)),
+        file_([this](uint8_t* to, std::size_t room) {
+          return bytes_.read(reinterpret_cast<char*>(to), room);
+        }) {}
+  int64_t bytes_read() const final { return bytes_.stored_bytes(); }
+
+ protected:
+  ByteCursor& file() { return file_; }
+
+ private:
+  ByteReader bytes_;
+  ByteCursor file_;
 };
 
 }  // namespace kdgat::graph

@@ -24,9 +24,9 @@ enum Object : uint32_t {
   kCanFdError64 = 104,
 };
 
-constexpr std::size_t kBaseHeader = 16;     // "LOBJ", size of the header, version, size, type
+constexpr std::size_t kBaseHeader = 16;  // "LOBJ", size of the header, version, size, type
 constexpr std::size_t kContainerHeader = 32;
-constexpr std::size_t kPadding = 8;         // as many bytes may stand between two objects
+constexpr std::size_t kPadding = 8;  // as many bytes may stand between two objects
 constexpr std::size_t kMostHeader = 256;
 
 /// The contents of the containers of a file, one after another.
@@ -55,7 +55,8 @@ class Containers {
       if (header == nullptr) return false;
       at_ = file_.offset();
       const auto size = little<uint32_t>(header + 8);
-      if (size < kContainerHeader) throw std::string("an object of " + std::to_string(size) + " bytes");
+      if (size < kContainerHeader)
+        throw std::string("an object of " + std::to_string(size) + " bytes");
       if (little<uint32_t>(header + 12) != kLogContainer) {
         if (!file_.skip_far(size)) return cut();
         continue;
@@ -148,18 +149,14 @@ class Containers {
   bool is_packed_ = false, has_ended_ = false, is_cut_ = false;
 };
 
-class BlfReader : public BinaryReader {
+class BlfReader : public BinaryStream {
  public:
   explicit BlfReader(ByteReader bytes)
-      : BinaryReader(bytes.name()),
-        bytes_(std::move(bytes)),
-        file_([this](uint8_t* to, std::size_t room) {
-          return bytes_.read(reinterpret_cast<char*>(to), room);
-        }),
-        containers_(file_),
+      : BinaryStream(std::move(bytes)),
+        containers_(file()),
         objects_([this](uint8_t* to, std::size_t room) { return containers_.read(to, room); }) {
     constexpr std::size_t kHeader = 72, kStartDate = 40;
-    const uint8_t* header = file_.peek(kHeader);
+    const uint8_t* header = file().peek(kHeader);
     if (header == nullptr) fail("the file ends inside its header");
     const auto size = little<uint32_t>(header + 4);
     if (size < kHeader) fail("a header of " + std::to_string(size) + " bytes");
@@ -171,13 +168,12 @@ class BlfReader : public BinaryReader {
       start_ = seconds_of(date(0), date(1), date(3), date(4), date(5),
                           static_cast<double>(date(6)) + static_cast<double>(date(7)) / 1000);
     }
-    if (!file_.skip_far(size)) fail("the file ends inside its header");
-    const uint8_t* first = file_.peek(kBaseHeader);
+    if (!file().skip_far(size)) fail("the file ends inside its header");
+    const uint8_t* first = file().peek(kBaseHeader);
     in_containers_ = first == nullptr || little<uint32_t>(first + 12) == kLogContainer;
   }
 
   const char* format() const override { return "blf"; }
-  int64_t bytes_read() const override { return bytes_.stored_bytes(); }
   std::string where() const override {
     if (!in_containers_) return BinaryReader::where();
     return name() + " at byte " + std::to_string(containers_.at()) + ", " +
@@ -186,7 +182,7 @@ class BlfReader : public BinaryReader {
 
   Got next(CanFrame& frame) override {
     try {
-      return next_of(in_containers_ ? objects_ : file_, frame);
+      return next_of(in_containers_ ? objects_ : file(), frame);
     } catch (const std::string& what) {
       fail(what);
     }
@@ -286,8 +282,6 @@ class BlfReader : public BinaryReader {
     return Got::kFrame;
   }
 
-  ByteReader bytes_;
-  ByteCursor file_;
   Containers containers_;
   ByteCursor objects_;
   double start_ = 0;

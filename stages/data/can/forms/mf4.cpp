@@ -49,7 +49,8 @@ class PayloadBlocks {
     if (offset < cursor_->offset()) {
       // They stand in the order of their frames; a file that jumps back all the time would never end.
       constexpr int kMostJumps = 1000;
-      if (++jumps_ > kMostJumps) file_.fail(at_, "the payloads are not in the order of their frames");
+      if (++jumps_ > kMostJumps)
+        file_.fail(at_, "the payloads are not in the order of their frames");
       begin();
     }
     if (!cursor_->skip_far(offset - cursor_->offset())) return "the payload is missing";
@@ -324,9 +325,8 @@ class Mf4Reader : public BinaryReader {
   Got next(CanFrame& frame) override {
     Stream* first = nullptr;
     for (Stream& stream : streams_) {
-      const bool is_earlier =
-          stream.has_frame &&
-          (first == nullptr || stream.found.frame.time < first->found.frame.time);
+      const bool is_earlier = stream.has_frame && (first == nullptr || stream.found.frame.time <
+                                                                           first->found.frame.time);
       if (is_earlier) first = &stream;
     }
     if (first == nullptr) {

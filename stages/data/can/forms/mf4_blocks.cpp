@@ -17,7 +17,8 @@ constexpr uint64_t kMostUnpacked = uint64_t{64} << 20;
 }  // namespace
 
 void Block::refuse() const {
-  throw Error(ExitCode::kData, "the block " + id + " at byte " + std::to_string(at) + " is too short");
+  throw Error(ExitCode::kData,
+              "the block " + id + " at byte " + std::to_string(at) + " is too short");
 }
 
 File::File(ByteReader bytes) : bytes_(std::move(bytes)) {
@@ -26,8 +27,9 @@ File::File(ByteReader bytes) : bytes_(std::move(bytes)) {
   if (bytes_.read(0, id.data(), id.size()) != id.size()) fail(0, "the file ends inside its header");
   const auto version = little<uint16_t>(id.data() + 28);
   if (version < 400 || version >= 500) {
-    fail(0, "version " + std::to_string(version / 100) + "." + std::to_string(version % 100) +
-                " of MDF is not read",
+    fail(0,
+         "version " + std::to_string(version / 100) + "." + std::to_string(version % 100) +
+             " of MDF is not read",
          "save it as MDF 4 (.mf4)");
   }
   if (id[0] != 'U') return;
@@ -50,11 +52,10 @@ Block File::block(uint64_t at, const char* id) const {
   if (header[0] != '#' || header[1] != '#') fail(at, "no block begins here");
   out.id.assign(reinterpret_cast<const char*>(header) + 2, 2);
   if (*id != '\0' && out.id != id) {
-    const bool is_name = std::all_of(out.id.begin(), out.id.end(), [](unsigned char c) {
-      return c >= '0' && c <= 'Z';
-    });
-    fail(at, "a block " + std::string(id) + " should begin here" +
-                 (is_name ? ", not " + out.id : ""));
+    const bool is_name = std::all_of(out.id.begin(), out.id.end(),
+                                     [](unsigned char c) { return c >= '0' && c <= 'Z'; });
+    fail(at,
+         "a block " + std::string(id) + " should begin here" + (is_name ? ", not " + out.id : ""));
   }
   if (links > kMostBlocks || out.length < kHeader + 8 * links) {
     fail(at, "a block of " + std::to_string(out.length) + " bytes with " + std::to_string(links) +
@@ -142,10 +143,10 @@ void Data::unpack(const Block& block) {
   if (size > kMostUnpacked || stored > block.length || size / kMostRatio > stored) {
     file_.fail(block.at, "a packed block of " + std::to_string(size) + " bytes");
   }
-  std::vector<uint8_t> packed(static_cast<std::size_t>(
-      std::min<uint64_t>(stored, file_.bytes().size() - block.at)));
-  const std::size_t got =
-      file_.bytes().read(block.at + block.header_bytes() + kPlaceOfData, packed.data(), packed.size());
+  std::vector<uint8_t> packed(
+      static_cast<std::size_t>(std::min<uint64_t>(stored, file_.bytes().size() - block.at)));
+  const std::size_t got = file_.bytes().read(block.at + block.header_bytes() + kPlaceOfData,
+                                             packed.data(), packed.size());
   if (got < stored) {
     is_cut_ = true;
     return;
@@ -153,8 +154,8 @@ void Data::unpack(const Block& block) {
   unpacked_.resize(static_cast<std::size_t>(size));
   used_ = 0;
   uLongf bytes = unpacked_.size();
-  if (size > 0 &&
-      (::uncompress(unpacked_.data(), &bytes, packed.data(), packed.size()) != Z_OK || bytes != size)) {
+  if (size > 0 && (::uncompress(unpacked_.data(), &bytes, packed.data(), packed.size()) != Z_OK ||
+                   bytes != size)) {
     file_.fail(block.at, "the packed block that begins here is damaged");
   }
   if (kind == 0 || width <= 1) return;
@@ -178,8 +179,8 @@ std::size_t Data::read(uint8_t* to, std::size_t room) {
       return bytes;
     }
     if (left_ > 0) {
-      const std::size_t bytes = file_.bytes().read(
-          from_, to, static_cast<std::size_t>(std::min<uint64_t>(room, left_)));
+      const std::size_t bytes =
+          file_.bytes().read(from_, to, static_cast<std::size_t>(std::min<uint64_t>(room, left_)));
       from_ += bytes;
       left_ -= bytes;
       if (bytes == 0) left_ = 0;

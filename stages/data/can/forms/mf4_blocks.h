@@ -35,7 +35,7 @@ struct Block {
 
 /// What a recorder did not bring to its end: bits of the file's identification.
 struct Unfinished {
-  bool last_length = false;    ///< the last block of data reaches to the end of the file
+  bool last_length = false;      ///< the last block of data reaches to the end of the file
   bool payload_offsets = false;  ///< payloads belong to frames by their order
 };
 
@@ -79,7 +79,7 @@ class Data {
   std::size_t next_ = 0;
   uint64_t next_list_ = 0;
   int lists_ = 0;
-  uint64_t stored_ = 0;  // bytes of the blocks that were opened
+  uint64_t stored_ = 0;                    // bytes of the blocks that were opened
   uint64_t at_ = 0, from_ = 0, left_ = 0;  // of a block that is not packed
   std::vector<uint8_t> unpacked_;          // from used_ on not yet read
   std::size_t used_ = 0;

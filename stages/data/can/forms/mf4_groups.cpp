@@ -108,7 +108,8 @@ class Reader {
     field.byte = block.at_byte<uint32_t>(4);
     field.bit = block.at_byte<uint8_t>(3);
     // A number that reaches over more than 8 bytes is none that is asked for.
-    if (bits <= 64 && field.bit < 8 && field.bit + bits <= 64) field.bits = static_cast<uint8_t>(bits);
+    if (bits <= 64 && field.bit < 8 && field.bit + bits <= 64)
+      field.bits = static_cast<uint8_t>(bits);
     field.is_big = data_type == kUnsignedBig || data_type == kSignedBig;
     if (type == kMaster || type == kVirtualMaster) {
       read_clock(block, type, data_type, field, into.clock);
@@ -168,9 +169,9 @@ class Reader {
       const uint32_t bits = field.bit + field.bits;
       return !field || uint64_t{field.byte} + (bits + 7) / 8 <= group.bytes;
     };
-    for (const Field* field : {&group.bus, &group.id, &group.is_extended, &group.code,
-                               &group.length, &group.is_fd, &group.payload_offset,
-                               &group.clock.number}) {
+    for (const Field* field :
+         {&group.bus, &group.id, &group.is_extended, &group.code, &group.length, &group.is_fd,
+          &group.payload_offset, &group.clock.number}) {
       if (!fits(*field) || (field->is_big && (field->bit != 0 || field->bits % 8 != 0))) {
         file_.fail(group.at, "a channel reaches beyond its record");
       }

@@ -12,9 +12,9 @@ namespace kdgat::graph::mf4 {
 
 /// A number in a record.
 struct Field {
-  uint32_t byte = 0;   ///< where it begins
-  uint8_t bit = 0;     ///< in that byte
-  uint8_t bits = 0;    ///< 0: the record has no such number
+  uint32_t byte = 0;  ///< where it begins
+  uint8_t bit = 0;    ///< in that byte
+  uint8_t bits = 0;   ///< 0: the record has no such number
   bool is_big = false;
 
   explicit operator bool() const { return bits != 0; }
@@ -47,14 +47,14 @@ struct Group {
   uint32_t bytes = 0;  ///< of a record behind its id; kPayloads: each says its own
   Clock clock;
   Field bus, id, is_extended, code, length, is_fd;
-  Field payload_offset;         ///< where payloads stand apart: which one
-  uint64_t payload_link = 0;    ///< to the group of this data that holds them, or to a block of data
+  Field payload_offset;       ///< where payloads stand apart: which one
+  uint64_t payload_link = 0;  ///< to the group of this data that holds them, or to a block of data
   uint32_t payload_byte = 0, payload_bytes = 0;  ///< where they stand in the record
 };
 
 struct DataGroup {
-  uint64_t data = 0;       ///< link to the data; 0: none
-  uint8_t id_bytes = 0;    ///< of the number that each record begins with
+  uint64_t data = 0;     ///< link to the data; 0: none
+  uint8_t id_bytes = 0;  ///< of the number that each record begins with
   std::vector<Group> groups;
 };
 

@@ -16,29 +16,22 @@ constexpr std::size_t kMostPacket = std::size_t{1} << 18;  // the largest that W
 constexpr uint32_t kError = 1U << 29, kRemote = 1U << 30;
 
 /// What both share: numbers in either byte order, and the frame in a packet.
-class PacketReader : public BinaryReader {
+class PacketReader : public BinaryStream {
  public:
-  explicit PacketReader(ByteReader bytes)
-      : BinaryReader(bytes.name()),
-        bytes_(std::move(bytes)),
-        file_([this](uint8_t* to, std::size_t room) {
-          return bytes_.read(reinterpret_cast<char*>(to), room);
-        }) {}
-  int64_t bytes_read() const override { return bytes_.stored_bytes(); }
+  using BinaryStream::BinaryStream;
 
  protected:
   template <typename T>
   T number(const uint8_t* from) const {
     return is_big_ ? big<T>(from) : little<T>(from);
   }
-  ByteCursor& file() { return file_; }
   void set_order(bool is_big) { is_big_ = is_big; }
 
   /// nullptr, and says so, where the file ends before that many bytes; all of them at most
   /// kMostPacket.
   const uint8_t* need(std::size_t bytes, const char* what) {
-    const uint8_t* out = file_.peek(bytes);
-    if (out == nullptr && file_.buffered() > 0) end_early(what);
+    const uint8_t* out = file().peek(bytes);
+    if (out == nullptr && file().buffered() > 0) end_early(what);
     return out;
   }
 
@@ -71,8 +64,6 @@ class PacketReader : public BinaryReader {
   }
 
  private:
-  ByteReader bytes_;
-  ByteCursor file_;
   bool is_big_ = false;
 };
 
@@ -221,7 +212,8 @@ class PcapngReader : public PacketReader {
       ++passed().others;
       return Got::kEnd;
     }
-    const uint64_t ticks = uint64_t{number<uint32_t>(block + 12)} << 32 | number<uint32_t>(block + 16);
+    const uint64_t ticks =
+        uint64_t{number<uint32_t>(block + 12)} << 32 | number<uint32_t>(block + 16);
     frame.time = from.offset + from.unit * static_cast<double>(ticks);
     if (from.channel < 0) {
       // A bus has the number of its name, as in candump's logs, and not that of its place.

@@ -46,17 +46,26 @@ class TrcReader : public TextReader {
       const std::string_view text = word(rest);
       if (text.empty()) return kFewFields;
       switch (column) {
-        case 'O': KDGAT_TRY(read_time(text, frame.time)); break;
-        case 'T': type = text; break;
-        case 'B': bus = text; break;
-        case 'I': id = text; break;
+        case 'O':
+          KDGAT_TRY(read_time(text, frame.time));
+          break;
+        case 'T':
+          type = text;
+          break;
+        case 'B':
+          bus = text;
+          break;
+        case 'I':
+          id = text;
+          break;
         case 'l':
           if (!read_decimal(text, length)) return kBadLength;
           break;
         case 'L':
           if (!read_decimal(text, code)) return kBadLength;
           break;
-        default: break;  // number, direction, reserved: no need of them
+        default:
+          break;  // number, direction, reserved: no need of them
       }
       // Rows of other types have columns of their own.
       if (column == 'T' && !is_frame_type(type)) return nullptr;

@@ -1,5 +1,7 @@
 // The forms of logs that have a reader of their own: what writers wrote comes back frame by frame, and
 // what is damaged is told.
+#include "support/log_forms.h"
+
 #include <zstd.h>
 
 #include <catch2/catch.hpp>
@@ -9,7 +11,6 @@
 #include "data/can/can_log.h"
 #include "data/can/can_writer.h"
 #include "support/command.h"
-#include "support/log_forms.h"
 #include "support/log_text.h"
 #include "support/mf4_writer.h"
 #include "support/python.h"
@@ -58,14 +59,16 @@ std::vector<CanFrame> form_frames(std::size_t count, bool with_remote = true, un
       frame.fd = false;
       frame.length = 0;
     }
-    for (std::size_t b = 0; b < frame.length; ++b) frame.payload[b] = static_cast<uint8_t>(random());
+    for (std::size_t b = 0; b < frame.length; ++b)
+      frame.payload[b] = static_cast<uint8_t>(random());
     out.push_back(frame);
   }
   return out;
 }
 
 /// `start`: what the log adds to the times.
-void check_same(const std::vector<CanFrame>& got, const std::vector<CanFrame>& wanted, double start) {
+void check_same(const std::vector<CanFrame>& got, const std::vector<CanFrame>& wanted,
+                double start) {
   REQUIRE(got.size() == wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     INFO("frame " << i);
@@ -239,7 +242,8 @@ TEST_CASE("MF4: a file that ends early gives what came before", "[log_forms]") {
                86400);
   }
   CHECK(last < frames.size());
-  CHECK_THAT(read_form(whole.substr(0, whole.size() - 5)).problems, Contains("ends inside a record"));
+  CHECK_THAT(read_form(whole.substr(0, whole.size() - 5)).problems,
+             Contains("ends inside a record"));
 }
 
 TEST_CASE("MF4: what holds no bus, and other versions, are refused with words", "[log_forms]") {
@@ -291,14 +295,17 @@ TEST_CASE("ASC: dates, bases, CAN FD, remote and error frames", "[log_forms]") {
       "   2.000000 1  7FF             Rx   r 8\n"
       "   2.100000 1  ErrorFrame\n"
       "   2.200000 1  Statistic: D 0 R 0 XD 0 XR 0 E 0 O 0 B 0.00%\n"
-      "   3.000000 CANFD   2 Rx   11  Generic_Name_12 1 0 9 12 01 02 03 04 05 06 07 08 09 0A 0B 0C 1 2\n"
+      "   3.000000 CANFD   2 Rx   11  Generic_Name_12 1 0 9 12 01 02 03 04 05 06 07 08 09 0A 0B 0C "
+      "1 2\n"
       "   3.500000 CANFD   3 Tx   50005x   0 0 5 0 140000 73 200050\n"
       "   4.000000 1  800             Rx   d 0\n"
       "   4.500000 1  1               Rx   d 3 01 02\n"
       "End TriggerBlock\n";
   const double start = 1506809173.191;  // 22:06:13.191 UTC
-  for (const char* date : {"date Sat Sep 30 10:06:13.191 PM 2017", "date Sam Sep 30 22:06:13.191 2017"}) {
-    const ReadForm read = read_form(std::string(date) + "\nbase hex  timestamps absolute\n" + lines);
+  for (const char* date :
+       {"date Sat Sep 30 10:06:13.191 PM 2017", "date Sam Sep 30 22:06:13.191 2017"}) {
+    const ReadForm read =
+        read_form(std::string(date) + "\nbase hex  timestamps absolute\n" + lines);
     CHECK(read.format == "asc");
     REQUIRE(read.frames.size() == 5);
     CHECK(std::abs(read.frames[0].time - start - 1) < 1e-6);
@@ -319,8 +326,9 @@ TEST_CASE("ASC: dates, bases, CAN FD, remote and error frames", "[log_forms]") {
                                   Contains("log:17: the length does not agree") &&
                                   Contains("1 error frames"));
   }
-  const ReadForm dates = read_form("date Mit M\xc3\xa4r 01 1:00:00 am 2023\nbase dec timestamps relative\n"
-                              "1.0 1 291 Rx d 2 255 16\n2.5 1 291x Rx d 0\n");
+  const ReadForm dates = read_form(
+      "date Mit M\xc3\xa4r 01 1:00:00 am 2023\nbase dec timestamps relative\n"
+      "1.0 1 291 Rx d 2 255 16\n2.5 1 291x Rx d 0\n");
   REQUIRE(dates.frames.size() == 2);
   CHECK(dates.frames[0].time == 1677632401);
   CHECK(dates.frames[0].id == 291);
@@ -343,24 +351,32 @@ TEST_CASE("TRC: versions 1.0 to 2.1", "[log_forms]") {
   const std::vector<Case> cases = {
       {";##########\n;  a comment\n"
        "     1)      1841 0001 8 00 01 02 03 04 05 06 07\n     2)  1842 FFFFFFFF 4 00 00 00 08\n"
-       "     3)      1843 18FF00EF 2 RTR\n", 0, 0},
+       "     3)      1843 18FF00EF 2 RTR\n",
+       0, 0},
       {head + "1.1" + start +
-       "     1)      1841.0  Rx         0001  8  00 01 02 03 04 05 06 07\n"
-       "     2)  1842.0 Warng FFFFFFFF  4 00 00 00 08\n"
-       "     3)      1843.0  Tx     18FF00EF  2  RTR\n", noon, 0},
+           "     1)      1841.0  Rx         0001  8  00 01 02 03 04 05 06 07\n"
+           "     2)  1842.0 Warng FFFFFFFF  4 00 00 00 08\n"
+           "     3)      1843.0  Tx     18FF00EF  2  RTR\n",
+       noon, 0},
       {head + "1.2" + start +
-       "     1)      1841.0 2  Rx        0001  8  00 01 02 03 04 05 06 07\n"
-       "     3)      1843.0 2  Tx    18FF00EF  2  RTR\n", noon, 1},
+           "     1)      1841.0 2  Rx        0001  8  00 01 02 03 04 05 06 07\n"
+           "     3)      1843.0 2  Tx    18FF00EF  2  RTR\n",
+       noon, 1},
       {head + "1.3" + start +
-       "     1)      1841.0 2  Rx        0001 -  8  00 01 02 03 04 05 06 07\n"
-       "     3)      1843.0 2  Tx    18FF00EF -  2  RTR\n", noon, 1},
-      {head + "2.0" + start + ";$COLUMNS=N,O,T,I,d,l,D\n"
-       "      1      1841.0 DT     0001 Rx 8  00 01 02 03 04 05 06 07\n"
-       "      2      1842.0 ST          Rx    00 00 00 00\n"
-       "      3      1843.0 RR 18FF00EF Rx 2\n", noon, 0},
-      {head + "2.1" + start + ";$COLUMNS=N,O,T,B,I,d,R,L,D\n"
-       "      1      1841.0 DT 2      0001 Rx -  8    00 01 02 03 04 05 06 07\n"
-       "      3      1843.0 RR 2  18FF00EF Rx -  2\n", noon, 1}};
+           "     1)      1841.0 2  Rx        0001 -  8  00 01 02 03 04 05 06 07\n"
+           "     3)      1843.0 2  Tx    18FF00EF -  2  RTR\n",
+       noon, 1},
+      {head + "2.0" + start +
+           ";$COLUMNS=N,O,T,I,d,l,D\n"
+           "      1      1841.0 DT     0001 Rx 8  00 01 02 03 04 05 06 07\n"
+           "      2      1842.0 ST          Rx    00 00 00 00\n"
+           "      3      1843.0 RR 18FF00EF Rx 2\n",
+       noon, 0},
+      {head + "2.1" + start +
+           ";$COLUMNS=N,O,T,B,I,d,R,L,D\n"
+           "      1      1841.0 DT 2      0001 Rx -  8    00 01 02 03 04 05 06 07\n"
+           "      3      1843.0 RR 2  18FF00EF Rx -  2\n",
+       noon, 1}};
   for (const Case& one : cases) {
     INFO(one.text);
     const ReadForm read = read_form(one.text);
@@ -376,9 +392,10 @@ TEST_CASE("TRC: versions 1.0 to 2.1", "[log_forms]") {
     CHECK(read.frames[1].extended);
     CHECK(read.malformed == 0);
   }
-  const ReadForm fd = read_form(head + "2.1" + start + ";$COLUMNS=N,O,T,B,I,d,R,L,D\n"
-                           " 1 1.0 FB 1 0300 Rx - 9 00 01 02 03 04 05 06 07 08 09 0A 0B\n"
-                           " 2 2.0 DT 1 0300 Rx - 9 00\n 3 3.0 DT 1 0300 Rx - 2 00\n");
+  const ReadForm fd = read_form(head + "2.1" + start +
+                                ";$COLUMNS=N,O,T,B,I,d,R,L,D\n"
+                                " 1 1.0 FB 1 0300 Rx - 9 00 01 02 03 04 05 06 07 08 09 0A 0B\n"
+                                " 2 2.0 DT 1 0300 Rx - 9 00\n 3 3.0 DT 1 0300 Rx - 2 00\n");
   REQUIRE(fd.frames.size() == 1);
   CHECK(fd.frames[0].fd);
   CHECK(fd.frames[0].length == 12);
@@ -415,7 +432,9 @@ for form in ("blf", "asc", "mf4"):
 TEST_CASE("asammdf reads the unsorted, unfinished file that our reader reads", "[log_forms]") {
   const std::optional<std::string> python = test::python_with("asammdf");
   if (!python) return;
-  const std::vector<CanFrame> frames = form_frames(300, false);
+  // It loses the place where a payload that stands apart has no bytes.
+  std::vector<CanFrame> frames = form_frames(300, false);
+  std::erase_if(frames, [](const CanFrame& frame) { return frame.length == 0; });
   const test::ScratchFolder scratch;
   for (const bool apart : {false, true}) {
     for (const bool is_finished : {true, false}) {

@@ -1,11 +1,11 @@
 #include "data/can/log_windows.h"
-#include "file/line_reader.h"
 
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "file/line_reader.h"
 #include "graph/random.h"
 #include "support/command.h"
 #include "support/import_options.h"
