@@ -25,8 +25,7 @@ TEST_CASE("a log goes through every form that is written and comes back", "[cli]
   kdgat::test::write_text(scratch / "drive.log", kDrive);
   std::string from = "drive.log";
   for (const char* to : {"a.asc", "a.blf", "a.pcapng", "a.log"}) {
-    const CommandResult made =
-        run_kdgat("data convert " + from + " -o " + to, scratch.path());
+    const CommandResult made = run_kdgat("data convert " + from + " -o " + to, scratch.path());
     INFO(made.err);
     REQUIRE(made.exit_code == 0);
     CHECK_THAT(made.out, Contains(std::string(to) + ": 6 frames, from "));
@@ -40,8 +39,8 @@ TEST_CASE("intervals beside a log label its frames", "[cli][convert]") {
   kdgat::test::write_text(scratch / "drive.log", kDrive);
   REQUIRE(run_kdgat("data convert drive.log -o drive.blf", scratch.path()).exit_code == 0);
   kdgat::test::write_text(scratch / "drive.labels.csv",
-           "begin,end,id\n1672531200.5,1672531201.25,\n1672531201.9,1672531210,1a0\n"
-           "1672531201.2,1672531201.4,7FF\n");
+                          "begin,end,id\n1672531200.5,1672531201.25,\n1672531201.9,1672531210,1a0\n"
+                          "1672531201.2,1672531201.4,7FF\n");
   const CommandResult made =
       run_kdgat("data convert drive.blf -o drive.csv --json", scratch.path());
   INFO(made.err);
@@ -78,7 +77,8 @@ TEST_CASE("a log is not converted to what nobody asked for", "[cli][convert]") {
   const CommandResult nowhere = run_kdgat("data convert drive.log", scratch.path());
   CHECK(nowhere.exit_code == 2);
   CHECK_THAT(nowhere.err, Contains("needs -o FILE"));
-  kdgat::test::write_text(scratch / "road.csv", "852,32,10,0,0,0,2,116,128,0.0\n852,32,10,0,0,0,2,116,128,1\n");
+  kdgat::test::write_text(scratch / "road.csv",
+                          "852,32,10,0,0,0,2,116,128,0.0\n852,32,10,0,0,0,2,116,128,1\n");
   const CommandResult timeless = run_kdgat("data convert road.csv -o a.blf", scratch.path());
   CHECK(timeless.exit_code == 3);
   CHECK_THAT(timeless.err, Contains("no times"));

@@ -53,7 +53,9 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
   }
   file.commit();
   ConvertReport report{call.to.string(), log.format(), log.rows(), log.malformed(), log.problems()};
-  const auto warn = [&](const std::string& what) { report.warnings.push_back({call.to.string(), what, ""}); };
+  const auto warn = [&](const std::string& what) {
+    report.warnings.push_back({call.to.string(), what, ""});
+  };
   if (labelled > 0 && !keeps_labels(call.to.string())) {
     warn("labels of " + grouped(labelled) + " rows are lost: only .csv holds them");
   }

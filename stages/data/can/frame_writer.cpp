@@ -49,7 +49,8 @@ std::tm calendar(double seconds) {
 
 class RowsWriter : public FrameWriter {
  public:
-  explicit RowsWriter(const char* format) : header_(log_header(format)), append_(row_writer(format)) {}
+  explicit RowsWriter(const char* format)
+      : header_(log_header(format)), append_(row_writer(format)) {}
   void add(const CanFrame& frame, std::string& out) override {
     out += header_;
     header_ = "";
@@ -70,14 +71,18 @@ class AscWriter : public FrameWriter {
     char text[96];
     const double time = frame.time - start_;
     if (frame.fd) {
-      std::snprintf(text, sizeof text, frame.extended ? "%11.6f CANFD %3d Rx %11Xx  0 0 %x %2d" : "%11.6f CANFD %3d Rx %12X  0 0 %x %2d",
+      std::snprintf(text, sizeof text,
+                    frame.extended ? "%11.6f CANFD %3d Rx %11Xx  0 0 %x %2d"
+                                   : "%11.6f CANFD %3d Rx %12X  0 0 %x %2d",
                     time, frame.channel + 1, frame.id, code_of(frame), frame.length);
     } else if (frame.remote) {
-      std::snprintf(text, sizeof text, frame.extended ? "%11.6f %d  %Xx Rx r" : "%11.6f %d  %X Rx r", time,
+      std::snprintf(text, sizeof text,
+                    frame.extended ? "%11.6f %d  %Xx Rx r" : "%11.6f %d  %X Rx r", time,
                     frame.channel + 1, frame.id);
     } else {
-      std::snprintf(text, sizeof text, frame.extended ? "%11.6f %d  %Xx Rx d %x" : "%11.6f %d  %X Rx d %x",
-                    time, frame.channel + 1, frame.id, frame.length);
+      std::snprintf(text, sizeof text,
+                    frame.extended ? "%11.6f %d  %Xx Rx d %x" : "%11.6f %d  %X Rx d %x", time,
+                    frame.channel + 1, frame.id, frame.length);
     }
     out += text;
     constexpr const char* kDigits = "0123456789ABCDEF";
@@ -104,7 +109,8 @@ class AscWriter : public FrameWriter {
                   kDays[static_cast<std::size_t>(at.tm_wday)],
                   kMonths[static_cast<std::size_t>(at.tm_mon)], at.tm_mday, at.tm_hour, at.tm_min,
                   at.tm_sec, at.tm_year + 1900);
-    out += std::string("date ") + date + "\nbase hex  timestamps absolute\ninternal events logged\n";
+    out +=
+        std::string("date ") + date + "\nbase hex  timestamps absolute\ninternal events logged\n";
     out += std::string("Begin Triggerblock ") + date + "\n   0.000000 Start of measurement\n";
   }
 
@@ -162,7 +168,8 @@ class BlfWriter : public FrameWriter {
 
   static void put_date(std::string& out, double time) {
     const std::tm at = calendar(time);
-    const auto milliseconds = static_cast<int>(std::lround((time - std::floor(time)) * 1000)) % 1000;
+    const auto milliseconds =
+        static_cast<int>(std::lround((time - std::floor(time)) * 1000)) % 1000;
     for (const int part : {at.tm_year + 1900, at.tm_mon + 1, at.tm_wday, at.tm_mday, at.tm_hour,
                            at.tm_min, at.tm_sec, milliseconds}) {
       put<uint16_t>(out, static_cast<uint16_t>(part));
@@ -187,7 +194,8 @@ class BlfWriter : public FrameWriter {
     std::string packed(size, '\0');
     constexpr int kFast = 1;
     if (::compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                    reinterpret_cast<const Bytef*>(objects_.data()), objects_.size(), kFast) != Z_OK) {
+                    reinterpret_cast<const Bytef*>(objects_.data()), objects_.size(),
+                    kFast) != Z_OK) {
       throw Error(ExitCode::kHostMemory, "no memory to pack a container");
     }
     packed.resize(size);

@@ -46,8 +46,9 @@ LabelIntervals::LabelIntervals(const fs::path& table) {
 
 int8_t LabelIntervals::label_of(const CanFrame& frame) const {
   if (std::isnan(frame.time)) return -1;
-  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), frame.time,
-                                      [](double time, const Interval& one) { return time < one.begin; });
+  const auto after =
+      std::upper_bound(intervals_.begin(), intervals_.end(), frame.time,
+                       [](double time, const Interval& one) { return time < one.begin; });
   for (auto i = static_cast<std::size_t>(after - intervals_.begin()); i-- > 0;) {
     if (latest_end_[i] < frame.time) return 0;  // and so did all before it
     const Interval& one = intervals_[i];

@@ -160,7 +160,7 @@ class BlfReader : public BinaryStream {
     if (header == nullptr) fail("the file ends inside its header");
     const auto size = little<uint32_t>(header + 4);
     if (size < kHeader) fail("a header of " + std::to_string(size) + " bytes");
-    const auto date = [header](int i) {
+    const auto date = [header](std::size_t i) {
       return static_cast<int64_t>(little<uint16_t>(header + kStartDate + 2 * i));
     };
     // year, month, day of the week, day, hour, minute, second, millisecond

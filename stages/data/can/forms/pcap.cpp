@@ -180,7 +180,7 @@ class PcapngReader : public PacketReader {
       const uint8_t* value = option + 4;
       if (code == 0 || end - value < length) break;
       read_option(code, value, length, out);
-      option = value + (length + 3) / 4 * 4;
+      option = value + static_cast<std::ptrdiff_t>((length + 3) / 4 * 4);
       if (option > end) break;
     }
     interfaces_.push_back(std::move(out));
