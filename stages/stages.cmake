@@ -1,4 +1,4 @@
-# Everything that computes: the library of data, which needs no LibTorch, the engine, its kernels, and the
+# Everything that computes: the library of data and the native one, which need no LibTorch, the engine, and the
 # stages. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
@@ -41,6 +41,32 @@ target_include_directories(kdgat_graph PUBLIC stages)
 target_link_options(kdgat_graph PRIVATE -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libzstd.a)
 target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Threads::Threads)
 
+# What judges traffic without LibTorch: the inner loops of kernels, the detector, live buses.
+add_library(kdgat_native SHARED)
+# What the stages adapt, detector, evaluate, fusion, score and watch share.
+kdgat_add_room(kdgat_native stages/detector
+  alarms blame detector_model find_vehicle joined_files network_channel reasons tails traffic watch)
+kdgat_add_room(kdgat_native stages/model/kernels/cpu/isa level)
+set_target_properties(kdgat_native PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
+                      INSTALL_RPATH "${KDGAT_LIB_RPATH}")
+target_link_options(kdgat_native PRIVATE -Wl,-Bsymbolic-functions)
+target_link_libraries(kdgat_native PUBLIC kdgat_graph PRIVATE Threads::Threads)
+
+# The inner loops, once for each instruction set; the level is chosen at start.
+function(kdgat_add_kernels isa)
+  add_library(kdgat_kernels_${isa} OBJECT stages/model/kernels/cpu/isa/tables.cpp)
+  target_include_directories(kdgat_kernels_${isa} PRIVATE stages)
+  target_compile_definitions(kdgat_kernels_${isa} PRIVATE KDGAT_KERNEL_ISA=${isa})
+  target_compile_options(kdgat_kernels_${isa} PRIVATE
+    -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast ${ARGN})
+  target_link_libraries(kdgat_native PRIVATE kdgat_kernels_${isa})
+endfunction()
+kdgat_add_kernels(portable)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  kdgat_add_kernels(avx2 -mavx2 -mfma)
+  kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
+endif()
+
 if(NOT KDGAT_ENGINE)
   return()
 endif()
@@ -48,16 +74,14 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
   arena cache_policy memory_plan meter out_of_memory own_space tape)
-# What the stages adapt, detector, evaluate, fusion and score share.
+# What the stages detector and evaluate share.
 kdgat_add_room(kdgat_engine stages/detector
-  alarms baselines blame comparison detector_model find_vehicle joined_files judged_log judging network_channel pictures
-  plain_windows reasons rule summary tails traffic watch)
+  baselines comparison judged_log judging pictures plain_windows rule summary)
 kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/model/kernels/cpu
   by_graph gat graph_norm heads norm parallel path_geometry paths)
-kdgat_add_room(kdgat_engine stages/model/kernels/cpu/isa level)
 kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths)
 kdgat_add_room(kdgat_engine stages/model/layers
   blocked_heads gat_conv gatv2_conv graph_norm input jumping layers noise norm recompute)
@@ -83,7 +107,7 @@ kdgat_add_room(kdgat_engine stages/train/sampling curriculum_sampler difficulty 
 set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}"
                       DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages
-target_link_libraries(kdgat_engine PUBLIC kdgat_graph libtorch)
+target_link_libraries(kdgat_engine PUBLIC kdgat_native libtorch)
 if(KDGAT_PRECOMPILE)
   target_precompile_headers(kdgat_engine PRIVATE stages/precompiled.h)
 endif()
@@ -118,21 +142,6 @@ if(NOT gomp)
   set(gomp gomp)
 endif()
 target_link_libraries(kdgat_engine PRIVATE ${gomp})
-
-# The inner loops, once for each instruction set; the level is chosen at start.
-function(kdgat_add_kernels isa)
-  add_library(kdgat_kernels_${isa} OBJECT stages/model/kernels/cpu/isa/tables.cpp)
-  target_include_directories(kdgat_kernels_${isa} PRIVATE stages)
-  target_compile_definitions(kdgat_kernels_${isa} PRIVATE KDGAT_KERNEL_ISA=${isa})
-  target_compile_options(kdgat_kernels_${isa} PRIVATE
-    -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast ${ARGN})
-  target_link_libraries(kdgat_engine PRIVATE kdgat_kernels_${isa})
-endfunction()
-kdgat_add_kernels(portable)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  kdgat_add_kernels(avx2 -mavx2 -mfma)
-  kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
-endif()
 
 kdgat_add_stage(adapt)
 kdgat_add_stage(autoencoder)

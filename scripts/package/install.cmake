@@ -14,7 +14,7 @@ endif()
 cmake_path(ABSOLUTE_PATH share BASE_DIRECTORY "\${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE texts)
 
 install(TARGETS kdgat kdgat_http RUNTIME DESTINATION ${tree} COMPONENT program)
-install(TARGETS kdgat_graph LIBRARY DESTINATION ${tree}/lib COMPONENT program)
+install(TARGETS kdgat_graph kdgat_native LIBRARY DESTINATION ${tree}/lib COMPONENT program)
 install(DIRECTORY profiles/ DESTINATION ${tree}/profiles COMPONENT program)
 if(KDGAT_ENGINE)
   install(TARGETS kdgat_engine LIBRARY DESTINATION ${tree}/lib COMPONENT program)
