@@ -30,6 +30,7 @@ endfunction()
 kdgat_add_tests(kdgat_graph_tests
   SOURCES
     tests/unit/data/can/can_log_test.cpp
+    tests/unit/data/can/channel_choice_test.cpp
     tests/unit/data/can/channels_test.cpp
     tests/unit/data/dataset_files_test.cpp
     tests/unit/data/domain_suite_test.cpp

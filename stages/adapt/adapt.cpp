@@ -31,7 +31,8 @@ class Lesson {
     const int64_t most =
         options_.windows > 0 ? options_.windows * window_ : std::numeric_limits<int64_t>::max();
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict);
+    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
+                      options_.channel);
     detector::VehicleFinder ids;
     detector::LogProblems problems;
     graph::CanFrame frame;

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "data/can/can_log.h"
+#include "data/can/channel_choice.h"
 #include "kdgat/options.h"
 
 namespace kdgat::adapt {
@@ -16,6 +18,7 @@ struct AdaptOptions {
   std::string name;
   std::string format = "auto";
   bool strict = false;
+  std::string channel = graph::kAllChannels;
 
   static auto table() {
     using O = AdaptOptions;
@@ -29,7 +32,12 @@ struct AdaptOptions {
               "the first log."),
         field("format", &O::format, "Log format; auto recognises it from the first lines.")
             .choices(graph::log_format_choices()),
-        field("strict", &O::strict, "A malformed line is an error, not counted and skipped.")};
+        field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
+        graph::one_channel_row(&O::channel)};
+  }
+
+  std::vector<Diagnostic> validate() const {
+    return graph::channel_problems(channel, "each bus would be a vehicle of its own");
   }
 };
 

@@ -13,9 +13,10 @@ namespace kdgat::graph {
 
 struct LogFile {
   std::filesystem::path path;
-  std::string name;      ///< relative to the data set, with '/'
-  std::string scenario;  ///< test files: the folder's name; "" otherwise
-  std::string role;      ///< "train" or "test"
+  std::string name;             ///< relative to the data set, with '/'
+  std::string scenario;         ///< test files: the folder's name; "" otherwise
+  std::string role;             ///< "train" or "test"
+  std::string channel = "all";  ///< of what has several buses: which is read
 };
 
 /// Whether the name is one of a table: .csv, .log or .txt, with or without .gz or .zst.

@@ -19,14 +19,16 @@ Options own_options(const nlohmann::json& values) {
   return load_options<Options>(own);
 }
 
-/// dump_options() of those that can change a result: without runtime options, and without those of
-/// folds and ageing where there are none, so that data made before there were such options is found
-/// again.
+/// dump_options() of those that can change a result: without runtime options, without later ones at
+/// their default, and without those of folds and ageing where there are none, so that data made
+/// before there were such options is found again.
 template <class Options>
 nlohmann::json result_identity(const Options& options) {
   nlohmann::json out = dump_options(options);
+  const Options at_default;
   const auto drop = [&](const auto& f) {
-    if (f.is_runtime) out.erase(f.name);
+    const bool is_as_before = f.is_later && options.*(f.member) == at_default.*(f.member);
+    if (f.is_runtime || is_as_before) out.erase(f.name);
   };
   std::apply([&](const auto&... f) { (drop(f), ...); }, Options::table());
   if (out.value("folds", int64_t{1}) == 0) {

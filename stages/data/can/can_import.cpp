@@ -7,6 +7,7 @@
 #include "data/can/can_log.h"
 #include "data/can/frame_rows.h"
 #include "data/can/label_intervals.h"
+#include "data/can/log_streams.h"
 #include "data/can/log_windows.h"
 #include "data/dataset_files.h"
 
@@ -30,7 +31,12 @@ class LogImporter {
 
   GraphStoreData read(const std::vector<LogFile>& files) {
     WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
-    for (const LogFile& file : files) read_file(file, windows);
+    const auto cancelled = call_.cancelled;
+    for (const LogFile& file : files) {
+      const auto streams = by_channel({file}, options_.channel, options_.format, cancelled);
+      passes_ = std::ssize(streams);
+      for (const LogFile& stream : streams) read_file(stream, windows);
+    }
     if (graphs() == 0) {
       throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
                   files.front().path.string());
@@ -42,14 +48,18 @@ class LogImporter {
 
  private:
   void read_file(const LogFile& file, WindowBuilder& windows) {
-    CanLog log(ByteReader(file.path, call_.cancelled), options_.format, options_.strict);
+    CanLog log(ByteReader(file.path, call_.cancelled), options_.format, options_.strict,
+               file.channel);
     Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
     windows.start(static_cast<int32_t>(data_.sources.size()));
     const std::optional<LabelIntervals> labels = labels_beside(file.path);
     const bool trains = file.role == "train";
     std::optional<Frames::Data>& frames = data_.sections.frames;
     int64_t told = 0;
-    const auto step = [&] { call_.done(log.bytes_read() - std::exchange(told, log.bytes_read())); };
+    const auto step = [&] {
+      const int64_t share = log.bytes_read() / passes_;
+      call_.done(share - std::exchange(told, share));
+    };
     CanFrame frame;
     while (log.next(frame)) {
       if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
@@ -79,6 +89,7 @@ class LogImporter {
   GraphStoreData data_;
   Column<uint32_t> node_ids_;
   IdSet vocabulary_;
+  int64_t passes_ = 1;  // over the file that is read
 };
 
 class CanInput : public DomainInput {

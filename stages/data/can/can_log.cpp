@@ -46,8 +46,8 @@ bool is_can_log(const std::string& file, std::string_view head) {
   return std::any_of(forms.begin(), forms.end(), fits) || is_text_log(file, head);
 }
 
-CanLog::CanLog(ByteReader bytes, const std::string& format, bool strict)
-    : name_(bytes.name()), strict_(strict) {
+CanLog::CanLog(ByteReader bytes, const std::string& format, bool strict, const std::string& channel)
+    : name_(bytes.name()), strict_(strict), channel_(channel) {
   const LogForm* form = form_of(bytes, format);
   reader_ =
       form != nullptr ? form->open(std::move(bytes)) : open_text_log(std::move(bytes), format);
@@ -58,11 +58,13 @@ bool CanLog::next(CanFrame& frame) {
     frame = CanFrame();
     switch (reader_->next(frame)) {
       case FrameReader::Got::kEnd:
+        channel_.require_frames(name_, channel_names());
         return false;
       case FrameReader::Got::kFault:
         refuse_row();
         break;
       case FrameReader::Got::kFrame:
+        if (!channel_.take(frame, channel_names())) break;
         check_time(frame.time);
         ++rows_;
         return true;
@@ -113,6 +115,9 @@ std::vector<Diagnostic> CanLog::problems() const {
                    ""});
   }
   for (Diagnostic& note : reader_->notes()) out.push_back(std::move(note));
+  if (std::string note = channel_.note(channel_names()); !note.empty()) {
+    out.push_back({name_, std::move(note), ""});
+  }
   if (rows_ == 0) {
     out.push_back({name_, std::string("no row could be read as ") + reader_->format(), ""});
   }

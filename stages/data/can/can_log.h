@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/can/can_frame.h"
+#include "data/can/channel_choice.h"
 #include "data/can/forms/frame_reader.h"
 #include "file/byte_reader.h"
 #include "kdgat/error.h"
@@ -32,16 +33,20 @@ bool is_can_log(const std::string& file, std::string_view head);
 class CanLog {
  public:
   /// `format`: "auto" or one of log_formats(). With `strict` a malformed row ends the reading.
+  /// `channel`: see ChannelChoice; frames of buses that are not read are as if they were not there.
   /// Throws Error(kData), also for a file without any line.
-  CanLog(ByteReader bytes, const std::string& format, bool strict);
+  CanLog(ByteReader bytes, const std::string& format, bool strict,
+         const std::string& channel = kAllChannels);
 
-  /// The next readable frame; false at the end. Throws Error(kData).
+  /// The next readable frame; false at the end. Throws Error(kData), also at the end of a log without
+  /// a frame of the bus that is to be read.
   bool next(CanFrame& frame);
 
   const char* format() const { return reader_->format(); }
   int64_t rows() const { return rows_; }            ///< frames given so far
   int64_t malformed() const { return malformed_; }  ///< rows counted and skipped
   int64_t bytes_read() const { return reader_->bytes_read(); }
+  const ChannelNames& channel_names() const { return reader_->channel_names(); }
   /// The last frame starts another capture: time fell by a second or more before it.
   bool restarted() const { return restarted_; }
   /// Steps back in time shorter than 8 ms; published logs have them, nothing is wrong with them.
@@ -56,6 +61,7 @@ class CanLog {
   std::string name_;
   std::unique_ptr<FrameReader> reader_;
   bool strict_;
+  ChannelChoice channel_;
   int64_t rows_ = 0, malformed_ = 0;
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool restarted_ = false;

@@ -23,6 +23,7 @@ struct CanImportOptions : SharedOptions {
   std::vector<std::string> exclude = {"suppress", "masquerade"};
   bool deduplicate = true;
   std::string assume;  ///< "" or "benign": the label of rows without one
+  std::string channel = kAllChannels;
 
   static auto table() {
     using O = CanImportOptions;
@@ -41,12 +42,17 @@ struct CanImportOptions : SharedOptions {
         field("exclude", &O::exclude, "Files whose name contains one of these words are left out."),
         field("deduplicate", &O::deduplicate,
               "Read a training file once that is in several training folders."),
-        field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"})};
+        field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"}),
+        channel_row(&O::channel)};
     return std::tuple_cat(std::tuple{format_row(), strict_row()}, std::move(own), split_rows(),
                           fold_rows());
   }
 
-  std::vector<Diagnostic> validate() const { return fold_problems(); }
+  std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> problems = fold_problems();
+    for (Diagnostic& one : channel_problems(channel)) problems.push_back(std::move(one));
+    return problems;
+  }
 };
 
 struct CanSynthOptions : SynthSeed {
@@ -148,13 +154,19 @@ struct CanInjectOptions : SynthSeed {
 struct CanConvertOptions {
   std::string format = "auto";
   bool strict = false;
+  std::string channel = kAllChannels;
 
   static auto table() {
     using O = CanConvertOptions;
     return std::tuple{
         field("format", &O::format, "Form of the log read; auto recognises it.")
             .choices(log_format_choices()),
-        field("strict", &O::strict, "A malformed line is an error, not counted and skipped.")};
+        field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
+        one_channel_row(&O::channel)};
+  }
+
+  std::vector<Diagnostic> validate() const {
+    return channel_problems(channel, "each bus would need a file of its own");
   }
 };
 

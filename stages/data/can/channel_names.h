@@ -20,6 +20,8 @@ class ChannelNames {
   int number(std::string_view name) {
     return names_[last_] == name && !name.empty() ? static_cast<int>(last_) : find(name);
   }
+  /// "" where no bus has this number.
+  const std::string& name(std::size_t number) const { return names_[number]; }
   /// Which names did not get the number that they end with, and the first that got none.
   const std::vector<std::string>& problems() const { return problems_; }
 

@@ -22,7 +22,8 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
   const bool is_file = fs::is_regular_file(call.source, ignored);
   const int64_t total = is_file ? static_cast<int64_t>(fs::file_size(call.source, ignored)) : 0;
   const std::optional<LabelIntervals> labels = labels_beside(call.source);
-  CanLog log(ByteReader(call.source, call.cancelled), options.format, options.strict);
+  CanLog log(ByteReader(call.source, call.cancelled), options.format, options.strict,
+             options.channel);
   AtomicFile file(call.to);
   std::string out;
   int64_t labelled = 0;

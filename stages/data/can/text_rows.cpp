@@ -212,6 +212,7 @@ class TextRows : public FrameReader {
   std::string fault() const override { return std::string(fault_) + ": " + shortened(line_); }
   std::string where() const override { return reader_.name() + ":" + std::to_string(line_number_); }
   int64_t bytes_read() const override { return reader_.bytes_read(); }
+  const ChannelNames& channel_names() const override { return channels_; }
   std::vector<Diagnostic> notes() const override {
     std::vector<Diagnostic> out;
     for (const std::string& what : channels_.problems()) out.push_back({reader_.name(), what, ""});

@@ -24,6 +24,7 @@ class BinaryReader : public FrameReader {
 
   std::string fault() const override { return fault_; }
   std::string where() const override { return name_ + " at byte " + std::to_string(at_); }
+  const ChannelNames& channel_names() const override { return channels_; }
   std::vector<Diagnostic> notes() const override;
 
  protected:

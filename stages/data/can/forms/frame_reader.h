@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/can/can_frame.h"
+#include "data/can/channel_names.h"
 #include "kdgat/error.h"
 
 namespace kdgat::graph {
@@ -29,6 +30,8 @@ class FrameReader {
   /// Where the last row or object stands: "a.log:12", "a.blf at byte 4096".
   virtual std::string where() const = 0;
   virtual int64_t bytes_read() const = 0;  ///< of the file as stored, packed or not
+  /// The buses that were named so far; none in a form that does not tell them apart.
+  virtual const ChannelNames& channel_names() const = 0;
   /// At the end: what else is to be said of the log, such as error frames that it counts.
   virtual std::vector<Diagnostic> notes() const { return {}; }
 };

@@ -23,6 +23,7 @@ class TextReader : public FrameReader {
     return lines_.name() + ":" + std::to_string(lines_.line_number());
   }
   int64_t bytes_read() const override { return lines_.bytes_read(); }
+  const ChannelNames& channel_names() const override { return channels_; }
   std::vector<Diagnostic> notes() const override {
     std::vector<Diagnostic> out = notes_;
     passed_.tell(lines_.name(), out);
