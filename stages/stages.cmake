@@ -5,7 +5,7 @@ kdgat_add_room(kdgat_graph stages/data
   dataset_files description domain domains folder_files graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
   attack_kinds bus_clock bus_slots can_describe can_domain can_import can_log can_rows can_writer
-  channel_choice channel_names convert_log frame_rows frame_writer inject inject_logs label_intervals log_streams log_windows protocol_ids
+  channel_choice channel_names convert_log dbc frame_rows frame_writer inject inject_logs label_intervals log_streams log_windows protocol_ids
   recording relative_windows
   synth_attacks synth_logs synth_traffic text_rows vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/data/can/forms

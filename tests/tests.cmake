@@ -32,6 +32,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/can/can_log_test.cpp
     tests/unit/data/can/channel_choice_test.cpp
     tests/unit/data/can/channels_test.cpp
+    tests/unit/data/can/dbc_test.cpp
     tests/unit/data/dataset_files_test.cpp
     tests/unit/data/domain_suite_test.cpp
     tests/unit/data/can/fuzz_can_log_test.cpp
