@@ -16,6 +16,8 @@ struct Mf4Writing {
   bool is_finished = true;        ///< false: lengths and counts are missing, as after a power cut
   int packing = 0;                ///< 0 none, 1 deflate, 2 deflate of columns
   std::size_t block_bytes = 500;  ///< of data, where it is packed
+  /// MDF 4.2: records in blocks DV, what is invalid of them in DI, both in two lists LD.
+  bool are_values = false;
   uint64_t start_ns = 86400'000'000'000;
 };
 
@@ -114,7 +116,7 @@ class Mf4Writer {
     put<uint16_t>(data, '.');
     put<uint32_t>(data, 0);
     put<uint32_t>(data, bytes);
-    put<uint32_t>(data, 0);
+    put<uint32_t>(data, how_.are_values ? 1 : 0);
     const std::size_t group = add("CG", 6, data);
     const std::string name = remote ? "CAN_RemoteFrame" : "CAN_DataFrame";
     const std::size_t time = add_channel({"Timestamp", 0, 0, 64, 0, 2});
@@ -212,7 +214,9 @@ class Mf4Writer {
       link(payload_channel, 5, add_blocks("SD", payloads, 1));
     }
     const std::size_t width = remote ? 17 : how_.payloads_apart ? 24 : 80;
-    link(data_group, 2, add_blocks("DT", records, how_.is_sorted ? width : 1));
+    link(data_group, 2,
+         how_.are_values ? add_values(records, width)
+                         : add_blocks("DT", records, how_.is_sorted ? width : 1));
   }
 
   std::size_t add_blocks(const std::string& id, const std::string& bytes, std::size_t width) {
@@ -250,6 +254,27 @@ class Mf4Writer {
     const std::size_t head = add("HL", 1, data);
     link(head, 0, next);
     return head;
+  }
+
+  std::size_t add_values(const std::string& bytes, std::size_t width) {
+    const std::size_t rows = bytes.size() / width, half = (rows + 1) / 2;
+    std::size_t next = 0;
+    for (const auto& [first, end] : {std::pair{half, rows}, std::pair{std::size_t{0}, half}}) {
+      const std::string values = bytes.substr(first * width, (end - first) * width);
+      const std::size_t block =
+          how_.packing == 0 ? add("DV", 0, values) : add_packed("DV", values, width);
+      const std::size_t invalid = add("DI", 0, std::string(end - first, '\x55'));
+      std::string data;
+      put<uint32_t>(data, 1U << 31);  // with what is invalid
+      put<uint32_t>(data, 1);
+      put<uint64_t>(data, first * width);
+      const std::size_t list = add("LD", 3, data);
+      link(list, 0, next);
+      link(list, 1, block);
+      link(list, 2, invalid);
+      next = list;
+    }
+    return next;
   }
 
   std::size_t add_packed(const std::string& id, std::string bytes, std::size_t width) {

@@ -80,12 +80,19 @@ std::string File::text(uint64_t at) const {
   return {found.data.begin(), end};
 }
 
+bool holds_values(const File& file, uint64_t at) {
+  if (at == 0) return false;
+  Block first = file.block(at);
+  if (first.id == "HL" && first.link(0) != 0) first = file.block(first.link(0));
+  return first.id == "LD" || first.id == "DV";
+}
+
 Data::Data(const File& file, uint64_t at, bool is_last) : file_(file), is_last_(is_last) {
   if (at == 0) return;
   const Block first = file.block(at);
   if (first.id == "HL") {
     next_list_ = first.link(0);
-  } else if (first.id == "DL") {
+  } else if (first.id == "DL" || first.id == "LD") {
     next_list_ = at;
   } else {
     blocks_ = {at};
@@ -95,10 +102,17 @@ Data::Data(const File& file, uint64_t at, bool is_last) : file_(file), is_last_(
 bool Data::next_block() {
   while (next_ == blocks_.size()) {
     if (next_list_ == 0) return false;
-    const Block list = file_.block(next_list_, "DL");
+    const Block list = file_.block(next_list_);
+    if (list.id != "DL" && list.id != "LD") {
+      file_.fail(list.at, "a list of data, DL or LD, should begin here");
+    }
     if (++lists_ > kMostBlocks) file_.fail(list.at, "the lists of data go round in a circle");
     next_list_ = list.link(0);
     blocks_.assign(list.links.begin() + (list.links.empty() ? 0 : 1), list.links.end());
+    if (list.id == "LD") {  // behind its blocks of values stand those of what is invalid
+      const auto values = list.at_byte<uint32_t>(4);
+      if (values < blocks_.size()) blocks_.resize(values);
+    }
     // Room for more blocks than there are: the links behind them are 0.
     std::erase(blocks_, 0U);
     next_ = 0;
@@ -118,10 +132,8 @@ void Data::open(uint64_t at, bool is_end) {
     unpack(block);
     return;
   }
-  if (block.id != "DT" && block.id != "SD") {
-    file_.fail(at, block.id == "DV" || block.id == "DI" || block.id == "LD"
-                       ? "data by columns (MDF 4.2) is not read"
-                       : "a block of data should begin here");
+  if (block.id != "DT" && block.id != "SD" && block.id != "DV") {
+    file_.fail(at, "a block of data should begin here");
   }
   from_ = at + block.header_bytes();
   left_ = block.length - block.header_bytes();

@@ -1,6 +1,6 @@
 // Blocks of a measurement file (ASAM MDF 4): what refers to what, and the bytes of data that lists of
-// blocks hold. Reads a file; knows no channel. Layouts: ASAM MDF 4.1, as asammdf documents them. No
-// LibTorch.
+// blocks hold. Reads a file; knows no channel. Layouts: ASAM MDF 4.1 and its blocks of values of 4.2 (DV,
+// listed in LD), as asammdf documents them. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +55,10 @@ class File {
   RandomBytes bytes_;
   Unfinished unfinished_;
 };
+
+/// Whether a link to data is one to blocks of values (DV), in which records stand without the bits that
+/// say what is invalid: those are in blocks of their own.
+bool holds_values(const File& file, uint64_t at);
 
 /// The bytes that a link to data stands for: one block, packed or not, or lists of them.
 class Data {

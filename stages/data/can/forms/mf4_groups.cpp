@@ -39,7 +39,7 @@ class Reader {
       group.data = block.link(2);
       group.id_bytes = block.at_byte<uint8_t>(0);
       out.last_data = std::max(out.last_data, group.data);
-      read_groups(block.link(1), group);
+      read_groups(block.link(1), holds_values(file_, group.data), group);
       const auto holds_frames = [](const Group& one) {
         return one.kind == Group::Kind::kFrames || one.kind == Group::Kind::kRemote ||
                one.kind == Group::Kind::kErrors;
@@ -62,7 +62,7 @@ class Reader {
     if (++seen > most) file_.fail(at, "the blocks go round in a circle");
   }
 
-  void read_groups(uint64_t at, DataGroup& into) {
+  void read_groups(uint64_t at, bool are_values, DataGroup& into) {
     while (at != 0) {
       const Block block = file_.block(at, "CG");
       count(groups_, kMostGroups, at);
@@ -70,18 +70,27 @@ class Reader {
       Group group;
       group.at = block.at;
       group.record_id = block.at_byte<uint64_t>(0);
-      constexpr uint16_t kPayloads = 1;
-      if ((block.at_byte<uint16_t>(16) & kPayloads) != 0) {
+      constexpr uint16_t kPayloads = 1, kRemoteMaster = 8;
+      const auto flags = block.at_byte<uint16_t>(16);
+      if ((flags & kPayloads) != 0) {
         group.kind = Group::Kind::kPayloads;
         into.groups.push_back(group);
         continue;
       }
-      const uint64_t bytes = uint64_t{block.at_byte<uint32_t>(24)} + block.at_byte<uint32_t>(28);
+      const auto marks = are_values ? 0 : block.at_byte<uint32_t>(28);  // of what is invalid
+      const uint64_t bytes = uint64_t{block.at_byte<uint32_t>(24)} + marks;
       if (bytes == 0 || bytes > kMostRecord) {
         file_.fail(block.at, "records of " + std::to_string(bytes) + " bytes");
       }
       group.bytes = static_cast<uint32_t>(bytes);
       read_channels(block.link(1), 0, group);
+      if ((flags & kRemoteMaster) != 0 && group.kind != Group::Kind::kOther) {
+        file_.fail(
+            block.at,
+            "the records of this group (block CG) have their times in another group, which is "
+            "not read: data by columns (MDF 4.2)",
+            "save the file with whole records, as MDF 4.1 has them");
+      }
       check(group);
       into.groups.push_back(group);
     }

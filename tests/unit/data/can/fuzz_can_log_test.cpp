@@ -56,7 +56,8 @@ TEST_CASE("mutated logs of forms of their own are refused or read within bounds"
       {test::pcap_of(frames), test::pcap_of(frames, true, true)},
       {test::pcapng_of(frames), test::pcapng_of(frames, true)},
       {test::mf4_of(frames), test::mf4_of(frames, {true, true}),
-       test::mf4_of(frames, {false, true, false}), test::mf4_of(frames, {true, true, true, 2, 64})},
+       test::mf4_of(frames, {false, true, false}), test::mf4_of(frames, {true, true, true, 2, 64}),
+       test::mf4_of(frames, {true, false, true, 1, 64, true})},
       {"date Sat Sep 30 10:06:13.191 PM 2017\nbase hex timestamps absolute\n1.5 1 6F9 Rx d 2 05 "
        "0C\n"
        "2.0 CANFD 2 Rx 11 Name 1 0 9 12 01 02 03 04 05 06 07 08 09 0A 0B 0C\n2.1 1 ErrorFrame\n"},

@@ -230,6 +230,30 @@ TEST_CASE("MF4: sorted and unsorted, payloads apart, packed, not brought to thei
   CHECK(read_files == 14);
 }
 
+TEST_CASE("MF4: records in blocks of values, as MDF 4.2 has them", "[log_forms]") {
+  const std::vector<CanFrame> frames = form_frames(120);
+  for (const bool apart : {false, true}) {
+    for (const int packing : {0, 1, 2}) {
+      INFO("apart " << apart << ", packing " << packing);
+      test::Mf4Writing how{true, apart, true, packing};
+      how.are_values = true;
+      const ReadForm read = read_form(test::mf4_of(frames, how));
+      CHECK(read.problems.empty());
+      check_same(read.frames, frames, 86400);
+    }
+  }
+}
+
+TEST_CASE("MF4: groups of one column each are refused with the block", "[log_forms]") {
+  test::Mf4Writing how;
+  how.are_values = true;
+  std::string file = test::mf4_of(form_frames(3), how);
+  const std::size_t group = file.find("##CG");
+  file[group + 24 + 48 + 16] |= 8;  // the times are in another group
+  CHECK_THAT(data_error([&] { read_form(file); }), Contains("at byte " + std::to_string(group)) &&
+                                                       Contains("block CG") && Contains("MDF 4.2"));
+}
+
 TEST_CASE("MF4: a file that ends early gives what came before", "[log_forms]") {
   const std::vector<CanFrame> frames = form_frames(50);
   const std::string whole = test::mf4_of(frames, {false, true, false});
