@@ -231,8 +231,9 @@ print(json.dumps(sorted(out)))
   const auto ran = test::run_shell(*python + " read.py", scratch.path());
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
+  const DbcNames read = DbcNames::read(scratch / "car.dbc");
   std::vector<json> ours;
-  for (const DbcMessage& message : DbcNames::read(scratch / "car.dbc").messages()) {
+  for (const DbcMessage& message : read.messages()) {
     std::vector<json> signals;
     for (const DbcSignal& one : message.signals) {
       json bytes = json::array();
