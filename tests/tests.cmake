@@ -160,7 +160,8 @@ if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp
        tests/cli/docs_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp tests/cli/installed_test.cpp
        tests/cli/made_before_test.cpp
-       tests/cli/memory_test.cpp tests/cli/pockets_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
+       tests/cli/memory_test.cpp
+       tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp
        tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp

@@ -24,6 +24,11 @@ constexpr const char* kAttackDecision = "attack";  // of a flagged window
 
 struct ScoreRequest : ModelWords {
   std::string log, output, fail_on, device = "cpu", threads = "1";
+
+  /// Lines have to say of which log, or bus, they are.
+  bool is_of_several() const {
+    return std::filesystem::is_directory(log) || options.value("channel", "") == "each";
+  }
 };
 
 /// Nothing ends a pipe or a terminal but whoever writes to it: lines are wanted as they come.
@@ -104,7 +109,11 @@ class AlarmTexts {
   }
   static std::string ids_of(const AlarmEvent& alarm) {
     std::string out;
-    for (const std::string& id : alarm.ids) out += (out.empty() ? " (" : ", ") + id;
+    for (std::size_t i = 0; i < alarm.ids.size(); ++i) {
+      out += (out.empty() ? " (" : ", ") + alarm.ids[i];
+      const bool is_named = i < alarm.names.size() && !alarm.names[i].empty();
+      if (is_named) out += " " + alarm.names[i];
+    }
     return out.empty() ? out : out + ")";
   }
 
@@ -120,7 +129,7 @@ class Lines {
   Lines(Context& context, const ScoreRequest& request)
       : out_(context.out, request.output, is_live(request.log)),
         is_json_(context.json),
-        names_files_(fs::is_directory(request.log)) {}
+        names_files_(request.is_of_several()) {}
 
   /// A window has at most so many reasons: a column each, where columns are not yet named.
   void set_reasons(std::size_t most) { reasons_ = most; }
@@ -220,7 +229,7 @@ rows behind the last full window are not. Columns:
   reason_1 .. reason_3   of a detector's flagged window: what made most of its score, an id and what
              it did, "316: 41 frames where 10 are usual; gap of 0.5 ms where 10 ms is usual"; empty
              where there is no more to say; kdgat why says all. --reasons=false leaves them out
-  file       for a folder of logs
+  file       for a folder of logs, and with --channel each: drive.log#can1
 
 A model file names the stage that scores with it. One of the stage equivariant ranks ligands for
 pockets: LOG is then a PDB, mmCIF or AMBER file, or a folder or tar of them, the columns are
@@ -264,7 +273,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   install_signal_flags();
   Lines lines(context, request);
   const auto status = terminal_status(context);
-  AlarmTexts alarms(*status, fs::is_directory(request.log), is_live(request.log));
+  AlarmTexts alarms(*status, request.is_of_several(), is_live(request.log));
   AttackCount attacks;
   const StageAnswer answer = call_shown(
       call, *status,

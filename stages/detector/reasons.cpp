@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "detector/traffic.h"
 #include "kdgat/text.h"
@@ -46,8 +47,29 @@ std::string frames_text(int64_t frames) {
   return grouped(frames) + (frames == 1 ? " frame" : " frames");
 }
 
-/// "byte 5", "bytes 2-3 and 6"
-std::string bytes_text(const std::vector<int>& bytes) {
+/// " (EngineSpeed Torque)": the signals of these bytes, each once; "" where none is known.
+std::string signals_text(const std::vector<int>& bytes, const IdFacts& facts) {
+  constexpr std::size_t kToldSignals = 3;
+  std::vector<std::string> names;
+  for (const int byte : bytes) {
+    const auto found = facts.signals.find(byte);
+    if (found == facts.signals.end()) continue;
+    for (const std::string& name : found->second) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kToldSignals); ++i) {
+    out += (i == 0 ? " (" : " ") + names[i];
+  }
+  if (names.size() > kToldSignals) {
+    out += " and " + std::to_string(names.size() - kToldSignals) + " more";
+  }
+  return out.empty() ? out : out + ")";
+}
+
+/// "byte 5", "bytes 2-3 and 6 (EngineSpeed)"
+std::string bytes_text(const std::vector<int>& bytes, const IdFacts& facts) {
   std::vector<std::string> runs;
   for (std::size_t i = 0; i < bytes.size();) {
     std::size_t end = i + 1;
@@ -60,7 +82,7 @@ std::string bytes_text(const std::vector<int>& bytes) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     out += (i == 0 ? "" : i + 1 == runs.size() ? " and " : " ") + runs[i];
   }
-  return out;
+  return out + signals_text(bytes, facts);
 }
 
 std::string lengths_text(const std::vector<int>& lengths) {
@@ -133,6 +155,17 @@ void tell_payload(const Evidence& evidence, uint32_t key, const IdProfile& usual
 
 void insert_once(std::vector<int>& list, int value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+/// Names of the message, and of the signals of the bytes that are told.
+void name_parts(const graph::DbcMessage& message, IdFacts& facts) {
+  facts.name = message.name;
+  for (const auto* bytes : {&facts.constant_moved, &facts.jumped, &facts.stood}) {
+    for (const int byte : *bytes) {
+      std::vector<std::string> names = message.signals_at(byte);
+      if (!names.empty()) facts.signals[byte] = std::move(names);
+    }
+  }
 }
 
 IdFacts facts_of(const BlamedIds& part, uint32_t key, const Evidence& evidence) {
@@ -208,13 +241,13 @@ std::string words_of(const BlamedIds& part, const IdFacts& facts, const IdProfil
                    lengths_text(facts.usual_lengths) + " is usual");
   }
   if (!facts.constant_moved.empty()) {
-    said.push_back(bytes_text(facts.constant_moved) + " changed and never did before");
+    said.push_back(bytes_text(facts.constant_moved, facts) + " changed and never did before");
   }
   if (!facts.jumped.empty()) {
-    said.push_back(bytes_text(facts.jumped) + " jumped farther than usual");
+    said.push_back(bytes_text(facts.jumped, facts) + " jumped farther than usual");
   }
   if (!facts.stood.empty()) {
-    said.push_back("payload repeated where " + bytes_text(facts.stood) + " change");
+    said.push_back("payload repeated where " + bytes_text(facts.stood, facts) + " change");
   }
   if (said.empty() && fell_in_payloads(part)) said.push_back("payload unlike those beside it");
   if (said.empty()) said.push_back(frames_text(facts.frames) + " at unusual times");
@@ -226,20 +259,23 @@ std::string words_of(const BlamedIds& part, const IdFacts& facts, const IdProfil
 json number_of(const std::optional<double>& value) { return value ? json(*value) : json(); }
 
 json json_of(const IdFacts& facts) {
-  return {{"id", facts.id},
-          {"known", facts.is_known},
-          {"frames", facts.frames},
-          {"usual_frames", number_of(facts.usual_frames)},
-          {"shortest_gap_ms", number_of(facts.shortest_gap)},
-          {"longest_gap_ms", number_of(facts.longest_gap)},
-          {"usual_gap_ms", number_of(facts.usual_gap)},
-          {"off_ms", number_of(facts.off)},
-          {"silent_ms", number_of(facts.silent)},
-          {"wrong_lengths", facts.wrong_lengths},
-          {"usual_lengths", facts.usual_lengths},
-          {"constant_bytes_changed", facts.constant_moved},
-          {"bytes_jumped", facts.jumped},
-          {"bytes_repeated", facts.stood}};
+  json out = {{"id", facts.id},
+              {"known", facts.is_known},
+              {"frames", facts.frames},
+              {"usual_frames", number_of(facts.usual_frames)},
+              {"shortest_gap_ms", number_of(facts.shortest_gap)},
+              {"longest_gap_ms", number_of(facts.longest_gap)},
+              {"usual_gap_ms", number_of(facts.usual_gap)},
+              {"off_ms", number_of(facts.off)},
+              {"silent_ms", number_of(facts.silent)},
+              {"wrong_lengths", facts.wrong_lengths},
+              {"usual_lengths", facts.usual_lengths},
+              {"constant_bytes_changed", facts.constant_moved},
+              {"bytes_jumped", facts.jumped},
+              {"bytes_repeated", facts.stood}};
+  if (!facts.name.empty()) out["name"] = facts.name;
+  for (const auto& [byte, names] : facts.signals) out["signals"][std::to_string(byte)] = names;
+  return out;
 }
 
 }  // namespace
@@ -249,6 +285,7 @@ std::string Reason::names() const {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const bool is_last = i > 0 && i + 1 == ids.size() && more == 0;
     out += (i == 0 ? "" : is_last ? " and " : " ") + ids[i].id;
+    if (!ids[i].name.empty()) out += " (" + ids[i].name + ")";
   }
   return more == 0 ? out : out + " and " + grouped(more) + " more";
 }
@@ -266,7 +303,11 @@ Reason reason_of(const BlamedIds& part, const Evidence& evidence) {
   out.score = part.score;
   const std::size_t told = std::min(kToldIds, part.keys.size());
   for (std::size_t i = 0; i < told; ++i) {
-    out.ids.push_back(facts_of(part, part.keys[i], evidence));
+    const uint32_t key = part.keys[i];
+    out.ids.push_back(facts_of(part, key, evidence));
+    const graph::DbcMessage* message =
+        evidence.names != nullptr ? evidence.names->of_key(key) : nullptr;
+    if (message != nullptr) name_parts(*message, out.ids.back());
   }
   out.more = static_cast<int64_t>(part.keys.size() - told);
   int64_t known = 0, excused = 0;

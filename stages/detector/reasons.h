@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "data/can/can_frame.h"
+#include "data/can/dbc.h"
 #include "data/can/relative_windows.h"
 #include "data/can/vehicle_profile.h"
 #include "detector/blame.h"
@@ -26,9 +28,10 @@ struct LogRow {
 /// A window that was just judged, and rows of its log, to say what its ids did.
 struct Evidence {
   const graph::VehicleProfile& profile;
-  const graph::RelativeWindows& windows;  ///< its window() is the one in question
-  std::span<const LogRow> rows;           ///< of the log: ahead of the window, its own, any behind
-  std::size_t first;                      ///< of `rows` the window's first one
+  const graph::RelativeWindows& windows;   ///< its window() is the one in question
+  std::span<const LogRow> rows;            ///< of the log: ahead of the window, its own, any behind
+  std::size_t first;                       ///< of `rows` the window's first one
+  const graph::DbcNames* names = nullptr;  ///< of ids and bytes, for people; nullptr: none
 };
 
 /// What one id did in a window. Milliseconds; absent where there is nothing to say.
@@ -45,6 +48,8 @@ struct IdFacts {
   std::vector<int> constant_moved;  ///< bytes that moved and never did before, from 0
   std::vector<int> jumped;          ///< bytes that moved farther than they do
   std::vector<int> stood;           ///< bytes that stayed in most frames, and change in nearly all
+  std::string name;                 ///< of the message; "" where none is known
+  std::map<int, std::vector<std::string>> signals;  ///< names of those of the bytes above
 };
 
 struct Reason {
@@ -54,7 +59,7 @@ struct Reason {
   int64_t frames = 0;        ///< of all of them in the window
   std::string words;         ///< without the ids, no comma: "41 frames where 10 are usual; ..."
 
-  /// "316", "316 and 2C0", "316 2C0 01A and 9 more".
+  /// "316", "316 (EngineData) and 2C0", "316 2C0 01A and 9 more".
   std::string names() const;
   /// "316: 41 frames where 10 are usual; gap 0.5 ms where 10 ms is"; no commas.
   std::string text() const { return names() + ": " + words; }

@@ -136,7 +136,7 @@ Reasons Watch::reasons(std::size_t most) const {
     rows.push_back(recent_[static_cast<std::size_t>(row % size)]);
   }
   const Evidence evidence{profile(), *windows_, rows,
-                          static_cast<std::size_t>(next_.relative.first_row - from)};
+                          static_cast<std::size_t>(next_.relative.first_row - from), names_};
   Reasons out{parts.score, {}, parts.rest, {}};
   for (const BlamedIds& part : parts.parts) {
     out.reasons.push_back(reason_of(part, evidence));

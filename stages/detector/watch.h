@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "data/can/dbc.h"
 #include "data/can/relative_windows.h"
 #include "detector/detector_model.h"
 #include "detector/reasons.h"
@@ -67,6 +68,9 @@ class Watch {
   /// The log is of this vehicle of the model: nothing is listened to. Before any frame.
   void take(const Vehicle& vehicle) { begin(vehicle.profile, &vehicle, 0); }
 
+  /// reasons() come with the names that these know; they must outlive this.
+  void name_by(const graph::DbcNames& names) { names_ = &names; }
+
   /// `restarts`: the frame begins another capture. Throws Error(kData) where a vehicle never seen
   /// has fewer than kLeastOwn windows ahead of its first row that is labelled as an attack.
   void add(const graph::CanFrame& frame, bool restarts);
@@ -103,6 +107,7 @@ class Watch {
   std::string name_;
   int64_t most_own_;
   Sink sink_;
+  const graph::DbcNames* names_ = nullptr;
 
   // While it listens.
   std::vector<LogRow> heard_;

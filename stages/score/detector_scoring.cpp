@@ -19,14 +19,19 @@ using nlohmann::json;
 class DetectorScoring : public LogScoring {
  public:
   DetectorScoring(DetectorModel model, const ScoreOptions& options, const Host& host)
-      : model_(std::move(model)), options_(options), host_(host), explanations_(options, host) {
+      : model_(std::move(model)),
+        options_(options),
+        host_(host),
+        explanations_(options, host),
+        names_(read_names(options, host)) {
     if (options.reasons) host.metrics("reasons", kReasons, json::object());
   }
 
   void read(const graph::LogFile& file) override {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict);
-    LogWatch watch(model_, options_, file, host_, explanations_);
+    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
+                      file.channel);
+    LogWatch watch(model_, options_, file, host_, explanations_, names_);
     graph::CanFrame frame;
     while (!watch.is_done() && log.next(frame)) watch.add(frame, log.restarted());
     watch.finish();
@@ -52,6 +57,7 @@ class DetectorScoring : public LogScoring {
   const ScoreOptions& options_;
   const Host& host_;
   Explanations explanations_;
+  const graph::DbcNames names_;
   int64_t alarms_ = 0;
 };
 

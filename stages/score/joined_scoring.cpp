@@ -57,7 +57,8 @@ class JoinedScoring : public LogScoring {
         scores_(network_),
         options_(options),
         host_(host),
-        explanations_(options, host) {
+        explanations_(options, host),
+        names_(read_names(options, host)) {
     if (options.reasons) host.metrics("reasons", kReasons, nlohmann::json::object());
   }
 
@@ -68,13 +69,14 @@ class JoinedScoring : public LogScoring {
     };
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     std::vector<Heard> heard;  // frames of the batch: the detector hears them behind the network
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict);
+    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
+                      file.channel);
     graph::LogWindows windows(std::move(log), network_.shape, vocabulary_,
                               [&heard](const graph::CanFrame& frame, bool restarts) {
                                 heard.push_back({frame, restarts});
                               });
     NetworkWords words(files_.channel);
-    LogWatch watch(files_.model, options_, file, host_, explanations_,
+    LogWatch watch(files_.model, options_, file, host_, explanations_, names_,
                    [&words](const JudgedWindow& window) { return words.of(window); });
     for (bool is_end = false; !is_end && !watch.is_done();) {
       const int64_t graphs = windows.read(options_.batch);
@@ -114,6 +116,7 @@ class JoinedScoring : public LogScoring {
   const ScoreOptions& options_;
   const Host& host_;
   Explanations explanations_;
+  const graph::DbcNames names_;
   int64_t alarms_ = 0;
 };
 

@@ -31,7 +31,27 @@ std::vector<std::string> ids_of(const detector::Reasons& reasons) {
   return out;
 }
 
+/// Of the same ids; none where none of them has a name.
+std::vector<std::string> names_of(const detector::Reasons& reasons, const graph::DbcNames& names) {
+  std::vector<std::string> out;
+  bool any = false;
+  for (const uint32_t key : reasons.keys) {
+    if (out.size() == kReasons) break;
+    const graph::DbcMessage* message = names.of_key(key);
+    out.push_back(message != nullptr ? message->name : "");
+    any |= message != nullptr;
+  }
+  return any ? out : std::vector<std::string>();
+}
+
 }  // namespace
+
+graph::DbcNames read_names(const ScoreOptions& options, const Host& host) {
+  if (options.dbc.empty()) return {};
+  graph::DbcNames names = graph::DbcNames::read(options.dbc);
+  for (const Diagnostic& note : names.notes()) host.log("info", note.text());
+  return names;
+}
 
 /// Throws Error(kUsage) where the model knows no vehicle of that name.
 const Vehicle& vehicle_named(const DetectorModel& model, const std::string& name) {
@@ -64,7 +84,7 @@ void check_options(const DetectorModel& model, const std::string& file,
 
 LogWatch::LogWatch(const DetectorModel& model, const ScoreOptions& options,
                    const graph::LogFile& file, const Host& host, Explanations& explanations,
-                   Channel channel)
+                   const graph::DbcNames& names, Channel channel)
     : file_(file),
       host_(host),
       explanations_(explanations),
@@ -72,8 +92,10 @@ LogWatch::LogWatch(const DetectorModel& model, const ScoreOptions& options,
       gives_reasons_(options.reasons),
       threshold_(options.threshold.empty() ? 0 : options.threshold.front()),
       alarms_(threshold_),
+      names_(names),
       watch_(model, file.name, options.calibrate > 0 ? options.calibrate : model.own_windows,
              [this](const JudgedWindow& window) { tell(window); }) {
+  watch_.name_by(names_);
   if (!options.vehicle.empty()) watch_.take(vehicle_named(model, options.vehicle));
 }
 
@@ -128,6 +150,7 @@ void LogWatch::tell(const JudgedWindow& judged) {
     explained_ = window.score;
     if (!reasons) reasons = watch_.reasons(kReasons);
     ids_ = ids_of(*reasons);
+    called_ = names_of(*reasons, names_);
   }
   if (change != AlarmStream::Change::kNone) tell_alarm(opens);
   explanations_.add(file_.name, window, threshold_, alarms_, alarm_, watch_);
@@ -145,7 +168,7 @@ void LogWatch::tell_vehicle() const {
 void LogWatch::tell_alarm(bool is_open) {
   const detector::Alarm& alarm = alarms_.alarm();
   host_.emit(AlarmEvent{file_.name, alarm_, is_open, time_json(begin_), time_json(end_),
-                        alarm.first, alarm.last, alarm.windows, alarm.peak, ids_});
+                        alarm.first, alarm.last, alarm.windows, alarm.peak, ids_, called_});
   if (is_open) return;
   explanations_.close(alarm, begin_, end_);
   ++alarm_;

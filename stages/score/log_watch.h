@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/can/can_frame.h"
+#include "data/can/dbc.h"
 #include "data/dataset_files.h"
 #include "detector/alarms.h"
 #include "detector/detector_model.h"
@@ -30,6 +31,9 @@ const detector::Vehicle& vehicle_named(const detector::DetectorModel& model,
 void check_options(const detector::DetectorModel& model, const std::string& file,
                    const ScoreOptions& options);
 
+/// Of options.dbc. Throws Error(kData).
+graph::DbcNames read_names(const ScoreOptions& options, const Host& host);
+
 class LogWatch {
  public:
   /// What another channel says of a window, in the units of the detector's scores; it is asked once
@@ -39,7 +43,7 @@ class LogWatch {
   /// All must outlive it.
   LogWatch(const detector::DetectorModel& model, const ScoreOptions& options,
            const graph::LogFile& file, const Host& host, Explanations& explanations,
-           Channel channel = {});
+           const graph::DbcNames& names, Channel channel = {});
 
   /// The next frame; `restarts`: it begins another capture.
   void add(const graph::CanFrame& frame, bool restarts);
@@ -66,11 +70,13 @@ class LogWatch {
   bool gives_reasons_;
   double threshold_;
   detector::AlarmStream alarms_;
+  const graph::DbcNames& names_;
   detector::Watch watch_;
   detector::LogProblems problems_;
-  double begin_ = 0, end_ = 0;    // of the alarm
-  float explained_ = 0;           // score of the window that ids_ are of
-  std::vector<std::string> ids_;  // of its reasons
+  double begin_ = 0, end_ = 0;       // of the alarm
+  float explained_ = 0;              // score of the window that ids_ are of
+  std::vector<std::string> ids_;     // of its reasons
+  std::vector<std::string> called_;  // what they are called
   int64_t rows_ = 0, windows_ = 0, flagged_ = 0, alarm_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "data/can/log_streams.h"
 #include "data/can/log_windows.h"
 #include "data/dataset_files.h"
 #include "score/detector_scoring.h"
@@ -57,7 +58,8 @@ class Scoring : public LogScoring {
 
   void read(const graph::LogFile& file) override {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict);
+    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
+                      file.channel);
     graph::LogWindows windows(std::move(log), model_.shape, vocabulary_);
     Judge judge(options_, model_);
     int64_t window = 0;
@@ -104,6 +106,10 @@ std::unique_ptr<LogScoring> open_network(const fs::path& file, const ScoreOption
     throw Error(ExitCode::kUsage,
                 file.string() + " knows no vehicles: --vehicle is for a detector");
   }
+  if (!options.dbc.empty()) {
+    throw Error(ExitCode::kUsage, file.string() + " gives no reasons in which --dbc could name ids",
+                "leave it away, or score with a detector.json");
+  }
   if (options.explain != "none") {
     throw Error(ExitCode::kUsage, file.string() + ": reasons are told by a detector alone",
                 "train one: kdgat run --preset detector; it is a detector.json");
@@ -136,13 +142,16 @@ json Score::run(const Options& options, const Request& request, Host& host) {
       : has_channel(model) ? open_joined(model, options, request, host)
                            : open_network(model, options, request, host);
   std::vector<Diagnostic> notes;
-  const std::vector<graph::LogFile> files =
-      graph::find_log_files(request.input("log").path, {}, false, notes);
+  const std::vector<graph::LogFile> files = graph::by_channel(
+      graph::find_log_files(request.input("log").path, {}, false, notes), options.channel,
+      options.format, [&host] { return host.cancelled() != ExitCode::kOk; });
   if (files.size() > 1 && options.explains_one()) {
     throw Error(ExitCode::kUsage,
                 request.input("log").path.string() + " holds " + std::to_string(files.size()) +
                     " logs, and each has a " + options.explain + " of that number",
-                "name one of the logs");
+                options.channel == graph::kEachChannel
+                    ? "name one of the logs, and one of its buses: --channel N"
+                    : "name one of the logs");
   }
   for (const graph::LogFile& file : files) scoring->read(file);
   if (scoring->windows() == 0) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/can/can_log.h"
+#include "data/can/channel_choice.h"
 #include "kdgat/options.h"
 
 namespace kdgat::score {
@@ -16,12 +17,14 @@ struct ScoreOptions {
   double false_alarms = 0.001;
   std::string format = "auto";
   bool strict = false;
+  std::string channel = graph::kAllChannels;
   int64_t batch = 256;
   std::string vehicle;
   bool reasons = true;
   std::string explain = "none";
   double explain_at = 0;
   int64_t top = 5;
+  std::string dbc;
 
   /// One window, or one alarm, of one log.
   bool explains_one() const { return explain != "none" && explain != "alarms"; }
@@ -44,6 +47,7 @@ struct ScoreOptions {
         field("format", &O::format, "Log format; auto recognises it from the first lines.")
             .choices(graph::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
+        graph::channel_row(&O::channel),
         field("batch", &O::batch,
               "Windows scored together; 1 = each as soon as its last row is read.")
             .range(1, 4096)
@@ -62,11 +66,16 @@ struct ScoreOptions {
         field("explain_at", &O::explain_at,
               "Which window or alarm is explained, from 0; or a time in seconds."),
         field("top", &O::top, "Ids of a score that are told apart where it is explained.")
-            .range(1, 20)};
+            .range(1, 20),
+        field(
+            "dbc", &O::dbc,
+            "With a detector: a DBC file whose names of messages and signals stand beside ids and "
+            "bytes in reasons and alarms; scores are the same without it.")
+            .runtime()};
   }
 
   std::vector<Diagnostic> validate() const {
-    std::vector<Diagnostic> problems;
+    std::vector<Diagnostic> problems = graph::channel_problems(channel);
     if (threshold.size() > 1) problems.push_back({"", "threshold: one number, or none", ""});
     if (!threshold.empty() && calibrate > 0) {
       problems.push_back(

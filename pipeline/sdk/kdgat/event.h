@@ -10,7 +10,8 @@
 //   {"event":"window","file","window","time","row","ids","score","decision","reasons"}
 //                                                         "reasons" where there are any
 //   {"event":"alarm","file","alarm","open","begin","end","first_window","last_window","windows",
-//    "peak","ids"}                                        twice: when it opens, and when it is over
+//    "peak","ids","names"}                                twice: when it opens, and when it is over;
+//                                                         "names" where there are any
 //   {"event":"end","code","error"}                        host: it has ended; "error" unless 0
 //
 // The journal adds "time" (ISO) and "unix" (seconds). A stage may send others: they are kept there.
@@ -122,6 +123,8 @@ struct AlarmEvent {
   int64_t windows = 0;                        ///< flagged
   float peak = 0;                             ///< the highest score
   std::vector<std::string> ids;  ///< that made it, the first one most: "2C0", of bus 1 "1:2C0"
+  std::vector<std::string>
+      names;  ///< what people call them, as many, or none; "" of one that has none
 };
 
 struct EndEvent {
@@ -214,6 +217,7 @@ inline void to_json(nlohmann::json& out, const AlarmEvent& e) {
          {"windows", e.windows},
          {"peak", e.peak},
          {"ids", e.ids}};
+  if (!e.names.empty()) out["names"] = e.names;
 }
 inline void from_json(const nlohmann::json& in, AlarmEvent& e) {
   e = {detail::value_or(in, "file", std::string()),
@@ -225,7 +229,8 @@ inline void from_json(const nlohmann::json& in, AlarmEvent& e) {
        detail::value_or(in, "last_window", int64_t{0}),
        detail::value_or(in, "windows", int64_t{0}),
        detail::value_or(in, "peak", 0.0F),
-       detail::texts(in, "ids")};
+       detail::texts(in, "ids"),
+       detail::texts(in, "names")};
 }
 
 inline void to_json(nlohmann::json& out, const EndEvent& e) {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "data/can/inject.h"
 #include "detector/blame.h"
@@ -49,15 +50,16 @@ struct Told {
 /// Reasons of the flagged windows, or of those that `wanted` takes.
 std::vector<Told> told_of(
     const Frames& log, std::size_t most = 5,
-    const std::function<bool(const JudgedWindow&)>& wanted = [](const JudgedWindow& window) {
-      return window.score > 0;
-    }) {
+    const std::function<bool(const JudgedWindow&)>& wanted =
+        [](const JudgedWindow& window) { return window.score > 0; },
+    const graph::DbcNames* names = nullptr) {
   std::vector<Told> out;
   Watch* self = nullptr;
   Watch watch(watching_model(), "a.log", kOwnWindows, [&](const JudgedWindow& window) {
     if (wanted(window)) out.push_back({window, self->reasons(most)});
   });
   self = &watch;
+  if (names != nullptr) watch.name_by(*names);
   watch.take(watching_model().vehicles.front());
   for (const graph::CanFrame& frame : log) watch.add(frame, false);
   watch.finish();
@@ -420,6 +422,62 @@ TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
     const IdFacts& facts = said.ids.front();
     CHECK(facts.constant_moved.size() + facts.jumped.size() > 0);
   }
+}
+
+TEST_CASE("names of a DBC stand beside ids and bytes, and change no number", "[reasons]") {
+  const graph::IdProfile& fast = fastest_id();
+  const Frames log = drive(40, 7);
+  Frames forged;
+  for (std::size_t i = 6000; i < 7000; ++i) {
+    if (log[i].key() != fast.key()) continue;
+    forged.push_back(log[i]);
+    forged.back().time += 0.4 * fast.period;
+    for (uint8_t& byte : std::span(forged.back().payload).first(forged.back().length)) byte ^= 0xFF;
+  }
+  const Frames attacked = test::merged(log, forged);
+  std::string file = "BO_ " + std::to_string(fast.id) + " EngineData: 8 X\n";
+  for (int byte = 0; byte < 8; ++byte) {
+    file += " SG_ Byte" + std::to_string(byte) + " : " + std::to_string(8 * byte) +
+            "|8@1+ (1,0) [0|255] \"\" X\n";
+  }
+  const graph::DbcNames names(graph::LineReader("car.dbc", file));
+  const auto flagged = [](const JudgedWindow& window) { return window.score > 0; };
+  const std::vector<Told> plain = told_of(attacked, 5, flagged);
+  const std::vector<Told> named = told_of(attacked, 5, flagged, &names);
+  REQUIRE(named.size() == plain.size());
+  int64_t with_name = 0, with_bytes = 0;
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const Reasons &ours = named[i].reasons, &theirs = plain[i].reasons;
+    REQUIRE(named[i].window.score == plain[i].window.score);
+    REQUIRE(ours.score == theirs.score);
+    REQUIRE(ours.keys == theirs.keys);
+    for (std::size_t r = 0; r < ours.reasons.size(); ++r) {
+      nlohmann::json with = ours.reasons[r].json(), without = theirs.reasons[r].json();
+      CHECK(ours.reasons[r].text().find(',') == std::string::npos);
+      for (nlohmann::json& id : with["ids"]) {
+        if (id.at("id") != id_text(fast.key())) {
+          CHECK_FALSE(id.contains("name"));
+          continue;
+        }
+        ++with_name;
+        CHECK(id.at("name") == "EngineData");
+        CHECK_THAT(ours.reasons[r].text(), Contains(id_text(fast.key()) + " (EngineData)"));
+        for (const nlohmann::json& byte : id.at("constant_bytes_changed")) {
+          const std::string number = byte.dump();
+          CHECK(id.at("signals").at(number) == nlohmann::json({"Byte" + number}));
+          CHECK_THAT(ours.reasons[r].words, Contains(" (Byte"));
+          ++with_bytes;
+        }
+        id.erase("name");
+        id.erase("signals");
+      }
+      with.erase("words");
+      without.erase("words");
+      CHECK(with == without);
+    }
+  }
+  CHECK(with_name > 3);
+  CHECK(with_bytes > 0);
 }
 
 TEST_CASE("a benign window's reasons are few, and a quiet one is all rest", "[reasons]") {
