@@ -248,7 +248,8 @@ DbcNames::DbcNames(LineReader lines) {
   }
   if (others > 0) {
     notes_.push_back({lines.name(),
-                      grouped(others) + " lines of other keywords than BO_ and SG_ passed over",
+                      grouped(others) + (others == 1 ? " line" : " lines") +
+                          " of other keywords than BO_ and SG_ passed over",
                       ""});
   }
 }

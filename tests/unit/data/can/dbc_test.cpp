@@ -39,6 +39,7 @@ const std::string kCar =
     "CM_ \"in two\nBO_ 1 is no line of its own: \\\" nor this\n SG_ neither\";\n"
     "CM_ SG_ 790 EngineSpeed \"a comment\";\n"
     "VAL_ 790 Temperature 0 \"cold\" 15 \"hot\" ;\n"
+    "SG_MUL_VAL_ 2566844926 Speed Select 0-0;\nSG_MUL_VAL_ 2566844926 Inner Select 1-1;\n"
     "SG_MUL_VAL_ 2566844926 Deep Inner 3-3;\n";
 
 DbcNames read(const std::string& text) { return DbcNames(LineReader("car.dbc", text)); }
@@ -77,7 +78,7 @@ TEST_CASE("a DBC's messages and signals are read with where they lie", "[dbc]") 
   CHECK(speed->signals[3].multiplexed_by == 3);
   CHECK(names_at(*speed, 2) == Names{"Speed", "Deep"});
   REQUIRE(car.notes().size() == 1);
-  CHECK_THAT(car.notes()[0].message, Contains("9 lines of other keywords"));
+  CHECK_THAT(car.notes()[0].message, Contains("11 lines of other keywords"));
 }
 
 TEST_CASE("signals lie in the bytes that their bits are in", "[dbc]") {
