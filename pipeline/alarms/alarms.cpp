@@ -74,6 +74,7 @@ class AlarmSinks::Notices : public std::enable_shared_from_this<Notices> {
 AlarmSinks::AlarmSinks(const std::vector<std::string>& words, AlarmSinkOptions options)
     : notices_(std::make_shared<Notices>(std::move(options.tell))) {
   std::vector<ChosenSink> chosen;
+  chosen.reserve(words.size());
   for (const std::string& word : words) chosen.push_back(choose_alarm_sink(word));
   notices_->start();
   for (ChosenSink& sink : chosen) {
