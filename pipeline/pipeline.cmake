@@ -1,6 +1,9 @@
-# The host: a library for it and for tests, the executable, and the process that speaks HTTP for it. Included by
+# The host: a library for it and for tests, the executable, and the processes that speak HTTP and MQTT for it. Included by
 # the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_core STATIC)
+kdgat_add_room(kdgat_core pipeline/alarms
+  alarm_queue alarm_sink alarm_words alarms can_sink command_sink metrics_server metrics_text mqtt_sink patience
+  socket_sinks stream_sinks udp_sender)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
@@ -49,5 +52,12 @@ target_include_directories(kdgat_http SYSTEM PRIVATE ${BOOST})
 target_link_libraries(kdgat_http PRIVATE OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json Threads::Threads
                                          ${CMAKE_DL_LIBS})
 add_dependencies(kdgat kdgat_http)
+if(MOSQUITTO AND MOSQUITTO_HEADERS)
+  add_executable(kdgat_mqtt pipeline/alarms/mqtt_child.cpp)
+  kdgat_optimise_little(kdgat_mqtt)
+  target_include_directories(kdgat_mqtt SYSTEM PRIVATE ${MOSQUITTO_HEADERS})
+  target_link_libraries(kdgat_mqtt PRIVATE ${MOSQUITTO} nlohmann_json::nlohmann_json)
+  add_dependencies(kdgat kdgat_mqtt)
+endif()
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/profiles ${CMAKE_BINARY_DIR}/profiles SYMBOLIC)
 add_dependencies(kdgat_all kdgat)

@@ -88,6 +88,11 @@ kdgat_add_tests(kdgat_graph_tests
 
 kdgat_add_tests(kdgat_host_tests
   SOURCES
+    tests/unit/pipeline/alarms/alarm_queue_test.cpp
+    tests/unit/pipeline/alarms/alarm_sinks_test.cpp
+    tests/unit/pipeline/alarms/alarm_words_test.cpp
+    tests/unit/pipeline/alarms/metrics_test.cpp
+    tests/unit/pipeline/alarms/mqtt_test.cpp
     tests/unit/pipeline/run/artifacts_test.cpp
     tests/unit/pipeline/show/chart_svg_test.cpp
     tests/unit/pipeline/cli/cli_test.cpp
@@ -135,6 +140,9 @@ kdgat_add_tests(kdgat_host_tests
   LINK kdgat_core
   HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_host_tests kdgat_plugin_example)
+if(TARGET kdgat_mqtt)
+  add_dependencies(kdgat_host_tests kdgat_mqtt)
+endif()
 # Beside the others, as the HTTP library of its servers takes longer to load than most of their cases take to run.
 # Another than the program's: what one gets wrong the other does not expect.
 find_library(HTTPLIB cpp-httplib REQUIRED)
@@ -312,6 +320,7 @@ endfunction()
 kdgat_add_script_test(bench python3 -B tests/scripts/bench_test.py)
 kdgat_add_script_test(check_copies python3 -B tests/scripts/check_copies_test.py)
 kdgat_add_script_test(check_domains python3 -B tests/scripts/check_domains_test.py)
+kdgat_add_script_test(check_layers python3 -B tests/scripts/check_layers_test.py)
 kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
 kdgat_add_script_test(reproduce python3 -B tests/scripts/reproduce_test.py)
 # Of the Python package, by a Python that has numpy: run_test.py looks for it as tests/support/python.h does, first in the

@@ -177,7 +177,9 @@ std::map<std::string, std::string> option_environment() {
     const std::string text = *entry;
     const size_t equal = text.find('=');
     const std::string name = text.substr(0, equal);
-    if (name.rfind("KDGAT_", 0) == 0 && own.count(name) == 0) found[name] = text.substr(equal + 1);
+    // A command that is told of an alarm (pipeline/alarms/) may be this program again.
+    const bool is_own = own.count(name) != 0 || name.rfind("KDGAT_ALARM_", 0) == 0;
+    if (name.rfind("KDGAT_", 0) == 0 && !is_own) found[name] = text.substr(equal + 1);
   }
   return found;
 }

@@ -47,14 +47,6 @@ std::vector<std::string> environment_with(const std::vector<std::string>& extra)
   return out;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> out;
-  out.reserve(words.size() + 1);
-  for (std::string& word : words) out.push_back(word.data());
-  out.push_back(nullptr);
-  return out;
-}
-
 }  // namespace
 
 Deadline deadline_in(double seconds) {
@@ -89,7 +81,7 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   std::vector<std::string> words = command;
   std::vector<std::string> variables = environment_with(environment);
   const int error = ::posix_spawn(&pid_, command.front().c_str(), &files, &how,
-                                  pointers(words).data(), pointers(variables).data());
+                                  null_ended(words).data(), null_ended(variables).data());
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&how);
   if (error != 0) {
@@ -146,6 +138,14 @@ std::optional<std::string> Subprocess::read_line(Deadline until, std::size_t mos
     if (got < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;
     if (got > 0) partial_.append(buffer.data(), static_cast<std::size_t>(got));
   }
+}
+
+std::vector<char*> null_ended(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  out.reserve(words.size() + 1);
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
 }
 
 fs::path beside_executable(const std::string& name) {

@@ -48,6 +48,9 @@ class Subprocess {
   std::string partial_;
 };
 
+/// As posix_spawn() takes them, with a null at the end; into `words`, which must last as long.
+std::vector<char*> null_ended(std::vector<std::string>& words);
+
 /// A file beside this executable.
 std::filesystem::path beside_executable(const std::string& name);
 

@@ -3,6 +3,7 @@
 # Nothing in it names another folder: it may be moved as a whole.
 #
 #   program   the executables, libraries, plugins, profiles and texts
+#   mqtt      kdgat_mqtt, beside the others, where libmosquitto is installed; not of a wheel
 #   libtorch  LibTorch's libraries, in lib/torch of that tree; not of a wheel, which requires the package torch
 if(SKBUILD)  # the prefix is the Python package; man pages go to the environment
   set(tree program)
@@ -14,6 +15,9 @@ endif()
 cmake_path(ABSOLUTE_PATH share BASE_DIRECTORY "\${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE texts)
 
 install(TARGETS kdgat kdgat_http RUNTIME DESTINATION ${tree} COMPONENT program)
+if(TARGET kdgat_mqtt)
+  install(TARGETS kdgat_mqtt RUNTIME DESTINATION ${tree} COMPONENT mqtt)
+endif()
 install(TARGETS kdgat_graph kdgat_native LIBRARY DESTINATION ${tree}/lib COMPONENT program)
 install(DIRECTORY profiles/ DESTINATION ${tree}/profiles COMPONENT program)
 if(KDGAT_ENGINE)

@@ -1,0 +1,168 @@
+// Alarms as frames on a CAN bus, 8 bytes each, big endian:
+//
+//   0-1  number of the alarm, modulo 65536
+//   2    1 in the upper half, the form of these bytes; below it 1 = open, 0 = over
+//   3-4  highest score so far, in 1/256, 65535 at most
+//   5    flagged windows so far, 255 at most
+//   6    ids that made it, 255 at most
+//   7    events held back by the rate since the frame before, 255 at most
+#include <linux/can.h>
+#include <linux/can/raw.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "kdgat/event.h"
+#include "pipeline/alarms/sinks.h"
+#include "pipeline/alarms/udp_sender.h"
+
+namespace kdgat {
+namespace {
+
+constexpr const char* kOverUdp = "udp:";
+
+uint8_t one_byte(int64_t count) { return static_cast<uint8_t>(std::clamp<int64_t>(count, 0, 255)); }
+
+/// In 1/256; what is no number is the highest.
+uint16_t fixed_point(float score) {
+  constexpr float kParts = 256, kMost = 65535;
+  if (std::isnan(score)) return static_cast<uint16_t>(kMost);
+  return static_cast<uint16_t>(std::clamp(std::round(score * kParts), 0.0F, kMost));
+}
+
+can_frame frame_of(uint32_t id, std::string_view line) {
+  constexpr uint8_t kForm = 0x10;
+  const nlohmann::json json = nlohmann::json::parse(line);
+  const AlarmEvent alarm = json.get<AlarmEvent>();
+  const uint16_t score = fixed_point(alarm.peak);
+  can_frame frame{};
+  frame.can_id = id;
+  frame.can_dlc = CAN_MAX_DLEN;
+  const auto number = static_cast<uint16_t>(alarm.alarm);
+  const uint8_t bytes[CAN_MAX_DLEN] = {static_cast<uint8_t>(number >> 8),
+                                       static_cast<uint8_t>(number & 0xFF),
+                                       static_cast<uint8_t>(kForm | (alarm.open ? 1 : 0)),
+                                       static_cast<uint8_t>(score >> 8),
+                                       static_cast<uint8_t>(score & 0xFF),
+                                       one_byte(alarm.windows),
+                                       one_byte(static_cast<int64_t>(alarm.ids.size())),
+                                       one_byte(json.value("suppressed", int64_t{0}))};
+  std::copy(std::begin(bytes), std::end(bytes), frame.data);
+  return frame;
+}
+
+/// An interface of SocketCAN.
+class CanSocket {
+ public:
+  explicit CanSocket(std::string interface) : interface_(std::move(interface)) {}
+
+  /// "" or why it cannot be written to.
+  std::string open() {
+    OwnedFd made(::socket(PF_CAN, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, CAN_RAW));
+    if (made.get() < 0) {
+      return errno == EAFNOSUPPORT || errno == EPROTONOSUPPORT
+                 ? "this kernel has no CAN (modprobe can_raw may bring it)"
+                 : std::strerror(errno);
+    }
+    sockaddr_can address{};
+    address.can_family = AF_CAN;
+    address.can_ifindex = static_cast<int>(::if_nametoindex(interface_.c_str()));
+    if (address.can_ifindex == 0) return "there is no interface " + interface_;
+    // It only writes: nothing is to wait here to be read.
+    if (::setsockopt(made.get(), SOL_CAN_RAW, CAN_RAW_FILTER, nullptr, 0) != 0 ||
+        ::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      return std::strerror(errno);
+    }
+    socket_ = std::move(made);
+    return "";
+  }
+
+  Delivery send(const can_frame& frame) {
+    if (socket_.get() < 0) {
+      if (const std::string why = open(); !why.empty()) return {Outcome::kAgain, why};
+    }
+    if (::write(socket_.get(), &frame, sizeof frame) == sizeof frame) return {};
+    const int error = errno;
+    // A queue that is full empties; an interface that went away may come back as another.
+    if (error != ENOBUFS && error != EAGAIN) socket_.reset();
+    return {Outcome::kAgain, std::strerror(error)};
+  }
+
+ private:
+  std::string interface_;
+  OwnedFd socket_;
+};
+
+class CanSink : public AlarmSink {
+ public:
+  CanSink(uint32_t id, CanSocket socket) : id_(id), socket_(std::move(socket)) {}
+  Delivery write(std::string_view line, const Patience&) override {
+    return socket_.send(frame_of(id_, line));
+  }
+  std::optional<uint32_t> can_id() const override { return id_; }
+
+ private:
+  uint32_t id_;
+  CanSocket socket_;
+};
+
+/// Frames as datagrams of their 16 bytes, for where there is no bus.
+class CanUdpSink : public AlarmSink {
+ public:
+  CanUdpSink(uint32_t id, UdpSender sender) : id_(id), sender_(std::move(sender)) {}
+  Delivery write(std::string_view line, const Patience& patience) override {
+    const can_frame frame = frame_of(id_, line);
+    return sender_.send({reinterpret_cast<const char*>(&frame), sizeof frame}, patience);
+  }
+  std::optional<uint32_t> can_id() const override { return id_; }
+
+ private:
+  uint32_t id_;
+  UdpSender sender_;
+};
+
+/// As candump writes them: of more than three digits is one of 29 bits.
+uint32_t can_id_of(AlarmWords& words) {
+  constexpr std::size_t kShort = 3;
+  constexpr int kHex = 16;
+  const std::string text = words.option("id", "");
+  if (text.empty()) words.refuse("on which id? id=6F0");
+  const char* end = text.data() + text.size();
+  uint32_t id = 0;
+  const auto [at, error] = std::from_chars(text.data(), end, id, kHex);
+  const bool is_long = text.size() > kShort;
+  if (error != std::errc() || at != end || id > (is_long ? CAN_EFF_MASK : CAN_SFF_MASK)) {
+    words.refuse("id=" + text +
+                 " is no id: three hexadecimal digits up to 7FF, or more up to 1FFFFFFF");
+  }
+  return is_long ? id | CAN_EFF_FLAG : id;
+}
+
+}  // namespace
+
+std::unique_ptr<AlarmSink> make_can_sink(AlarmWords& words) {
+  const std::string& target = words.target();
+  if (target.empty()) words.refuse("which interface?");
+  const uint32_t id = can_id_of(words);
+  if (target.starts_with(kOverUdp)) {
+    try {
+      return std::make_unique<CanUdpSink>(id, UdpSender(target.substr(std::strlen(kOverUdp))));
+    } catch (const std::invalid_argument& e) {
+      words.refuse(e.what());
+    }
+  }
+  CanSocket socket(target);
+  if (const std::string why = socket.open(); !why.empty()) words.refuse(why);
+  return std::make_unique<CanSink>(id, std::move(socket));
+}
+
+}  // namespace kdgat
