@@ -249,7 +249,8 @@ bool BusSocket::take(const mmsghdr& head, const Message& message, const Clocks& 
   if (time == 0) time = clocks.now + clocks.behind;
   to.received = std::min(clocks.now, time - clocks.behind);
   // Whole microseconds, as candump writes them: what is judged now is judged the same of its log.
-  to.frame.time = static_cast<double>(time / (kNanoseconds / kMicroseconds)) / kMicroseconds;
+  const int64_t microseconds = time / (kNanoseconds / kMicroseconds);
+  to.frame.time = static_cast<double>(microseconds) / kMicroseconds;
   to.frame.channel = channel_;
   to.lost = static_cast<uint32_t>(
       std::min<int64_t>(std::exchange(lost_, 0), std::numeric_limits<uint32_t>::max()));
