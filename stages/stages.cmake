@@ -47,6 +47,8 @@ add_library(kdgat_native SHARED)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/detector
   alarms blame detector_model find_vehicle joined_files network_channel reasons tails traffic watch)
+kdgat_add_room(kdgat_native stages/live
+  bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/model/kernels/cpu/isa level)
 set_target_properties(kdgat_native PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}")

@@ -86,6 +86,15 @@ kdgat_add_tests(kdgat_graph_tests
   LINK kdgat_graph ${ZSTD} ZLIB::ZLIB
   HEADER tests/support/precompiled.h)
 
+kdgat_add_tests(kdgat_native_tests
+  SOURCES
+    tests/unit/live/bus_address_test.cpp
+    tests/unit/live/bus_reader_test.cpp
+    tests/unit/live/frame_queue_test.cpp
+    tests/unit/live/replay_test.cpp
+  LINK kdgat_native
+  HEADERS_OF kdgat_graph_tests)
+
 kdgat_add_tests(kdgat_host_tests
   SOURCES
     tests/unit/pipeline/alarms/alarm_queue_test.cpp
