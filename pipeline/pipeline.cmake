@@ -33,7 +33,8 @@ kdgat_add_room(kdgat_core pipeline/tune
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb fit_verb job_verb
   jobs_verb line_output log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
-  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb tune_values tune_verb verbs version_verb why_verb)
+  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
+  why_verb word_units)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")

@@ -49,11 +49,31 @@ kdgat_add_room(kdgat_native stages/detector
   alarms blame detector_model find_vehicle joined_files network_channel reasons tails traffic watch)
 kdgat_add_room(kdgat_native stages/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
+kdgat_add_room(kdgat_native stages/model model_header trained_model)
+kdgat_add_room(kdgat_native stages/model/detector config)
 kdgat_add_room(kdgat_native stages/model/kernels/cpu/isa level)
+kdgat_add_room(kdgat_native stages/native layers networks weights)
+kdgat_add_room(kdgat_native stages/scoring
+  detector_scoring explanations log_watch network_judge network_scoring stream_model window_network)
+kdgat_add_room(kdgat_native stages/train/metrics benign_threshold)
 set_target_properties(kdgat_native PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}")
 target_link_options(kdgat_native PRIVATE -Wl,-Bsymbolic-functions)
 target_link_libraries(kdgat_native PUBLIC kdgat_graph PRIVATE Threads::Threads)
+
+# The same as one small library for other programs, with a header in C; it brings all that it needs along.
+add_library(kdgat_detect SHARED stages/detect/detect.cpp $<TARGET_OBJECTS:kdgat_graph> $<TARGET_OBJECTS:kdgat_native>)
+target_include_directories(kdgat_detect PUBLIC stages)
+target_compile_definitions(kdgat_detect PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
+set_target_properties(kdgat_detect PROPERTIES CXX_VISIBILITY_PRESET default INSTALL_RPATH "")
+file(WRITE ${CMAKE_BINARY_DIR}/detect.map "{ global: kdgat_detect_*; local: *; };\n")
+target_link_options(kdgat_detect PRIVATE -Wl,--version-script=${CMAKE_BINARY_DIR}/detect.map -Wl,--gc-sections
+                    -Wl,--exclude-libs,ALL)
+target_link_libraries(kdgat_detect PRIVATE kdgat_sdk ZLIB::ZLIB ${ZSTD} Threads::Threads)
+add_dependencies(kdgat_all kdgat_detect)
+# What other code of those libraries the small one does not need is left out by function.
+target_compile_options(kdgat_graph PRIVATE -ffunction-sections -fdata-sections)
+target_compile_options(kdgat_native PRIVATE -ffunction-sections -fdata-sections)
 
 # The inner loops, once for each instruction set; the level is chosen at start.
 function(kdgat_add_kernels isa)
@@ -63,12 +83,23 @@ function(kdgat_add_kernels isa)
   target_compile_options(kdgat_kernels_${isa} PRIVATE
     -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast ${ARGN})
   target_link_libraries(kdgat_native PRIVATE kdgat_kernels_${isa})
+  target_link_libraries(kdgat_detect PRIVATE kdgat_kernels_${isa})
 endfunction()
 kdgat_add_kernels(portable)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   kdgat_add_kernels(avx2 -mavx2 -mfma)
   kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
 endif()
+
+# kdgat_add_native_stage(name [more ...]): as kdgat_add_stage, without LibTorch.
+function(kdgat_add_native_stage name)
+  add_library(kdgat_stage_${name} STATIC)
+  kdgat_add_room(kdgat_stage_${name} stages/${name} ${name} ${ARGN})
+  target_link_libraries(kdgat_stage_${name} PUBLIC kdgat_native)
+  kdgat_add_plugin(${name} SOURCES plugins/${name}.cpp LINK kdgat_stage_${name})
+endfunction()
+kdgat_add_native_stage(score_native)
+kdgat_add_native_stage(watch traffic_report)
 
 if(NOT KDGAT_ENGINE)
   return()
@@ -81,7 +112,7 @@ kdgat_add_room(kdgat_engine stages/memory
 kdgat_add_room(kdgat_engine stages/detector
   baselines comparison judged_log judging pictures plain_windows rule summary)
 kdgat_add_room(kdgat_engine stages/model model_file)
-kdgat_add_room(kdgat_engine stages/model/detector config footprint fusion_net gat vgae)
+kdgat_add_room(kdgat_engine stages/model/detector footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/model/kernels/cpu
   by_graph gat graph_norm heads norm parallel path_geometry paths)
@@ -161,5 +192,5 @@ kdgat_add_stage(fusion channel learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)
 kdgat_add_stage(gtssl)
 kdgat_add_stage(ranking)
-kdgat_add_stage(score detector_scoring explanations joined_scoring log_watch network)
+kdgat_add_stage(score joined_scoring network)
 kdgat_add_stage(textgcn published_profile text_memory text_splits text_trainer)

@@ -92,12 +92,14 @@ kdgat_add_tests(kdgat_native_tests
     tests/unit/live/bus_reader_test.cpp
     tests/unit/live/frame_queue_test.cpp
     tests/unit/live/replay_test.cpp
-  LINK kdgat_native
+    tests/unit/watch/traffic_report_test.cpp
+  LINK kdgat_native kdgat_stage_watch
   HEADERS_OF kdgat_graph_tests)
 
 kdgat_add_tests(kdgat_host_tests
   SOURCES
     tests/unit/pipeline/alarms/alarm_queue_test.cpp
+    tests/unit/pipeline/verbs/watch_view_test.cpp
     tests/unit/pipeline/alarms/alarm_sinks_test.cpp
     tests/unit/pipeline/alarms/alarm_words_test.cpp
     tests/unit/pipeline/alarms/metrics_test.cpp
@@ -182,14 +184,22 @@ if(KDGAT_ENGINE)
        tests/cli/require_test.cpp
        tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
+       tests/cli/watch_test.cpp
        tests/cli/wrong_domain_test.cpp)
 endif()
 kdgat_add_tests(kdgat_cli_tests SOURCES ${KDGAT_CLI_TESTS} LINK kdgat_graph HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_cli_tests kdgat_all)
 
+# By itself: what it links is the small library alone, and nothing of the program.
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_detect_tests SOURCES tests/unit/detect/detect_test.cpp LINK kdgat_detect nlohmann_json::nlohmann_json)
+  add_dependencies(kdgat_detect_tests kdgat_all)
+endif()
+
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_engine_tests
     SOURCES
+      tests/unit/native/networks_test.cpp
       tests/unit/memory/arena_test.cpp
       tests/unit/memory/gpu_test.cpp
       tests/unit/memory/meter_test.cpp
@@ -305,6 +315,9 @@ endif()
 
 add_executable(kdgat_bench tests/bench/graph_bench.cpp)
 target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
+add_executable(kdgat_live_bench tests/bench/live_bench.cpp)
+target_include_directories(kdgat_live_bench PRIVATE tests)
+target_link_libraries(kdgat_live_bench PRIVATE kdgat_native)
 if(KDGAT_ENGINE)
   add_executable(kdgat_score_bench tests/bench/score_bench.cpp)
   target_link_libraries(kdgat_score_bench PRIVATE kdgat_engine)

@@ -430,6 +430,18 @@ std::vector<std::string> synthesize_data(const fs::path& folder, const json& opt
   });
 }
 
+void stream_synthetic_data(std::ostream& out, const json& options,
+                           const std::function<bool()>& cancelled) {
+  const auto is_closed = [&out] { return !out.good(); };
+  try {
+    graph::stream_synthetic(
+        graph::all_domains(), options, [&out](std::string_view text) { out << text << std::flush; },
+        [&] { return is_closed() || cancelled(); });
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kInterrupted || !is_closed()) throw;
+  }
+}
+
 json inject_schema() { return domain_with_attacks().inject_schema(); }
 
 json inject_data(const std::vector<fs::path>& sources, const fs::path& folder, const json& options,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -82,6 +83,11 @@ std::vector<Diagnostic> verify_data(const std::filesystem::path& path);
 
 /// What a data set holds, in words, by the facts of its store: "1,000 windows (12 attack)".
 std::string data_headline(const nlohmann::json& facts);
+
+/// `kdgat data synth -o -`: one log, of all that is made up, as text to `out`. Ends quietly where nobody
+/// reads it any more.
+void stream_synthetic_data(std::ostream& out, const nlohmann::json& options,
+                           const std::function<bool()>& cancelled);
 
 /// `kdgat data synth`: the names of the files written, relative to `folder`.
 std::vector<std::string> synthesize_data(const std::filesystem::path& folder,

@@ -59,6 +59,7 @@ PluginDescription read_description(const fs::path& path) {
   if (plugin.model_file.empty() || fs::path(plugin.model_file).filename() != plugin.model_file) {
     throw std::runtime_error("its model file \"" + plugin.model_file + "\" is no name of a file");
   }
+  plugin.stands_in_for = json.value("stands_in_for", "");
   plugin.published_names = json.value("published_names", std::vector<std::string>());
   if (json.contains("published")) plugin.published = json.at("published").get<PublishedProfile>();
   return plugin;
@@ -169,8 +170,19 @@ const PluginDescription* PluginCatalog::find(const std::string& name) const {
 }
 
 const PluginDescription* PluginCatalog::find_taking(const std::string& kind) const {
-  const auto found = std::find_if(plugins_.begin(), plugins_.end(),
-                                  [&](const auto& one) { return one.second.takes(kind); });
+  const auto takes = [&](bool stands_in) {
+    return std::find_if(plugins_.begin(), plugins_.end(), [&](const auto& one) {
+      return one.second.takes(kind) && one.second.stands_in_for.empty() != stands_in;
+    });
+  };
+  const auto own = takes(false), found = own != plugins_.end() ? own : takes(true);
+  return found == plugins_.end() ? nullptr : &found->second;
+}
+
+const PluginDescription* PluginCatalog::find_stand_in(const std::string& name) const {
+  const auto found = std::find_if(plugins_.begin(), plugins_.end(), [&](const auto& one) {
+    return one.second.stands_in_for == name;
+  });
   return found == plugins_.end() ? nullptr : &found->second;
 }
 

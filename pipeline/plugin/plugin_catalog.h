@@ -40,6 +40,7 @@ struct PluginDescription {
   int speaks = 0;                ///< see StageInfo, and so below
   std::string model_file = kModelFile;
   std::vector<std::string> published_names{};
+  std::string stands_in_for{};
   std::optional<PublishedProfile> published{};
 
   bool takes(const std::string& kind) const;  ///< as an input
@@ -59,9 +60,12 @@ class PluginCatalog {
       const std::vector<std::filesystem::path>& first);
 
   const PluginDescription* find(const std::string& name) const;  ///< nullptr if unknown
-  /// The first stage that takes, or makes, a kind; nullptr if there is none.
+  /// The first stage that takes, or makes, a kind; nullptr if there is none. One that stands in for
+  /// another only where that one is not there.
   const PluginDescription* find_taking(const std::string& kind) const;
   const PluginDescription* find_making(const std::string& kind) const;
+  /// The stage that may run in the place of another; nullptr if there is none.
+  const PluginDescription* find_stand_in(const std::string& name) const;
   /// How much the models of a stage speak for their runs; 0 if it is unknown.
   int speaks(const std::string& stage) const;
   /// What the file of its model is called; of an unknown stage kModelFile.

@@ -153,6 +153,11 @@ std::string encoded(const std::string& target) {
   return out;
 }
 
+/// The connection ended and nothing of an answer had come.
+struct NoAnswer : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// One connection, kept while requests go to the same server. Throws what went wrong, in words.
 class Connection {
  public:
@@ -216,6 +221,11 @@ class Connection {
     throw std::runtime_error("TLS: no agreement with the server: " + error.message());
   }
 
+  static bool is_end(const error_code& error) {
+    return error == http::error::end_of_stream || error == net::error::eof ||
+           error == net::error::connection_reset || error == net::error::broken_pipe;
+  }
+
   template <typename Stream>
   Response exchange_over(Stream& stream, Request& request) {
     const bool is_usual = server_.port == (server_.is_tls ? "443" : "80");
@@ -224,12 +234,15 @@ class Connection {
     request.set(http::field::host, is_usual ? host : host + ":" + server_.port);
     error_code error;
     http::write(stream, request, error);
-    if (error) throw std::runtime_error("the connection ended while the request was sent");
+    if (error) throw NoAnswer("the connection ended while the request was sent");
     for (;;) {
       http::response_parser<http::string_body> parser;
       parser.body_limit(kMostBody);
       parser.header_limit(kMostHeaders);
       http::read_header(stream, buffer_, parser, error);
+      if (error && buffer_.size() == 0 && is_end(error)) {
+        throw NoAnswer("the connection ended before the whole answer");
+      }
       // Room for as much as it says is made before the limit is looked at.
       if (!error && parser.content_length().value_or(0) > kMostBody)
         error = http::error::body_limit;
@@ -307,16 +320,30 @@ class Requests {
 
  private:
   Response send(const Url& url, Request request) {
-    if (!connection_ || url.server != server_ || !connection_->is_idle()) {
-      connection_.reset();
-      connection_ = std::make_unique<Connection>(url.server);
-      server_ = url.server;
-    }
+    const bool is_used = connection_ && url.server == server_ && connection_->is_idle();
+    if (!is_used) connect(url);
     request.target(encoded(url.target));
     request.prepare_payload();
-    Response answer = connection_->exchange(request);
+    Response answer = exchange(url, request, is_used);
     if (!answer.keep_alive()) connection_.reset();
     return answer;
+  }
+
+  void connect(const Url& url) {
+    connection_.reset();
+    connection_ = std::make_unique<Connection>(url.server);
+    server_ = url.server;
+  }
+
+  /// A server may end a connection that was idle just when it is used again: once more, over another.
+  Response exchange(const Url& url, Request& request, bool is_used) {
+    try {
+      return connection_->exchange(request);
+    } catch (const NoAnswer&) {
+      if (!is_used) throw;
+    }
+    connect(url);
+    return connection_->exchange(request);
   }
 
   std::string server_;

@@ -63,6 +63,7 @@ const char* example_of(const std::string& action) {
   }
   return R"(  kdgat data synth -o logs/
   kdgat data synth -o logs/ --seconds 20 --seed 7 --attacks dos,replay --vehicles 2 --format hcrl
+  kdgat data synth -o - --seconds 86400 --vehicles 6 | kdgat watch --replay - --model M
   kdgat data synth -o trees/ --kind tree --graphs 300
   kdgat data synth -o texts/ --kind text --graphs 400 --nodes 60 --classes 4
   kdgat data synth -o ratings/ --kind ratings --graphs 200 --nodes 40
@@ -280,6 +281,8 @@ int act(Context& context, const DataRequest& request) {
     act_inject(context, request);
   } else if (request.action == "convert") {
     act_convert(context, request);
+  } else if (request.output == "-") {
+    stream_synthetic_data(context.out, request.options, is_stopped);
   } else {
     const std::vector<std::string> files =
         synthesize_data(request.output, request.options, is_stopped);

@@ -8,10 +8,10 @@
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
-#include "pipeline/plugin/schema.h"
 #include "pipeline/report/report_file.h"
 #include "pipeline/system/program.h"
 #include "pipeline/verbs/run_command.h"
+#include "pipeline/verbs/word_units.h"
 
 namespace kdgat {
 namespace {
@@ -49,20 +49,6 @@ See kdgat run --help for all else, kdgat run detector --help for options.
 Exit codes: 0 done; 2 usage, or the benign traffic does not support the budget; 3 the logs cannot be
 read, or are too short; 130 and 143 stopped by a signal: the same command goes on.
 )";
-
-/// Alarms an hour of "100/h", "2/min", "48/day" or "100"; nullopt for other words.
-std::optional<double> per_hour(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  const nlohmann::json number = plain_scalar(text.substr(0, slash)).value;
-  if (!number.is_number() || !(number.get<double>() > 0)) return std::nullopt;
-  const double count = number.get<double>();
-  if (slash == std::string::npos) return count;
-  const std::string unit = text.substr(slash + 1);
-  if (unit == "h" || unit == "hour") return count;
-  if (unit == "min") return count * 60;
-  if (unit == "d" || unit == "day") return count / 24;
-  return std::nullopt;
-}
 
 struct FitFlags {
   std::string output;

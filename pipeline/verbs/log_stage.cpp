@@ -27,6 +27,12 @@ json why_options(const PluginDescription& plugin) {
                          {"batch", "explain", "explain_at", "false_alarms", "reasons"});
 }
 
+json watch_options(const PluginDescription& plugin) {
+  return without_options(plugin.options,
+                         {"replay", "speed", "calibrate", "calibrate_seconds", "budget", "save",
+                          "filters", "threshold", "own_ids", "heartbeat"});
+}
+
 json adapt_options(const PluginDescription& plugin) {
   return without_options(plugin.options, {"output"});
 }
@@ -47,6 +53,35 @@ CommandLine::Set ModelWords::declare(CommandLine& line, const json& schema) {
 
 std::filesystem::path ModelWords::find(const PluginCatalog& catalog) const {
   return find_model(run, model, root, catalog);
+}
+
+void EngineWords::declare(CommandLine& line) {
+  line.value("--engine", [this, &line](const std::string& text) {
+    if (text != "auto" && text != "native" && text != "libtorch") {
+      line.problem("--engine: \"" + text + "\" is none of auto, native and libtorch");
+    }
+    engine = text;
+  });
+}
+
+const PluginDescription& EngineWords::choose(const PluginDescription& plugin,
+                                             const PluginCatalog& catalog,
+                                             const std::filesystem::path& model) const {
+  const PluginDescription* other = catalog.find_stand_in(plugin.name);
+  if (engine == "libtorch" || other == nullptr) return plugin;
+  if (engine == "auto" && device != "cpu") return plugin;
+  StageCall call = log_stage_call(*other, json::object(), model, "");
+  call.entry = "plan";
+  const StageAnswer answer = call_stage(
+      call, [](const json&) {}, [] { return 0; });
+  const bool computes = answer.code == 0 && answer.result.value("computes", false);
+  if (engine == "auto") return computes && answer.result.value("fits", false) ? *other : plugin;
+  if (computes) return *other;
+  throw Error(ExitCode::kUsage,
+              "--engine native: cannot compute " + model.string() + ": " +
+                  (answer.code == 0 ? answer.result.value("why", "")
+                                    : diagnostics_text(answer.diagnostics)),
+              "leave --engine away");
 }
 
 StageCall log_stage_call(const PluginDescription& plugin, const json& options,

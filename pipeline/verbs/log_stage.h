@@ -19,6 +19,7 @@ const PluginDescription& stage_behind(const char* verb, const char* takes,
 nlohmann::json score_options(const PluginDescription& plugin);
 nlohmann::json why_options(const PluginDescription& plugin);
 nlohmann::json adapt_options(const PluginDescription& plugin);
+nlohmann::json watch_options(const PluginDescription& plugin);
 
 /// Help with these options of the plugin that takes inputs of a kind in its middle. The texts must
 /// outlive it.
@@ -37,6 +38,18 @@ struct ModelWords {
   CommandLine::Set declare(CommandLine& line, const nlohmann::json& schema);
   /// Throws as find_model().
   std::filesystem::path find(const PluginCatalog& catalog) const;
+};
+
+/// Who computes: "auto", "native" or "libtorch"; the words of --engine.
+struct EngineWords {
+  std::string engine = "auto", device = "cpu";
+
+  /// --engine.
+  void declare(CommandLine& line);
+  /// The stage itself, or the one that stands in for it where the engine, the device and the model
+  /// let it. Throws Error(kUsage) where `native` is asked for and cannot be.
+  const PluginDescription& choose(const PluginDescription& plugin, const PluginCatalog& catalog,
+                                  const std::filesystem::path& model) const;
 };
 
 /// Its run with these options, on a model and a log.

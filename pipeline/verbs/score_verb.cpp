@@ -22,8 +22,8 @@ using nlohmann::json;
 
 constexpr const char* kAttackDecision = "attack";  // of a flagged window
 
-struct ScoreRequest : ModelWords {
-  std::string log, output, fail_on, device = "cpu", threads = "1";
+struct ScoreRequest : ModelWords, EngineWords {
+  std::string log, output, fail_on, threads = "1";
 
   /// Lines have to say of which log, or bus, they are.
   bool is_of_several() const {
@@ -49,7 +49,8 @@ ScoreRequest read_request(const Context& context, const json& schema,
   line.value("--fail-on", request.fail_on);
   line.value("--device", request.device);
   line.value("--threads", request.threads);
-  const CommandLine::Set set = request.declare(line, schema);
+  const CommandLine::Set set = request.ModelWords::declare(line, schema);
+  request.EngineWords::declare(line);
   line.value("--threshold", [&](const std::string& text) { set("threshold", text); });
   std::vector<Diagnostic> problems = line.read(words);
   const std::string usage = "kdgat score --help shows examples";
@@ -247,6 +248,9 @@ error.
   --json               a JSON object a line
   --root DIR           folder that holds all runs (default runs)
   --device D           cpu, cuda or cuda:N (default cpu)
+  --engine E           auto, native or libtorch (default auto): native needs no LibTorch and starts
+                       at once; auto takes it for detectors, and on the CPU for networks of up to
+                       a million parameters
   --threads N          threads (default 1)
 
 )";
@@ -267,7 +271,8 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   require_input(request.log);
   const fs::path model = request.find(context.catalog);
   if (is_live(request.log)) request.options["batch"] = 1;
-  StageCall call = log_stage_call(plugin, request.options, model, request.log);
+  StageCall call = log_stage_call(request.choose(plugin, context.catalog, model), request.options,
+                                  model, request.log);
   call.request["device"] = request.device;
   call.request["threads"] = plain_scalar(request.threads).value;
   install_signal_flags();

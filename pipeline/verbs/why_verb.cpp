@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct WhyRequest : ModelWords {
+struct WhyRequest : ModelWords, EngineWords {
   std::string log;
 };
 
@@ -34,7 +34,8 @@ WhyRequest read_why_request(const Context& context, const json& schema,
   CommandLine line(context, "kdgat why");
   line.word(request.log);
   line.value("--run", request.run);
-  request.declare(line, schema);
+  request.ModelWords::declare(line, schema);
+  request.EngineWords::declare(line);
   const auto choice = [&](const std::string& flag, const std::string& what, bool is_number) {
     line.value(flag, [&, flag, what, is_number](const std::string& text) {
       const json at = plain_scalar(text).value;
@@ -90,6 +91,7 @@ too. Without --window, --time or --event the ten highest alarms are.
   --time T             the window at T seconds of the log's own clock
   --event N            the alarm of that number, from 0, at its highest window
   --json               an object a line for each window, with all numbers
+  --engine E           auto, native or libtorch, as kdgat score has it
   --root DIR           folder that holds all runs (default runs)
 
 )";
@@ -107,7 +109,9 @@ int why_verb(Context& context, const std::vector<std::string>& arguments) {
   install_signal_flags();
   const auto status = terminal_status(context);
   const StageAnswer answer = call_shown(
-      log_stage_call(plugin, request.options, model, request.log), *status, [&](const json& event) {
+      log_stage_call(request.choose(plugin, context.catalog, model), request.options, model,
+                     request.log),
+      *status, [&](const json& event) {
         if (kind_of(event) != EventKind::kMetrics) return;
         const json values = event.get<MetricsEvent>().values;
         const StageResult told = values.get<StageResult>();

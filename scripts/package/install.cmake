@@ -4,6 +4,7 @@
 #
 #   program   the executables, libraries, plugins, profiles and texts
 #   mqtt      kdgat_mqtt, beside the others, where libmosquitto is installed; not of a wheel
+#   detect    libkdgat_detect.so and its header, for programs of others; not of a wheel
 #   libtorch  LibTorch's libraries, in lib/torch of that tree; not of a wheel, which requires the package torch
 if(SKBUILD)  # the prefix is the Python package; man pages go to the environment
   set(tree program)
@@ -19,6 +20,8 @@ if(TARGET kdgat_mqtt)
   install(TARGETS kdgat_mqtt RUNTIME DESTINATION ${tree} COMPONENT mqtt)
 endif()
 install(TARGETS kdgat_graph kdgat_native LIBRARY DESTINATION ${tree}/lib COMPONENT program)
+install(TARGETS kdgat_detect LIBRARY DESTINATION ${tree}/lib COMPONENT detect)
+install(FILES stages/detect/kdgat_detect.h DESTINATION ${tree}/include COMPONENT detect)
 install(DIRECTORY profiles/ DESTINATION ${tree}/profiles COMPONENT program)
 if(KDGAT_ENGINE)
   install(TARGETS kdgat_engine LIBRARY DESTINATION ${tree}/lib COMPONENT program)

@@ -103,24 +103,6 @@ void require_enough(const Lesson& lesson) {
       lesson.first());
 }
 
-/// Puts the vehicle in the place of the one that it is, or behind the others. Gives the name of the
-/// former, "" if there was none. Throws Error(kUsage) where another has its name.
-std::string put(Vehicle vehicle, const Vehicle* former, std::vector<Vehicle>& vehicles) {
-  for (const Vehicle& other : vehicles) {
-    if (&other == former || other.name != vehicle.name) continue;
-    throw Error(ExitCode::kUsage,
-                "the detector has a vehicle " + vehicle.name + " already, with other ids",
-                "--name NAME calls this one otherwise");
-  }
-  if (former == nullptr) {
-    vehicles.push_back(std::move(vehicle));
-    return "";
-  }
-  std::string name = former->name;
-  vehicles[static_cast<std::size_t>(former - vehicles.data())] = std::move(vehicle);
-  return name;
-}
-
 }  // namespace
 
 StageInfo Adapt::info() {
@@ -158,7 +140,7 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
                  {"seconds", profile.seconds},
                  {"parameters", model.parameters()}};
   const std::string replaced =
-      put({name, std::move(profile), lesson.windows()}, former, model.vehicles);
+      detector::put_vehicle({name, std::move(profile), lesson.windows()}, former, model.vehicles);
   out.metrics["replaced"] = replaced.empty() ? json() : json(replaced);
   out.metrics["vehicles"] = model.vehicles.size();
   out.metrics["false_alarms_per_hour"] = model.decision(lesson.windows()).budget.per_hour;

@@ -37,8 +37,8 @@ struct Model {
 };
 
 Model load(const std::filesystem::path& path, const train::Data& data, torch::Device device) {
-  const setup::TrainedModel made = setup::open_model(path);
-  setup::require_layout(made, train::layout_of(data.store), "train the autoencoder on this data");
+  const model::TrainedModel made = model::open_model(path);
+  model::require_layout(made, train::layout_of(data.store), "train the autoencoder on this data");
   Model out{objective::load_scorer(made.path(), device), nullptr, made.file.header_hash()};
   out.autoencoder = dynamic_cast<objective::AutoencoderObjective*>(out.scorer.get());
   if (out.autoencoder == nullptr) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -189,6 +190,11 @@ class Domain {
   virtual void synthesize(const std::filesystem::path& folder, const nlohmann::json& values,
                           const nlohmann::json& import,
                           const std::function<bool()>& cancelled) const = 0;
+  /// The same as one text, piece by piece, in memory that does not grow with it. Throws Error(kUsage)
+  /// where the domain has no such text, and what `write` throws.
+  virtual void stream_synthetic(const nlohmann::json& values,
+                                const std::function<void(std::string_view)>& write,
+                                const std::function<bool()>& cancelled) const;
   /// Schema of the options with which attacks are written into input of this domain; null: it has
   /// none.
   virtual nlohmann::json inject_schema() const { return nullptr; }

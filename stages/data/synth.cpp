@@ -73,6 +73,13 @@ void write_synthetic(Domains domains, const std::filesystem::path& folder, const
   domain_of_synth(domains, all).synthesize(folder, all, import, cancelled);
 }
 
+void stream_synthetic(Domains domains, const json& values,
+                      const std::function<void(std::string_view)>& write,
+                      const std::function<bool()>& cancelled) {
+  const json all = complete(domains, values);
+  domain_of_synth(domains, all).stream_synthetic(all, write, cancelled);
+}
+
 std::string synth_headline(Domains domains, const json& values, const json& facts) {
   const json all = complete(domains, values);
   return domain_of_synth(domains, all).synth_headline(all, facts);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "data/domain.h"
 
@@ -27,6 +28,11 @@ nlohmann::json synth_identity(Domains domains, const nlohmann::json& values);
 void write_synthetic(Domains domains, const std::filesystem::path& folder,
                      const nlohmann::json& values, const nlohmann::json& import = {},
                      const std::function<bool()>& cancelled = {});
+
+/// The same as one text, for standard output; see Domain::stream_synthetic().
+void stream_synthetic(Domains domains, const nlohmann::json& values,
+                      const std::function<void(std::string_view)>& write,
+                      const std::function<bool()>& cancelled = {});
 
 /// Of a data set made up so, in words.
 std::string synth_headline(Domains domains, const nlohmann::json& values,

@@ -66,7 +66,7 @@ int64_t count_events(std::span<const float> scores, double threshold) {
 
 AlarmStream::Change AlarmStream::add(int64_t number, float score) {
   const bool is_flagged = score > threshold_;
-  const bool is_lively = is_flagged || (is_open_ && score > alarm_.peak - kDeadband);
+  const bool is_lively = is_flagged || (is_open_ && score > alarm_.peak - deadband_);
   if (is_open_ && !is_lively) return number - lively_ < kMergeWindows ? Change::kNone : finish();
   if (!is_lively) return Change::kNone;
   lively_ = number;

@@ -39,8 +39,9 @@ class AlarmStream {
  public:
   enum class Change { kNone, kOpened, kClosed };
 
-  /// Flagged is what scores above it.
-  explicit AlarmStream(double threshold) : threshold_(threshold) {}
+  /// Flagged is what scores above it. `deadband`: in units of the scores.
+  explicit AlarmStream(double threshold, double deadband = kDeadband)
+      : threshold_(threshold), deadband_(deadband) {}
 
   /// Of the next window: numbers go up by one.
   Change add(int64_t number, float score);
@@ -51,7 +52,7 @@ class AlarmStream {
   const Alarm& alarm() const { return alarm_; }
 
  private:
-  double threshold_;
+  double threshold_, deadband_;
   bool is_open_ = false;
   int64_t lively_ = 0;  // the last window that kept it open
   Alarm alarm_;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "data/can/protocol_ids.h"
 #include "kdgat/atomic_file.h"
@@ -137,7 +138,9 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
   const std::string name = file.string();
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error(ExitCode::kData, "cannot read " + name);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::ostringstream bytes;
+  bytes << stream.rdbuf();
+  const std::string text = std::move(bytes).str();
   try {
     const json in = checked_json(text, name);
     if (!in.is_object() || in.value("format", json()) != kFormat) {

@@ -1,9 +1,11 @@
 #include "detector/find_vehicle.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "data/can/protocol_ids.h"
 #include "detector/traffic.h"
+#include "kdgat/error.h"
 
 namespace kdgat::detector {
 
@@ -51,6 +53,22 @@ const Vehicle* VehicleFinder::find(std::span<const Vehicle> vehicles) const {
     best = share;
   }
   return out;
+}
+
+std::string put_vehicle(Vehicle vehicle, const Vehicle* former, std::vector<Vehicle>& vehicles) {
+  for (const Vehicle& other : vehicles) {
+    if (&other == former || other.name != vehicle.name) continue;
+    throw Error(ExitCode::kUsage,
+                "the detector has a vehicle " + vehicle.name + " already, with other ids",
+                "--name NAME calls this one otherwise");
+  }
+  if (former == nullptr) {
+    vehicles.push_back(std::move(vehicle));
+    return "";
+  }
+  std::string name = former->name;
+  vehicles[static_cast<std::size_t>(former - vehicles.data())] = std::move(vehicle);
+  return name;
 }
 
 }  // namespace kdgat::detector

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -30,5 +31,10 @@ class VehicleFinder {
   };
   std::unordered_map<uint32_t, Seen> frames_;  // of each id, without_priority()
 };
+
+/// Puts the vehicle in the place of the one that it is, of `vehicles`, or behind the others where
+/// `former` is null. Gives the name of the former, "" if there was none. Throws Error(kUsage) where
+/// another has its name.
+std::string put_vehicle(Vehicle vehicle, const Vehicle* former, std::vector<Vehicle>& vehicles);
 
 }  // namespace kdgat::detector

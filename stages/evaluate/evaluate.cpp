@@ -55,7 +55,7 @@ std::string difference(const model::ModelHeader& header, const graph::GraphStore
 }
 
 Model load(const Input& input, const train::Data& data, torch::Device device) {
-  const setup::TrainedModel made = setup::open_model(input.path);
+  const model::TrainedModel made = model::open_model(input.path);
   if (const std::string why = difference(made.header, data.store); !why.empty()) {
     throw Error(ExitCode::kData, made.path().string() + ": " + why,
                 "a model can only score data with the features and vocabulary it was trained with");

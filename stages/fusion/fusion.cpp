@@ -59,8 +59,8 @@ void check_cancelled(const Host& host, const std::string& where) {
 
 /// The file of an input, made for the data at hand.
 std::filesystem::path file_of(const Input& input, const train::Data& data) {
-  const setup::TrainedModel made = setup::open_model(input.path);
-  setup::require_layout(made, train::layout_of(data.store),
+  const model::TrainedModel made = model::open_model(input.path);
+  model::require_layout(made, train::layout_of(data.store),
                         "a fusion joins models of the data at hand: run their steps on it");
   return made.path();
 }

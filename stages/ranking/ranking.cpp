@@ -44,7 +44,7 @@ struct Ranker {
 }
 
 Ranker load(const fs::path& given) {
-  const setup::TrainedModel made = setup::open_model(given);
+  const model::TrainedModel made = model::open_model(given);
   const json& config = made.header.config;
   if (made.header.name != "pocket") {
     refuse(made.path(), "a " + made.header.name + ", and not a model of pockets");

@@ -2,14 +2,17 @@
 
 #include <deque>
 #include <limits>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "data/can/log_windows.h"
 #include "detector/joined_files.h"
-#include "score/explanations.h"
-#include "score/log_watch.h"
 #include "score/network.h"
+#include "scoring/detector_scoring.h"
+#include "scoring/explanations.h"
+#include "scoring/log_watch.h"
 #include "setup/trained_model.h"
 
 namespace kdgat::score {
@@ -49,16 +52,16 @@ class NetworkWords {
 
 class JoinedScoring : public LogScoring {
  public:
-  JoinedScoring(detector::JoinedFiles files, Network network, const ScoreOptions& options,
-                const Host& host)
+  JoinedScoring(detector::JoinedFiles files, std::string hash, WindowNetwork network,
+                const ScoreOptions& options, const Host& host)
       : files_(std::move(files)),
+        hash_(std::move(hash)),
         network_(std::move(network)),
         vocabulary_(network_.vocabulary),
-        scores_(network_),
         options_(options),
         host_(host),
         explanations_(options, host),
-        names_(read_names(options, host)) {
+        names_(read_names(options.dbc, sink_to(host).log)) {
     if (options.reasons) host.metrics("reasons", kReasons, nlohmann::json::object());
   }
 
@@ -76,13 +79,13 @@ class JoinedScoring : public LogScoring {
                                 heard.push_back({frame, restarts});
                               });
     NetworkWords words(files_.channel);
-    LogWatch watch(files_.model, options_, file, host_, explanations_, names_,
+    LogWatch watch(files_.model, options_, file.name, hash_, sink_to(host_), &explanations_, names_,
                    [&words](const JudgedWindow& window) { return words.of(window); });
     for (bool is_end = false; !is_end && !watch.is_done();) {
       const int64_t graphs = windows.read(options_.batch);
       is_end = graphs == 0;
       if (!is_end) {
-        const std::vector<float> raw = scores_.of(windows, graphs);
+        const std::span<const float> raw = network_.scorer->raw_scores(windows.graphs(), graphs);
         for (int64_t g = 0; g < graphs; ++g) {
           words.add(windows.row(g), raw[static_cast<std::size_t>(g)]);
         }
@@ -98,7 +101,7 @@ class JoinedScoring : public LogScoring {
     if (watch.is_done()) return;
     if (windows.log().rows() == 0) throw Error(ExitCode::kData, windows.log().problems());
     for (const Diagnostic& problem : windows.log().problems()) host_.log("warning", problem.text());
-    check_watched(watch, files_.model, file.name, windows.log().rows(), host_);
+    watch.check(windows.log().rows());
     attacks_ += watch.flagged();
     alarms_ += watch.alarms();
   }
@@ -110,9 +113,9 @@ class JoinedScoring : public LogScoring {
 
  private:
   const detector::JoinedFiles files_;
-  const Network network_;
+  const std::string hash_;
+  const WindowNetwork network_;
   const graph::Vocabulary vocabulary_;
-  NetworkScores scores_;
   const ScoreOptions& options_;
   const Host& host_;
   Explanations explanations_;
@@ -129,8 +132,10 @@ std::unique_ptr<LogScoring> open_joined(const fs::path& network, const ScoreOpti
   const torch::Device device = setup::prepare_scoring(request);
   detector::JoinedFiles files = detector::read_joined(folder_of(network));
   check_options(files.model, network.string(), options);
-  return std::make_unique<JoinedScoring>(std::move(files), load_network(network, device), options,
-                                         host);
+  WindowNetwork loaded = load_network(network, device);
+  const fs::path network_file = loaded.path;
+  return std::make_unique<JoinedScoring>(std::move(files), file_hash(network_file),
+                                         std::move(loaded), options, host);
 }
 
 }  // namespace kdgat::score

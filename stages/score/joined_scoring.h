@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "kdgat/stage.h"
-#include "score/log_scoring.h"
-#include "score/score_options.h"
+#include "scoring/log_scoring.h"
+#include "scoring/score_options.h"
 
 namespace kdgat::score {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kdgat/stage.h"
-#include "score/score_options.h"
+#include "scoring/score_options.h"
 
 namespace kdgat::score {
 

@@ -1,25 +1,17 @@
-// Calibration: a threshold from benign scores alone, for traffic a model was not trained on. Plain
-// numbers; no LibTorch.
+// Calibration of a data set's models on the benign beginning of its files; the threshold itself is
+// that of metrics/benign_threshold.h. Plain numbers; no LibTorch.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "train/data_set.h"
+#include "train/metrics/benign_threshold.h"
 
 namespace kdgat::train {
 
 /// Fewer benign windows than this say nothing of the tail of their scores.
 inline constexpr int64_t kLeastCalibration = 20;
-
-/// The score that benign windows like these exceed with probability `false_alarms`. The tail above
-/// the 90 % quantile u is taken as exponential, with b the mean excess over u:
-///   threshold = u + b ln(k / (n false_alarms)), k of n scores above u
-/// (peaks over threshold with shape 0; Siffer et al., KDD 2017, eq. 1). A margin in units of the
-/// scores' own spread: any increasing affine map of the scores gives the same decisions. Wants
-/// scores that do not saturate (Scorer::raw_score). `benign` holds at least one.
-double calibrate(std::span<const float> benign, double false_alarms);
 
 /// The windows of one source file within a part, in the file's order. Positions in the part.
 struct FileWindows {

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "support/cli.h"
@@ -333,4 +335,32 @@ TEST_CASE("an interrupted import exits with 130, a terminated one with 143", "[c
     CHECK(result.exit_code == code);
     CHECK(!fs::exists(scratch / "out"));
   }
+}
+
+TEST_CASE("data synth -o - writes one log of many buses, the same each time", "[data][cli]") {
+  const ScratchFolder scratch;
+  const std::string words = "data synth -o - --seconds 130 --vehicles 2";
+  const CommandResult made = run_kdgat(words, scratch.path());
+  REQUIRE(made.exit_code == 0);
+  CHECK(run_kdgat(words, scratch.path()).out == made.out);
+  std::istringstream in(made.out);
+  double last = 0;
+  int64_t rows = 0;
+  std::set<std::string> buses;
+  for (std::string line; std::getline(in, line); ++rows) {
+    const double time = std::stod(line.substr(1, line.find(')') - 1));
+    CHECK(time >= last);
+    last = time;
+    std::istringstream words_of(line.substr(line.find(')') + 2));
+    std::string bus;
+    words_of >> bus;
+    buses.insert(bus);
+  }
+  CHECK(buses == std::set<std::string>{"can0", "can1"});
+  CHECK(rows > 2 * 130 * 250);
+  CHECK(last - 1'672'531'200 == Approx(130).margin(0.5));
+  const CommandResult trees = run_kdgat("data synth -o - --kind tree", scratch.path());
+  CHECK(trees.exit_code == 2);
+  CHECK_THAT(trees.err, Catch::Contains("standard output"));
+  CHECK(run_kdgat("data synth -o - --vehicles 9", scratch.path()).exit_code == 2);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -37,6 +39,16 @@ inline std::vector<Row> table_of(const std::string& csv) {
       out.back()[names[i]] = fields[i];
     }
   }
+  return out;
+}
+
+/// Fields of the rows of a log in the form of can-train-and-test.
+inline std::vector<std::vector<std::string>> log_rows(const std::filesystem::path& log) {
+  std::ifstream in(log);
+  std::string line;
+  std::getline(in, line);
+  std::vector<std::vector<std::string>> out;
+  while (std::getline(in, line)) out.push_back(fields_of(line));
   return out;
 }
 

@@ -10,8 +10,8 @@
 //   {"event":"window","file","window","time","row","ids","score","decision","reasons"}
 //                                                         "reasons" where there are any
 //   {"event":"alarm","file","alarm","open","begin","end","first_window","last_window","windows",
-//    "peak","ids","names"}                                twice: when it opens, and when it is over;
-//                                                         "names" where there are any
+//    "peak","ids","names","reasons","model"}              twice: when it opens, and when it is over; the
+//                                                         last three where there are any
 //   {"event":"end","code","error"}                        host: it has ended; "error" unless 0
 //
 // The journal adds "time" (ISO) and "unix" (seconds). A stage may send others: they are kept there.
@@ -125,6 +125,8 @@ struct AlarmEvent {
   std::vector<std::string> ids;  ///< that made it, the first one most: "2C0", of bus 1 "1:2C0"
   std::vector<std::string>
       names;  ///< what people call them, as many, or none; "" of one that has none
+  std::vector<std::string> reasons;  ///< in words, of the window that the ids are of
+  std::string model;                 ///< xxh3-128 of the model's file; "" = not said
 };
 
 struct EndEvent {
@@ -218,6 +220,8 @@ inline void to_json(nlohmann::json& out, const AlarmEvent& e) {
          {"peak", e.peak},
          {"ids", e.ids}};
   if (!e.names.empty()) out["names"] = e.names;
+  if (!e.reasons.empty()) out["reasons"] = e.reasons;
+  if (!e.model.empty()) out["model"] = e.model;
 }
 inline void from_json(const nlohmann::json& in, AlarmEvent& e) {
   e = {detail::value_or(in, "file", std::string()),
@@ -230,7 +234,9 @@ inline void from_json(const nlohmann::json& in, AlarmEvent& e) {
        detail::value_or(in, "windows", int64_t{0}),
        detail::value_or(in, "peak", 0.0F),
        detail::texts(in, "ids"),
-       detail::texts(in, "names")};
+       detail::texts(in, "names"),
+       detail::texts(in, "reasons"),
+       detail::value_or(in, "model", std::string())};
 }
 
 inline void to_json(nlohmann::json& out, const EndEvent& e) {

@@ -13,6 +13,7 @@ inline constexpr const char* kModel = "model";           ///< a detector that sc
 inline constexpr const char* kMetrics = "metrics";       ///< what came of an evaluation
 inline constexpr const char* kData = "data";             ///< anything else
 inline constexpr const char* kLog = "log";               ///< a log, or a folder of logs
+inline constexpr const char* kBus = "bus";               ///< live traffic, or a log in its place
 inline constexpr const char* kBenignLog = "benign_log";  ///< the same, to learn what is usual from
 inline constexpr const char* kMolecules = "molecules";   ///< files of molecules
 inline constexpr const char* kAutoencoder = "autoencoder";
@@ -24,10 +25,10 @@ inline constexpr const char* kRecommender = "recommender";   ///< of one set of 
 inline constexpr const char* kPocketModel = "pocket_model";  ///< of molecules, with its catalogue
 inline constexpr const char* kDifficulty = "difficulty";     ///< of training windows
 
-inline constexpr std::array<std::string_view, 15> kAll = {
-    kGraphs,     kModel,     kMetrics,     kData,        kLog,
-    kBenignLog,  kMolecules, kAutoencoder, kClassifier,  kEncoder,
-    kGraphModel, kTextModel, kRecommender, kPocketModel, kDifficulty};
+inline constexpr std::array<std::string_view, 16> kAll = {
+    kGraphs,    kModel,       kMetrics,     kData,       kLog,     kBus,
+    kBenignLog, kMolecules,   kAutoencoder, kClassifier, kEncoder, kGraphModel,
+    kTextModel, kRecommender, kPocketModel, kDifficulty};
 
 }  // namespace kdgat::kind
 

@@ -73,6 +73,9 @@ struct StageInfo {
   int speaks = 0;
   std::string model_file = kModelFile;         ///< in its folder, where it leaves a model
   std::vector<std::string> published_names{};  ///< what published programs call the stage
+  /// The stage in whose place this one runs where its plan() says that it "computes" the model and
+  /// "fits" it: the same work done otherwise. Never chosen in any other way.
+  std::string stands_in_for{};
   std::optional<PublishedProfile> published{};
 };
 
@@ -276,6 +279,7 @@ std::string describe() {
                         {"trains_in_ranks", info.trains_in_ranks}};
   if (info.speaks != 0) out["speaks"] = info.speaks;
   if (info.model_file != kModelFile) out["model_file"] = info.model_file;
+  if (!info.stands_in_for.empty()) out["stands_in_for"] = info.stands_in_for;
   if (!info.published_names.empty()) out["published_names"] = info.published_names;
   if (info.published) out["published"] = *info.published;
   return Host::dump(out);

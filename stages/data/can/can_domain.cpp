@@ -85,6 +85,11 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
     write_synthetic_logs(folder, synth, cancelled);
   }
 
+  void stream_synthetic(const json& values, const std::function<void(std::string_view)>& write,
+                        const std::function<bool()>& cancelled) const override {
+    stream_synthetic_log(own_options<CanSynthOptions>(values), write, cancelled);
+  }
+
   json inject_schema() const override { return options_schema<CanInjectOptions>(); }
 
   InjectReport inject(const InjectCall& call) const override {

@@ -54,48 +54,52 @@ void Vocabulary::apply(std::span<const uint32_t> node_ids, GraphStoreData& data)
   }
 }
 
-LogWindows::LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary, Hear hear)
-    : log_(std::move(log)),
-      hear_(std::move(hear)),
-      vocabulary_(std::move(vocabulary)),
+FrameWindows::FrameWindows(const WindowShape& shape, Vocabulary vocabulary)
+    : vocabulary_(std::move(vocabulary)),
       windows_(shape.window, shape.stride, shape.chunk_rows, data_, node_ids_) {
   data_.node_features = kWindowNodeFeatures;
   data_.edge_features = kWindowEdgeFeatures;
   windows_.start(0);
 }
 
-int64_t LogWindows::ids(int64_t graph) const {
+void FrameWindows::add(const CanFrame& frame, bool restarts) {
+  const std::size_t before = data_.y.size();
+  if (restarts) windows_.finish();
+  windows_.add(frame);
+  row_time_.push_back(frame.time);
+  if (data_.y.size() != before) note(before);
+}
+
+void FrameWindows::finish() {
+  const std::size_t before = data_.y.size();
+  windows_.finish();
+  if (data_.y.size() != before) note(before);
+}
+
+/// The times of the windows that were completed behind the first `before` ones.
+void FrameWindows::note(std::size_t before) {
+  for (std::size_t g = before; g < data_.y.size(); ++g) {
+    // Windows begin in order, so earlier times are not asked for again.
+    const int64_t row = data_.row_begin[g];
+    row_time_.erase(row_time_.begin(), row_time_.begin() + (row - first_row_));
+    first_row_ = row;
+    time_.push_back(row_time_.front());
+    end_.push_back(row_time_[static_cast<std::size_t>(data_.row_end[g] - 1 - row)]);
+  }
+}
+
+int64_t FrameWindows::ids(int64_t graph) const {
   const auto g = static_cast<std::size_t>(graph);
   return data_.node_ptr[g + 1] - data_.node_ptr[g];
 }
 
-int64_t LogWindows::read(int64_t most) {
-  clear();
-  CanFrame frame;
-  const auto wanted = static_cast<std::size_t>(most);
-  while (data_.y.size() < wanted && !ended_) {
-    const std::size_t before = data_.y.size();
-    if (log_.next(frame)) {
-      if (hear_) hear_(frame, log_.restarted());
-      add_frame(log_, frame, windows_);
-      row_time_.push_back(frame.time);
-    } else {
-      windows_.finish();
-      ended_ = true;
-    }
-    if (data_.y.size() == before) continue;
-    // Windows begin in order, so earlier times are not asked for again.
-    const int64_t row = data_.row_begin.back();
-    row_time_.erase(row_time_.begin(), row_time_.begin() + (row - first_row_));
-    first_row_ = row;
-    time_.push_back(row_time_.front());
-  }
+GraphArrays FrameWindows::graphs() {
   vocabulary_.apply(node_ids_, data_);
   target_order_ = target_order_of(data_);
-  return static_cast<int64_t>(data_.y.size());
+  return arrays_of(data_, target_order_);
 }
 
-void LogWindows::clear() {
+void FrameWindows::clear() {
   for (auto* list : {&data_.x, &data_.edge_attr}) list->clear();
   for (auto* list : {&data_.edge_source, &data_.edge_target}) list->clear();
   for (auto* list : {&data_.y, &data_.source_of}) list->clear();
@@ -103,6 +107,26 @@ void LogWindows::clear() {
   for (auto* list : {&data_.node_ptr, &data_.edge_ptr}) list->assign(1, 0);
   node_ids_.clear();
   time_.clear();
+  end_.clear();
+}
+
+LogWindows::LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary, Hear hear)
+    : log_(std::move(log)), hear_(std::move(hear)), windows_(shape, std::move(vocabulary)) {}
+
+int64_t LogWindows::read(int64_t most) {
+  windows_.clear();
+  CanFrame frame;
+  while (windows_.complete() < most && !ended_) {
+    if (log_.next(frame)) {
+      if (hear_) hear_(frame, log_.restarted());
+      windows_.add(frame, log_.restarted());
+    } else {
+      windows_.finish();
+      ended_ = true;
+    }
+  }
+  arrays_ = windows_.graphs();
+  return windows_.complete();
 }
 
 }  // namespace kdgat::graph

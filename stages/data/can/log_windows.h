@@ -1,5 +1,5 @@
-// LogWindows: the graphs of a log's windows while it is being read, numbered by the vocabulary of a
-// model. Owns the log and the graphs of the last read(). Knows no model. No LibTorch.
+// The graphs of windows while frames come (FrameWindows) or a log is read (LogWindows), numbered by the
+// vocabulary of a model. Know no model. No LibTorch.
 #pragma once
 
 #include <array>
@@ -52,40 +52,68 @@ WindowShape shape_of(const nlohmann::json& import);
 /// Raw ids in a model's words. Throws Error(kData) unless they are ascending 32-bit numbers.
 std::vector<int64_t> vocabulary_of(const nlohmann::json& ids);
 
+/// The graphs of windows while frames come. Owns those that were completed since the last clear().
+class FrameWindows {
+ public:
+  FrameWindows(const WindowShape& shape, Vocabulary vocabulary);
+  FrameWindows(const FrameWindows&) = delete;  // the builder refers to the graphs
+  FrameWindows& operator=(const FrameWindows&) = delete;
+
+  /// The next frame; `restarts`: it begins another capture, and no window crosses into it.
+  void add(const CanFrame& frame, bool restarts);
+  /// The log has ended.
+  void finish();
+  /// Forgets the windows that are complete.
+  void clear();
+
+  /// Complete since clear().
+  int64_t complete() const { return static_cast<int64_t>(data_.y.size()); }
+  /// Their graphs, with the same numbers that an import would give; until the next call of another
+  /// function.
+  GraphArrays graphs();
+  int64_t row(int64_t graph) const { return data_.row_begin[static_cast<std::size_t>(graph)]; }
+  int64_t ids(int64_t graph) const;  ///< distinct ids
+  double time(int64_t graph) const { return time_[static_cast<std::size_t>(graph)]; }  ///< of row()
+  double end(int64_t graph) const { return end_[static_cast<std::size_t>(graph)]; }    ///< last row
+
+ private:
+  void note(std::size_t before);
+
+  Vocabulary vocabulary_;
+  GraphStoreData data_;
+  Column<uint32_t> node_ids_;
+  WindowBuilder windows_;
+  Column<int32_t> target_order_;
+  std::vector<double> time_, end_;
+  std::deque<double> row_time_;  // of the rows from first_row_ on
+  int64_t first_row_ = 0;
+};
+
 class LogWindows {
  public:
   /// `hear` is told of every row as it is read, and whether it begins another capture.
   using Hear = std::function<void(const CanFrame&, bool restarts)>;
   LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary, Hear hear = {});
-  LogWindows(const LogWindows&) = delete;  // the builder refers to the graphs
-  LogWindows& operator=(const LogWindows&) = delete;
 
   /// Reads on until `most` windows are complete or the log ends, and replaces the graphs by them;
   /// their number, 0 at the end. Reads no row beyond the one that completes the last window. Throws
   /// Error(kData).
   int64_t read(int64_t most);
 
-  /// The graphs of the last read(), with the same numbers that an import would give.
-  GraphArrays graphs() const { return arrays_of(data_, target_order_); }
-  int64_t row(int64_t graph) const { return data_.row_begin[static_cast<std::size_t>(graph)]; }
-  int64_t ids(int64_t graph) const;  ///< distinct ids
-  double time(int64_t graph) const { return time_[static_cast<std::size_t>(graph)]; }  ///< of row()
+  /// Of the last read().
+  const FrameWindows& windows() const { return windows_; }
+  const GraphArrays& graphs() const { return arrays_; }
+  int64_t row(int64_t graph) const { return windows_.row(graph); }
+  int64_t ids(int64_t graph) const { return windows_.ids(graph); }
+  double time(int64_t graph) const { return windows_.time(graph); }
 
   const CanLog& log() const { return log_; }
 
  private:
-  void clear();
-
   CanLog log_;
   Hear hear_;
-  Vocabulary vocabulary_;
-  GraphStoreData data_;
-  Column<uint32_t> node_ids_;
-  WindowBuilder windows_;
-  Column<int32_t> target_order_;
-  std::vector<double> time_;
-  std::deque<double> row_time_;  // of the rows from first_row_ on
-  int64_t first_row_ = 0;
+  FrameWindows windows_;
+  GraphArrays arrays_;
   bool ended_ = false;
 };
 

@@ -68,6 +68,48 @@ std::vector<CanFrame> synthesize(const CanSynthOptions& options, int64_t vehicle
   return transmit(std::move(wanted), start_seconds * 1'000'000);
 }
 
+void stream_synthetic_log(const CanSynthOptions& options,
+                          const std::function<void(std::string_view)>& write,
+                          const std::function<bool()>& cancelled) {
+  constexpr double kPiece = 60;  // seconds that are made at a time
+  if (options.vehicles > kMostChannels) {
+    throw Error(ExitCode::kUsage, "vehicles: " + std::to_string(options.vehicles) +
+                                      " in one log of at most " + std::to_string(kMostChannels) +
+                                      " buses");
+  }
+  const RowWriter append = row_writer("candump");
+  std::vector<std::vector<Message>> vehicles;
+  for (int64_t vehicle = 0; vehicle < options.vehicles; ++vehicle) {
+    vehicles.push_back(make_vehicle(static_cast<uint64_t>(options.seed), vehicle));
+  }
+  double last = 0;
+  int64_t piece = 0;
+  for (double done = 0; done < options.seconds; done += kPiece, ++piece) {
+    if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");
+    const double seconds = std::min(kPiece, options.seconds - done);
+    const int64_t start = kStartSeconds * 1'000'000 + piece * std::llround(kPiece * 1e6);
+    std::vector<CanFrame> frames;
+    for (std::size_t vehicle = 0; vehicle < vehicles.size(); ++vehicle) {
+      const uint64_t seed = drive_seed(options, static_cast<int64_t>(vehicle), 0, piece);
+      for (CanFrame& frame : transmit(
+               make_drive(vehicles[vehicle], seed, std::llround(seconds * 1e6), options.ageing),
+               start)) {
+        frame.channel = static_cast<uint8_t>(vehicle);
+        frames.push_back(frame);
+      }
+    }
+    std::stable_sort(frames.begin(), frames.end(),
+                     [](const CanFrame& a, const CanFrame& b) { return a.time < b.time; });
+    std::string text;
+    for (CanFrame& frame : frames) {
+      // What still waited for the bus at the end of a piece comes ahead of the next one.
+      frame.time = last = std::max(last, frame.time);
+      append(text, frame);
+    }
+    write(text);
+  }
+}
+
 void write_synthetic_logs(const std::filesystem::path& folder, const CanSynthOptions& options,
                           const std::function<bool()>& cancelled) {
   const int64_t known = std::max<int64_t>(1, options.vehicles - 1);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/can/can_frame.h"
@@ -25,6 +26,13 @@ std::vector<CanFrame> synthesize(const CanSynthOptions& options, int64_t vehicle
 /// last. Throws Error(kData), and Error(kInterrupted) once `cancelled` answers true, asked between
 /// two files.
 void write_synthetic_logs(const std::filesystem::path& folder, const CanSynthOptions& options,
+                          const std::function<bool()>& cancelled = {});
+
+/// The benign traffic of all vehicles as one log in the form of candump, each on a bus of its own, piece
+/// by piece: memory does not grow with options.seconds. `write` gets some thousand rows at a time.
+/// Throws what `write` throws, and Error(kInterrupted) once `cancelled`.
+void stream_synthetic_log(const CanSynthOptions& options,
+                          const std::function<void(std::string_view)>& write,
                           const std::function<bool()>& cancelled = {});
 
 }  // namespace kdgat::graph

@@ -321,7 +321,7 @@ TEST_CASE("a process without memory for its piece does not disturb the others", 
     const Trained wanted = run_in_ranks<autoencoder::Autoencoder>(f, options, 2);
     const int64_t requests = arena.counters().allocations - before;
     int64_t split = 0;
-    for (int64_t n = requests / 4; n < requests; n += requests / 12) {
+    for (int64_t n = requests / 4; n < requests; n += requests / 24) {
       arena.fail_allocation(n);
       fs::remove_all(f.folder / "stage");
       const Trained got = run_in_ranks<autoencoder::Autoencoder>(f, options, 2);

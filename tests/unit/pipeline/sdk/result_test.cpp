@@ -102,7 +102,19 @@ TEST_CASE("events of any form are read without an error", "[sdk]") {
 }
 
 TEST_CASE("an alarm is read as it was told", "[sdk]") {
-  const AlarmEvent alarm{"a.log", 2, true, 12.5, json(), 40, 44, 3, 1.5F, {"2C0", "1:316"}};
+  const AlarmEvent alarm{"a.log",
+                         2,
+                         true,
+                         12.5,
+                         json(),
+                         40,
+                         44,
+                         3,
+                         1.5F,
+                         {"2C0", "1:316"},
+                         {"EngineData", ""},
+                         {"2C0: 41 frames"},
+                         "0a1b"};
   const json sent = alarm;
   CHECK(sent.at("end").is_null());
   CHECK(json(sent.get<AlarmEvent>()) == sent);

@@ -10,7 +10,7 @@
 #include "detector/rank_filter.h"
 #include "detector/watch.h"
 #include "kdgat/stage.h"
-#include "score/score_options.h"
+#include "scoring/score_options.h"
 
 namespace kdgat::score {
 

@@ -4,16 +4,20 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "kdgat/stage.h"
-#include "score/log_scoring.h"
-#include "score/score_options.h"
+#include "scoring/log_scoring.h"
+#include "scoring/score_options.h"
 
 namespace kdgat::score {
 
 /// Whether a file is JSON, as a detector is; any other model is safetensors, whose header begins
 /// with its length.
 bool is_json_file(const std::filesystem::path& file);
+
+/// xxh3-128 of its bytes: names the model that raised an alarm. Throws Error(kData).
+std::string file_hash(const std::filesystem::path& file);
 
 /// Throws Error(kData) for what is no detector, Error(kUsage) for options that it does not have.
 /// `options` and `host` must outlive it.

@@ -1,4 +1,4 @@
-#include "score/explanations.h"
+#include "scoring/explanations.h"
 
 #include <algorithm>
 #include <cmath>

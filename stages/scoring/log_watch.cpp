@@ -1,4 +1,4 @@
-#include "score/log_watch.h"
+#include "scoring/log_watch.h"
 
 #include <algorithm>
 #include <utility>
@@ -46,10 +46,12 @@ std::vector<std::string> names_of(const detector::Reasons& reasons, const graph:
 
 }  // namespace
 
-graph::DbcNames read_names(const ScoreOptions& options, const Host& host) {
-  if (options.dbc.empty()) return {};
-  graph::DbcNames names = graph::DbcNames::read(options.dbc);
-  for (const Diagnostic& note : names.notes()) host.log("info", note.text());
+graph::DbcNames read_names(
+    const std::string& file,
+    const std::function<void(const std::string& level, const std::string& message)>& log) {
+  if (file.empty()) return {};
+  graph::DbcNames names = graph::DbcNames::read(file);
+  for (const Diagnostic& note : names.notes()) log("info", note.text());
   return names;
 }
 
@@ -82,18 +84,20 @@ void check_options(const DetectorModel& model, const std::string& file,
   if (!options.vehicle.empty()) vehicle_named(model, options.vehicle);
 }
 
-LogWatch::LogWatch(const DetectorModel& model, const ScoreOptions& options,
-                   const graph::LogFile& file, const Host& host, Explanations& explanations,
+LogWatch::LogWatch(const DetectorModel& model, const ScoreOptions& options, std::string file,
+                   std::string hash, JudgeSink sink, Explanations* explanations,
                    const graph::DbcNames& names, Channel channel)
-    : file_(file),
-      host_(host),
+    : model_(model),
+      file_(std::move(file)),
+      hash_(std::move(hash)),
+      sink_(std::move(sink)),
       explanations_(explanations),
       channel_(std::move(channel)),
       gives_reasons_(options.reasons),
       threshold_(options.threshold.empty() ? 0 : options.threshold.front()),
-      alarms_(threshold_),
+      stream_(threshold_),
       names_(names),
-      watch_(model, file.name, options.calibrate > 0 ? options.calibrate : model.own_windows,
+      watch_(model, file_, options.calibrate > 0 ? options.calibrate : model.own_windows,
              [this](const JudgedWindow& window) { tell(window); }) {
   watch_.name_by(names_);
   if (!options.vehicle.empty()) watch_.take(vehicle_named(model, options.vehicle));
@@ -110,16 +114,15 @@ void LogWatch::finish() {
   if (is_done()) return;
   watch_.finish();
   for (const std::string& sentence : problems_.sentences()) {
-    host_.log("warning", file_.name + ": " + sentence);
+    sink_.log("warning", file_ + ": " + sentence);
   }
-  if (alarms_.finish() == AlarmStream::Change::kClosed) tell_alarm(false);
-  explanations_.finish_log(file_.name, windows_, alarm_);
+  if (stream_.finish() == AlarmStream::Change::kClosed) tell_alarm(false);
+  if (explanations_ != nullptr) explanations_->finish_log(file_, windows_, alarms_);
 }
 
 void LogWatch::stop_if_cancelled() const {
-  if (const ExitCode code = host_.cancelled(); code != ExitCode::kOk) {
-    throw Error(code,
-                "interrupted after " + std::to_string(windows_) + " windows of " + file_.name);
+  if (const ExitCode code = sink_.cancelled(); code != ExitCode::kOk) {
+    throw Error(code, "interrupted after " + std::to_string(windows_) + " windows of " + file_);
   }
 }
 
@@ -131,67 +134,80 @@ void LogWatch::tell(const JudgedWindow& judged) {
   if (windows_++ == 0) tell_vehicle();
   const bool is_flagged = !window.is_own && window.score > threshold_;
   flagged_ += is_flagged ? 1 : 0;
-  const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
-  const bool is_of_channel = is_flagged && judged.score <= threshold_;
+  last_score_ = window.score;
+  ids_ = window.ids;
+  const AlarmStream::Change change =
+      window.is_own ? AlarmStream::Change::kNone : stream_.add(window.number, window.score);
+  const bool opens = change == AlarmStream::Change::kOpened;
+  const bool is_explained =
+      is_flagged && (opens || window.score > explained_ + detector::kDeadband);
   std::optional<detector::Reasons> reasons;
   // Of one that those ahead of it have flagged there is nothing to say.
-  if (is_flagged && gives_reasons_ && window.alone > threshold_) {
-    reasons = watch_.reasons(kReasons);
+  const bool tells_why =
+      is_flagged && gives_reasons_ && window.alone > threshold_ && sink_.window != nullptr;
+  if (tells_why || is_explained) reasons = watch_.reasons(kReasons);
+  if (sink_.window) {
+    tell_window(window, is_flagged, is_flagged && judged.score <= threshold_,
+                tells_why ? reasons : std::nullopt);
   }
-  host_.emit(WindowEvent{file_.name, window.number, time_json(window.time),
-                         window.relative.first_row, window.ids, window.score, decision,
-                         is_of_channel ? std::vector<std::string>{kOfChannel} : texts_of(reasons)});
-  const AlarmStream::Change change =
-      window.is_own ? AlarmStream::Change::kNone : alarms_.add(window.number, window.score);
-  const bool opens = change == AlarmStream::Change::kOpened;
   if (opens) begin_ = window.time;
   if (is_flagged) end_ = window.relative.end;
-  if (is_flagged && (opens || window.score > explained_ + detector::kDeadband)) {
+  if (is_explained) {
     explained_ = window.score;
-    if (!reasons) reasons = watch_.reasons(kReasons);
-    ids_ = ids_of(*reasons);
+    why_ids_ = ids_of(*reasons);
     called_ = names_of(*reasons, names_);
+    why_ = gives_reasons_ ? texts_of(reasons) : std::vector<std::string>();
   }
   if (change != AlarmStream::Change::kNone) tell_alarm(opens);
-  explanations_.add(file_.name, window, threshold_, alarms_, alarm_, watch_);
+  if (explanations_ != nullptr) {
+    explanations_->add(file_, window, threshold_, stream_, alarms_, watch_);
+  }
+}
+
+void LogWatch::tell_window(const JudgedWindow& window, bool is_flagged, bool is_of_channel,
+                           const std::optional<detector::Reasons>& reasons) const {
+  const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
+  sink_.window(
+      WindowEvent{file_, window.number, time_json(window.time), window.relative.first_row,
+                  window.ids, window.score, decision,
+                  is_of_channel ? std::vector<std::string>{kOfChannel} : texts_of(reasons)});
 }
 
 void LogWatch::tell_vehicle() const {
   if (const Vehicle* vehicle = watch_.vehicle()) {
-    return host_.log("info", file_.name + ": judged as the vehicle of " + vehicle->name);
+    return sink_.log("info", file_ + ": judged as the vehicle of " + vehicle->name);
   }
-  host_.log("info", file_.name + ": a vehicle never seen; what is usual on it was learned from " +
+  sink_.log("info", file_ + ": a vehicle never seen; what is usual on it was learned from " +
                         std::to_string(watch_.own()) + " windows, which are taken as benign" +
                         (watch_.ended_early() ? "; an odd one ended them" : ""));
 }
 
 void LogWatch::tell_alarm(bool is_open) {
-  const detector::Alarm& alarm = alarms_.alarm();
-  host_.emit(AlarmEvent{file_.name, alarm_, is_open, time_json(begin_), time_json(end_),
-                        alarm.first, alarm.last, alarm.windows, alarm.peak, ids_, called_});
+  const detector::Alarm& alarm = stream_.alarm();
+  sink_.alarm(AlarmEvent{file_, alarms_, is_open, time_json(begin_), time_json(end_), alarm.first,
+                         alarm.last, alarm.windows, alarm.peak, why_ids_, called_, why_, hash_});
   if (is_open) return;
-  explanations_.close(alarm, begin_, end_);
-  ++alarm_;
+  if (explanations_ != nullptr) explanations_->close(alarm, begin_, end_);
+  ++alarms_;
+}
+
+void LogWatch::check(int64_t rows) const {
+  if (windows_ == 0) {
+    throw Error(ExitCode::kData,
+                "no window: a window of this model needs " + std::to_string(model_.window) +
+                    " rows, the log has " + std::to_string(rows),
+                "", file_);
+  }
+  if (own() == windows_) {
+    sink_.log("warning", file_ + ": all of its " + std::to_string(windows_) +
+                             " windows were learned from; nothing was decided");
+  }
 }
 
 StageResult with_alarms(StageResult result, int64_t alarms) {
   result.metrics["alarms"] = alarms;
   *result.summary += ", " + grouped(alarms) + (alarms == 1 ? " alarm" : " alarms");
   return result;
-}
-
-void check_watched(const LogWatch& watch, const DetectorModel& model, const std::string& file,
-                   int64_t rows, const Host& host) {
-  if (watch.windows() == 0) {
-    throw Error(ExitCode::kData,
-                "no window: a window of this model needs " + std::to_string(model.window) +
-                    " rows, the log has " + std::to_string(rows),
-                "", file);
-  }
-  if (watch.own() == watch.windows()) {
-    host.log("warning", file + ": all of its " + std::to_string(watch.windows()) +
-                            " windows were learned from; nothing was decided");
-  }
 }
 
 }  // namespace kdgat::score

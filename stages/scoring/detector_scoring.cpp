@@ -1,14 +1,17 @@
-#include "score/detector_scoring.h"
+#include "scoring/detector_scoring.h"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "data/can/can_log.h"
 #include "detector/detector_model.h"
-#include "score/explanations.h"
-#include "score/log_watch.h"
+#include "file/safetensors.h"
+#include "scoring/explanations.h"
+#include "scoring/log_watch.h"
 
 namespace kdgat::score {
 namespace {
@@ -18,12 +21,14 @@ using nlohmann::json;
 
 class DetectorScoring : public LogScoring {
  public:
-  DetectorScoring(DetectorModel model, const ScoreOptions& options, const Host& host)
+  DetectorScoring(DetectorModel model, std::string hash, const ScoreOptions& options,
+                  const Host& host)
       : model_(std::move(model)),
+        hash_(std::move(hash)),
         options_(options),
         host_(host),
         explanations_(options, host),
-        names_(read_names(options, host)) {
+        names_(read_names(options.dbc, sink_to(host).log)) {
     if (options.reasons) host.metrics("reasons", kReasons, json::object());
   }
 
@@ -31,7 +36,7 @@ class DetectorScoring : public LogScoring {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
                       file.channel);
-    LogWatch watch(model_, options_, file, host_, explanations_, names_);
+    LogWatch watch(model_, options_, file.name, hash_, sink_to(host_), &explanations_, names_);
     graph::CanFrame frame;
     while (!watch.is_done() && log.next(frame)) watch.add(frame, log.restarted());
     watch.finish();
@@ -41,7 +46,7 @@ class DetectorScoring : public LogScoring {
     }
     if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
     for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
-    check_watched(watch, model_, file.name, log.rows(), host_);
+    watch.check(log.rows());
     windows_ += watch.windows();
     attacks_ += watch.flagged();
     alarms_ += watch.alarms();
@@ -54,6 +59,7 @@ class DetectorScoring : public LogScoring {
 
  private:
   DetectorModel model_;
+  std::string hash_;
   const ScoreOptions& options_;
   const Host& host_;
   Explanations explanations_;
@@ -74,6 +80,15 @@ bool is_json_file(const std::filesystem::path& file) {
   return first != end && *first == '{' && std::find(head.begin(), end, '\0') == end;
 }
 
+std::string file_hash(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  const std::string bytes = std::move(text).str();
+  if (bytes.empty()) throw Error(ExitCode::kData, "cannot read " + file.string());
+  return graph::hash_bytes(bytes.data(), bytes.size());
+}
+
 std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,
                                           const ScoreOptions& options, const Request& request,
                                           const Host& host) {
@@ -83,7 +98,7 @@ std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,
   }
   DetectorModel model = DetectorModel::read(file);
   check_options(model, file.string(), options);
-  return std::make_unique<DetectorScoring>(std::move(model), options, host);
+  return std::make_unique<DetectorScoring>(std::move(model), file_hash(file), options, host);
 }
 
 }  // namespace kdgat::score

@@ -1,0 +1,288 @@
+// kdgat watch: a live bus, or a log in its place, judged by the watch stage in this process; alarms to
+// where the user wants them.
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "kdgat/event.h"
+#include "kdgat/kinds.h"
+#include "pipeline/alarms/alarms.h"
+#include "pipeline/alarms/metrics_server.h"
+#include "pipeline/cli/command_line.h"
+#include "pipeline/data/data.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/plugin/stage_call.h"
+#include "pipeline/show/text.h"
+#include "pipeline/system/signals.h"
+#include "pipeline/verbs/log_stage.h"
+#include "pipeline/verbs/watch_metrics.h"
+#include "pipeline/verbs/watch_view.h"
+#include "pipeline/verbs/word_units.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kTraffic = "traffic";  // reports of the stage
+constexpr const char* kModelSeries = "model";
+constexpr double kPatience = 5;  // seconds that sinks have at the end
+
+struct WatchRequest : ModelWords {
+  std::vector<std::string> buses, alarms;
+  std::string replay;
+  std::optional<int> metrics;
+  bool has_speed = false;
+};
+
+/// The flags that stand for options in other words.
+void declare_times(CommandLine& line, WatchRequest& request) {
+  json& options = request.options;
+  line.value("--calibrate", [&](const std::string& text) {
+    const json windows = plain_scalar(text).value;
+    if (const std::optional<double> seconds = seconds_of(text)) {
+      options["calibrate_seconds"] = *seconds;
+    } else if (windows.is_number_integer()) {
+      options["calibrate"] = windows;
+    } else {
+      line.problem("--calibrate: " + text + " is neither a time nor a number of windows",
+                   "e.g. 5min, 90s or 300");
+    }
+  });
+  line.value("--budget", [&](const std::string& text) {
+    if (const std::optional<double> budget = per_hour(text)) {
+      options["budget"] = *budget;
+    } else {
+      line.problem("--budget: " + text + " is no budget of false alarms", "e.g. 10/h or 48/day");
+    }
+  });
+  line.value("--heartbeat", [&](const std::string& text) {
+    const std::optional<double> seconds = seconds_of(text);
+    if (!seconds) return line.problem("--heartbeat: " + text + " is no time", "e.g. 10s");
+    options["heartbeat"] = *seconds;
+  });
+  line.value("--speed", [&](const std::string& text) {
+    const std::optional<double> number = finite_number(text);
+    request.has_speed = true;
+    if (text == "max") {
+      options["speed"] = 0;
+    } else if (number && *number > 0) {
+      options["speed"] = *number;
+    } else {
+      line.problem("--speed: " + text + " is no speed", "1, 10 or max");
+    }
+  });
+}
+
+/// Throws Error(kUsage) with every problem.
+WatchRequest read_watch_request(const Context& context, const json& schema,
+                                const std::vector<std::string>& words) {
+  WatchRequest request;
+  json filters = json::array();
+  CommandLine line(context, "kdgat watch");
+  line.words([&](const std::string& bus) { request.buses.push_back(bus); });
+  line.value("--run", request.run);
+  const CommandLine::Set set = request.declare(line, schema);
+  line.value("--threshold", [&](const std::string& text) {
+    const std::optional<double> number = finite_number(text);
+    if (!number) return line.problem("--threshold: " + text + " is no number");
+    request.options["threshold"] = json::array({*number});
+  });
+  declare_times(line, request);
+  line.value("--replay", request.replay);
+  line.value("--save", [&](const std::string& file) { request.options["save"] = file; });
+  line.value("--filter", [&](const std::string& filter) { filters.push_back(filter); });
+  line.value("--alarm", [&](const std::string& action) { request.alarms.push_back(action); });
+  line.value("--expect", [&](const std::string& hash) { request.options["expect"] = hash; });
+  line.value("--metrics", [&](const std::string& text) {
+    constexpr int kMostPort = 65535;
+    const json port = plain_scalar(text).value;
+    if (!port.is_number_integer() || port < 0 || port > kMostPort) {
+      return line.problem("--metrics: " + text + " is no port", "0 takes any that is free");
+    }
+    request.metrics = port.get<int>();
+  });
+  std::vector<Diagnostic> problems = line.read(words);
+  if (request.run.empty()) std::swap(request.run, request.model);
+  if (!filters.empty()) request.options["filters"] = filters;
+  const std::string usage = "kdgat watch --help shows examples";
+  if (request.run.empty()) problems.push_back({"", "kdgat watch needs --model", usage});
+  if (request.buses.empty() == request.replay.empty()) {
+    problems.push_back({"",
+                        request.buses.empty() ? "kdgat watch needs a bus, or --replay LOG"
+                                              : "a bus and --replay cannot both be watched",
+                        usage});
+  }
+  if (request.has_speed && request.replay.empty()) {
+    problems.push_back({"", "--speed is for --replay: a bus has its own", ""});
+  }
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  return request;
+}
+
+constexpr const char* kWatchHelp =
+    R"(Watch a live bus with a trained model: an alarm as soon as traffic is odd, and why.
+
+  kdgat watch can0 --model detector.json
+  kdgat watch can0 can1 --model detector.json --alarm syslog --alarm file:/var/log/alarms.jsonl
+  kdgat watch can0 --model detector.json --calibrate 15min --budget 10/h --save mine.json
+  kdgat watch can0 --model mine.json --metrics 9105 --alarm 'command:/usr/local/bin/tell'
+  kdgat watch --replay drive.log --model detector.json --speed max
+  zcat drive.log.gz | kdgat watch --replay - --model detector.json --speed max
+
+usage: kdgat watch BUS... --model MODEL [options]
+       kdgat watch --replay LOG --model MODEL [options]
+
+BUS is an interface of SocketCAN, or udp:HOST:PORT where each datagram is a struct can_frame or
+canfd_frame. Several are one vehicle's, each with ids of its own. MODEL is a detector.json, or the
+file of a classifier or an autoencoder; LibTorch is not needed. Nothing is written to the bus but by
+--alarm can:.. .
+
+A detector finds the vehicle by the first 100 windows, or learns what is usual from the first 300 as
+kdgat score does. --calibrate TIME learns it from that much traffic, which is taken as benign, and
+judges what follows. Flagged windows near one another are one alarm. On a terminal a line shows the
+traffic and alarms are told in words; elsewhere, and with --json, standard output gets a line of
+JSON for each alarm when it opens and when it is over, the same that kdgat score --json writes of
+the same frames, and {"event":"traffic",..} at each heartbeat.
+
+  --model MODEL        a run's id or folder, a step's folder, or a model file or detector.json
+  --run RUN            the same, as kdgat score calls it; --model then is the step of the run
+  --root DIR           folder that holds all runs (default runs)
+  --replay LOG         a log of any form in the place of a bus, by the same code; - = standard input
+  --speed S            seconds of the log in one second, or max (default 1)
+  --calibrate T        learn what is usual from this much traffic: 5min, 90s; or 300 windows
+  --budget N/h         with a time to calibrate: false alarms an hour that may be; the last third of
+                       that time may raise the threshold, never lower it
+  --save FILE          write the detector with what was learned: the next start needs no calibration
+  --threshold X        windows that score above it are flagged
+  --filter ID:MASK     ids that are watched, in hexadecimal; may be said again
+  --alarm ACTION       where alarms go, see below; may be said again
+  --metrics PORT       numbers for Prometheus at http://127.0.0.1:PORT/metrics
+  --heartbeat T        time between two reports of the traffic (default 10s; on a terminal 1s)
+  --expect HASH        end with 3 unless the model file has this hash, as alarms name it in "model"
+  --json               JSON lines also on a terminal
+
+)";
+
+constexpr const char* kWatchEnd = R"(
+Exit codes: 0 the log that was replayed has ended; 2 usage, no such bus, or no place for alarms; 3
+the model or the log cannot be read, or the hash is another; 130 and 143 stopped by a signal, after
+an open alarm was closed and everything was handed to its sinks.
+)";
+
+std::string watch_help_head() { return kWatchHelp + alarm_help() + "\n"; }
+
+/// What is told while the stage works.
+class Watcher {
+ public:
+  Watcher(const Context& context, const WatchRequest& request, WatchView& view) : view_(view) {
+    AlarmSinkOptions options;
+    options.tell = [&view](const std::string& level, const std::string& text) {
+      view.message(level, text);
+    };
+    if (!request.alarms.empty()) sinks_.emplace(request.alarms, options);
+    if (!request.metrics) return;
+    server_.emplace(*request.metrics, [this] {
+      const std::lock_guard lock(mutex_);
+      return watch_metrics(traffic_, model_,
+                           sinks_ ? sinks_->counts() : std::vector<AlarmSinks::Counts>());
+    });
+    if (context.verbosity >= 0) {
+      view.message("info",
+                   "metrics at http://127.0.0.1:" + std::to_string(server_->port()) + "/metrics");
+    }
+  }
+
+  void hear(const json& event) {
+    const EventKind kind = kind_of(event);
+    if (kind == EventKind::kAlarm) {
+      if (sinks_) sinks_->send(event);
+      return view_.alarm(event);
+    }
+    if (kind != EventKind::kMetrics) return;
+    const MetricsEvent metrics = event.get<MetricsEvent>();
+    if (metrics.what == kModelSeries) {
+      const std::lock_guard lock(mutex_);
+      model_ = metrics.values.value("hash", "");
+      view_.set_name(metrics.values.value("name", ""));
+    } else if (metrics.what == kTraffic) {
+      view_.traffic(metrics.values);
+      const std::lock_guard lock(mutex_);
+      traffic_ = metrics.values;
+    }
+  }
+
+  std::vector<uint32_t> own_ids() const {
+    return sinks_ ? sinks_->can_ids() : std::vector<uint32_t>();
+  }
+  void finish() {
+    server_.reset();
+    if (sinks_) sinks_->finish(kPatience);
+    view_.finish();
+  }
+
+ private:
+  WatchView& view_;
+  std::mutex mutex_;
+  json traffic_;
+  std::string model_;
+  std::optional<AlarmSinks> sinks_;
+  std::optional<MetricsServer> server_;
+};
+
+int watch_verb(Context& context, const std::vector<std::string>& arguments) {
+  const PluginDescription& plugin = stage_behind("watch", kind::kBus, context.catalog);
+  WatchRequest request = read_watch_request(context, watch_options(plugin), arguments);
+  const bool is_replay = !request.replay.empty();
+  if (is_replay) require_input(request.replay);
+  const fs::path model = request.find(context.catalog);
+  const Terminal terminal = Terminal::of(STDERR_FILENO, context.verbosity);
+  const bool is_json = context.json || ::isatty(STDOUT_FILENO) == 0;
+  if (!is_json && !request.options.contains("heartbeat")) request.options["heartbeat"] = 1;
+  request.options["replay"] = is_replay;
+  // The view writes these lines there already.
+  if (is_json) std::erase(request.alarms, "stdout");
+  WatchView view(is_json ? &context.out : nullptr, context.err, terminal);
+  install_signal_flags();
+  Watcher watcher(context, request, view);
+  if (const std::vector<uint32_t> own = watcher.own_ids(); !own.empty()) {
+    request.options["own_ids"] = own;
+  }
+  StageCall call = log_stage_call(plugin, request.options, model, "");
+  call.request["inputs"].erase("log");
+  call.request["inputs"]["bus"] =
+      json::array({{{"name", "bus"},
+                    {"kind", kind::kBus},
+                    {"path", is_replay ? request.replay : joined(request.buses, ",")}}});
+  const StageAnswer answer = call_stage(
+      call,
+      [&](const json& event) {
+        if (kind_of(event) != EventKind::kLog) return watcher.hear(event);
+        const LogEvent log = event.get<LogEvent>();
+        view.message(log.level, log.message);
+      },
+      [&] {
+        return view.is_closed() ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
+      });
+  watcher.finish();
+  require_done(answer);
+  if (!is_json) view.message("info", answer.result.value("summary", ""));
+  return pending_signal();
+}
+
+}  // namespace
+
+Verb make_watch_verb() {
+  return {"watch", "judge a live bus, and raise alarms", Needs::kCatalog, watch_verb,
+          [](const std::vector<std::string>& words, const PluginCatalog& catalog) {
+            const std::string head = watch_help_head();
+            return help_around(head.c_str(), kind::kBus, watch_options, kWatchEnd)(words, catalog);
+          }};
+}
+
+}  // namespace kdgat

@@ -1,0 +1,5 @@
+#include "score_native/score_native.h"
+
+#include "kdgat/stage.h"
+
+KDGAT_STAGE(kdgat::score::ScoreNative)

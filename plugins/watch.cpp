@@ -1,0 +1,5 @@
+#include "watch/watch.h"
+
+#include "kdgat/stage.h"
+
+KDGAT_STAGE(kdgat::watch::WatchBus)

@@ -1,0 +1,64 @@
+// TrafficReport: what is known of a bus while it is watched: frames, load, unknown ids, scores, losses
+// and latencies, as one report now and then; and sentences where its state changes. Knows no sockets
+// and no model. No LibTorch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "live/frame_source.h"
+#include "scoring/log_judge.h"
+#include "watch/latency.h"
+
+namespace kdgat::watch {
+
+class TrafficReport {
+ public:
+  TrafficReport(int64_t bitrate, double silence_seconds)
+      : bitrate_(bitrate), silence_(silence_seconds) {}
+
+  /// The next frame, which `judge` was given.
+  void add(const live::LiveFrame& frame, const score::LogJudge& judge);
+  /// A window was judged, its last frame received then; both as live::monotonic_now().
+  void judged(const live::LiveFrame& last, float score, int64_t now);
+  /// An alarm was handed on.
+  void told(const live::LiveFrame& last, int64_t now);
+  /// Another judge: what it knows is asked anew.
+  void forget_ids();
+
+  /// {"frames","frames_per_second","load","unknown","unknown_ids","windows","flagged","alarms",
+  /// "highest_score" (since the last report; null where no window was judged),"learning","buses":
+  /// [{"name","state","frames","error_frames","malformed","kernel_drops","queue_drops",
+  /// "interruptions"}],"decision","alarm" (see Latency::json())}. Rates are those since the last
+  /// report, in the time of the frames; a pause counts as no more than graph::kLongestPause.
+  nlohmann::json report(const score::LogJudge& judge, std::span<const live::BusCounts> buses);
+  /// What changed since the last call: a bus that went down or is back, fell silent or speaks again,
+  /// lost frames; ids that are not those of the vehicle. `is_live`: silence means something.
+  std::vector<std::string> changes(std::span<const live::BusCounts> buses, bool is_live,
+                                   int64_t now);
+
+ private:
+  bool is_known(uint32_t key, const score::LogJudge& judge);
+
+  int64_t bitrate_;
+  double silence_;
+  std::array<int8_t, 2048> small_{};           // 0 not asked, 1 known, -1 unknown
+  std::unordered_map<uint32_t, bool> others_;  // so many at most that a profile holds
+  int64_t frames_ = 0, unknown_ = 0, unknown_ids_ = 0, bus_us_ = 0;
+  int64_t frames_then_ = 0, bus_us_then_ = 0;  // at the last report
+  double seconds_ = 0, seconds_then_ = 0, last_time_ = std::numeric_limits<double>::quiet_NaN();
+  int64_t frames_seen_ = 0, unknown_seen_ = 0;  // at the last look for changes
+  int64_t last_frame_ = 0;                      // received
+  float highest_ = 0;
+  bool has_score_ = false, is_silent_ = false, is_strange_ = false;
+  std::vector<live::BusCounts> buses_;  // at the last look
+  Latency decision_, alarm_;
+};
+
+}  // namespace kdgat::watch

@@ -1,0 +1,274 @@
+#include "watch/watch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "data/dataset_files.h"
+#include "detector/alarms.h"
+#include "kdgat/text.h"
+#include "live/bell.h"
+#include "live/bus_reader.h"
+#include "live/replay.h"
+#include "scoring/stream_model.h"
+#include "watch/traffic_report.h"
+
+namespace kdgat::watch {
+namespace {
+
+using live::LiveFrame;
+using live::monotonic_now;
+using nlohmann::json;
+
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) out.push_back(part);
+  return out;
+}
+
+std::unique_ptr<live::FrameSource> open_source(const WatchOptions& options,
+                                               const std::string& bus) {
+  if (!options.replay) {
+    live::BusOptions of_bus;
+    of_bus.filters = options.filters;
+    of_bus.receive_buffer = static_cast<int>(options.receive_buffer);
+    return std::make_unique<live::BusReader>(parts_of(bus), of_bus);
+  }
+  live::ReplayOptions of_log;
+  of_log.speed = options.speed > 0 ? options.speed : live::kMostSpeed;
+  of_log.format = options.format;
+  of_log.strict = options.strict;
+  return std::make_unique<live::Replay>(bus, of_log);
+}
+
+/// As `kdgat score` calls the log.
+std::string stream_name(const WatchOptions& options, const std::string& bus) {
+  if (!options.replay) return bus;
+  std::vector<Diagnostic> notes;
+  const std::vector<graph::LogFile> files = graph::find_log_files(bus, {}, false, notes);
+  if (files.size() == 1) return files.front().name;
+  throw Error(ExitCode::kUsage, bus + " holds " + std::to_string(files.size()) + " logs",
+              "name one of them: each is a stream of its own");
+}
+
+/// The frames of one source, judged by one model after another while it calibrates.
+class Watching {
+ public:
+  Watching(const WatchOptions& options, std::unique_ptr<score::StreamModel> model,
+           live::FrameSource& source, std::string name, const Host& host)
+      : options_(options),
+        source_(source),
+        name_(std::move(name)),
+        host_(host),
+        report_(options.bitrate, options.silence),
+        model_(std::move(model)) {
+    if (options.calibrate_seconds > 0) lesson_ = model_->lesson();
+    judge_ = new_judge();
+  }
+
+  void run() {
+    const auto heartbeat = static_cast<int64_t>(options_.heartbeat * 1e9);
+    // How long the source is waited for, and how often is looked what changed.
+    constexpr std::chrono::milliseconds kWait(100);
+    constexpr int64_t kLook = 500'000'000;
+    source_.start();
+    begin_ = monotonic_now();
+    int64_t beat = begin_, look = begin_ + kLook;
+    while (!source_.is_ended()) {
+      for (const LiveFrame& frame : source_.next(kWait)) take(frame);
+      const int64_t now = monotonic_now();
+      if (now >= look) {
+        say_changes(now);
+        look = now + kLook;
+      }
+      if (now >= beat) {
+        say_traffic(now);
+        beat = now + heartbeat;
+      }
+      if (host_.cancelled() != ExitCode::kOk) source_.stop();
+    }
+    if (lesson_) finish_lesson();
+    current_ = nullptr;
+    judge_->finish();
+    say_changes(monotonic_now());
+    say_traffic(monotonic_now());
+  }
+
+  const score::LogJudge& judge() const { return *judge_; }
+  int64_t frames() const { return frames_; }
+
+ private:
+  enum class Phase { kWatch, kLearn, kBudget };
+
+  std::unique_ptr<score::LogJudge> new_judge() {
+    score::JudgeSink sink;
+    sink.alarm = [this](const AlarmEvent& alarm) {
+      if (phase() == Phase::kBudget) return;
+      host_.emit(alarm);
+      if (current_ != nullptr && alarm.open) report_.told(*current_, monotonic_now());
+    };
+    sink.log = [this](const std::string& level, const std::string& text) {
+      host_.log(level, text);
+    };
+    sink.cancelled = [] { return ExitCode::kOk; };  // looked for between batches
+    return model_->judge(name_, std::move(sink));
+  }
+
+  Phase phase() const {
+    return lesson_ ? Phase::kLearn : measures_ ? Phase::kBudget : Phase::kWatch;
+  }
+
+  void take(const LiveFrame& live) {
+    if (is_own(live.frame)) return;
+    const bool restarts = live.restarts || live.lost > 0;
+    current_ = &live;
+    ++frames_;
+    if (phase() != Phase::kWatch) calibrate(live, restarts);
+    if (lesson_) return;
+    const int64_t before = judge_->windows();
+    judge_->add(live.frame, restarts);
+    report_.add(live, *judge_);
+    if (judge_->windows() == before) return;
+    report_.judged(live, judge_->last_score(), monotonic_now());
+    if (phase() == Phase::kBudget) scores_.push_back(judge_->last_score());
+  }
+
+  /// Whether this computer sent it for an alarm.
+  bool is_own(const graph::CanFrame& frame) const {
+    constexpr int64_t kExtended = int64_t{1} << 31;  // as SocketCAN marks it
+    const int64_t id = frame.id | (frame.extended ? kExtended : 0);
+    return std::find(options_.own_ids.begin(), options_.own_ids.end(), id) !=
+           options_.own_ids.end();
+  }
+
+  /// The traffic's own seconds since the first frame.
+  double seconds(const LiveFrame& live) {
+    const double time =
+        std::isnan(live.frame.time) ? static_cast<double>(live.received) * 1e-9 : live.frame.time;
+    if (std::isnan(first_)) first_ = time;
+    return time - first_;
+  }
+
+  void calibrate(const LiveFrame& live, bool restarts) {
+    const double now = seconds(live);
+    const double learns_until =
+        options_.budget > 0 ? options_.calibrate_seconds * 2 / 3 : options_.calibrate_seconds;
+    if (lesson_ && now < learns_until) return lesson_->add(live.frame, restarts);
+    if (lesson_) finish_lesson();
+    if (measures_ && now >= options_.calibrate_seconds) finish_budget();
+  }
+
+  void finish_lesson() {
+    const int64_t windows = lesson_->windows();
+    std::unique_ptr<score::StreamModel> learned =
+        lesson_->learned(options_.vehicle.empty() ? name_ : options_.vehicle, options_.save);
+    lesson_.reset();
+    judge_.reset();
+    model_ = std::move(learned);
+    measures_ = options_.budget > 0;
+    judge_ = new_judge();
+    report_.forget_ids();
+    host_.log("info", name_ + ": calibrated by " + grouped(windows) +
+                          " windows, which were taken as benign" +
+                          (options_.save.empty() ? "" : "; the detector is " + options_.save));
+  }
+
+  /// The lowest threshold that keeps the budget in the benign traffic that was not learned from, at
+  /// least the model's own.
+  void finish_budget() {
+    measures_ = false;
+    detector::Stretch stretch{std::move(scores_), options_.calibrate_seconds / 3};
+    const auto allowed = static_cast<int64_t>(options_.budget * stretch.seconds / 3600);
+    double threshold = model_->threshold();
+    if (!stretch.scores.empty()) {
+      threshold = std::max(threshold, detector::threshold_for({&stretch, 1}, allowed));
+    }
+    judge_.reset();
+    model_->set_threshold(threshold);
+    judge_ = new_judge();
+    host_.log("info", name_ + ": threshold " + format_number("%.3f", threshold) + ", with " +
+                          std::to_string(allowed) + " alarms allowed in " +
+                          format_number("%.0f", stretch.seconds) + " s of benign traffic");
+  }
+
+  void say_changes(int64_t now) {
+    const std::vector<live::BusCounts> buses = source_.counts();
+    for (const std::string& change : report_.changes(buses, !options_.replay, now)) {
+      host_.log("warning", change);
+    }
+  }
+
+  void say_traffic(int64_t now) {
+    json values = report_.report(*judge_, source_.counts());
+    values["calibrating"] = phase() != Phase::kWatch;
+    values["seconds"] = static_cast<double>(now - begin_) * 1e-9;
+    host_.metrics("traffic", reports_++, std::move(values));
+  }
+
+  const WatchOptions& options_;
+  live::FrameSource& source_;
+  std::string name_;
+  const Host& host_;
+  TrafficReport report_;
+  std::unique_ptr<score::StreamModel> model_;
+  std::unique_ptr<score::StreamLesson> lesson_;  // while it learns
+  bool measures_ = false;                        // while the budget is measured
+  std::vector<float> scores_;                    // the same
+  std::unique_ptr<score::LogJudge> judge_;
+  const LiveFrame* current_ = nullptr;
+  double first_ = std::numeric_limits<double>::quiet_NaN();
+  int64_t frames_ = 0, reports_ = 0, begin_ = 0;
+};
+
+}  // namespace
+
+StageInfo WatchBus::info() {
+  StageInfo out;
+  out.inputs = {{"model", kind::kModel}, {"bus", kind::kBus}};
+  out.summary = "Judge a live bus with a model, without LibTorch; used by kdgat watch.";
+  out.name = "watch";
+  return out;
+}
+
+json WatchBus::plan(const Options&, const Request&) { return json::object(); }
+
+json WatchBus::run(const Options& options, const Request& request, Host& host) {
+  const std::string bus = request.input("bus").path.string();
+  std::unique_ptr<score::StreamModel> model =
+      score::open_stream_model(request.input("model").path, options.of_scoring());
+  const std::string hash = model->hash();
+  if (!options.expect.empty() && options.expect != hash) {
+    throw Error(ExitCode::kData, request.input("model").path.string() + " has the hash " + hash +
+                                     ", not " + options.expect);
+  }
+  const std::string name = stream_name(options, bus);
+  const std::unique_ptr<live::FrameSource> source = open_source(options, bus);
+  host.metrics("model", 0, {{"hash", hash}, {"name", name}});
+  Watching watching(options, std::move(model), *source, name, host);
+  watching.run();
+  if (const auto* replay = dynamic_cast<const live::Replay*>(source.get())) {
+    if (watching.frames() == 0 && host.cancelled() == ExitCode::kOk) {
+      throw Error(ExitCode::kData, replay->problems());
+    }
+    for (const Diagnostic& problem : replay->problems()) host.log("warning", problem.text());
+    if (host.cancelled() == ExitCode::kOk) watching.judge().check(watching.frames());
+  }
+  StageResult out;
+  const score::LogJudge& judge = watching.judge();
+  out.metrics = {{"frames", watching.frames()},
+                 {"windows", judge.windows()},
+                 {"attacks", judge.flagged()},
+                 {"alarms", judge.alarms()}};
+  out.summary = grouped(watching.frames()) + " frames, " + grouped(judge.windows()) + " windows, " +
+                grouped(judge.alarms()) + (judge.alarms() == 1 ? " alarm" : " alarms");
+  return out;
+}
+
+}  // namespace kdgat::watch

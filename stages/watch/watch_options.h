@@ -1,0 +1,122 @@
+// Options of the watch stage.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "data/can/can_log.h"
+#include "kdgat/options.h"
+#include "scoring/score_options.h"
+
+namespace kdgat::watch {
+
+struct WatchOptions {
+  std::vector<double> threshold;
+  int64_t calibrate = 0;
+  double calibrate_seconds = 0;
+  double budget = 0;
+  std::string vehicle;
+  std::string save, dbc, expect;
+  bool reasons = true;
+  bool replay = false;
+  double speed = 1;
+  std::string format = "auto";
+  bool strict = false;
+  std::vector<std::string> filters;
+  std::vector<int64_t> own_ids;
+  int64_t receive_buffer = 4 << 20;
+  int64_t bitrate = 500'000;
+  double heartbeat = 10;
+  double silence = 1;
+
+  static auto table() {
+    using O = WatchOptions;
+    return std::tuple{
+        field("threshold", &O::threshold,
+              "Windows that score above it are flagged; [] = the model's own threshold, of a "
+              "detector 0."),
+        field("calibrate", &O::calibrate,
+              "As kdgat score has it: the first so many windows are taken as benign; 0 = of a "
+              "detector at most 300, and only on a vehicle that it does not know.")
+            .range(0, 1e9),
+        field("calibrate_seconds", &O::calibrate_seconds,
+              "With a detector: the first so many seconds of the bus are taken as benign, and what "
+              "is usual on it is learned from them, whatever vehicle it is; 0 = not.")
+            .range(0, 86400),
+        field("budget", &O::budget,
+              "False alarms an hour that may be: the last third of calibrate_seconds may raise the "
+              "threshold, never lower it; 0 = the threshold stays.")
+            .range(0, 1e6),
+        field("vehicle", &O::vehicle,
+              "With a detector: the vehicle of it that the bus is of; empty = found by the first "
+              "windows."),
+        field("save", &O::save,
+              "The detector with what calibrate_seconds taught it is written to this file.")
+            .runtime(),
+        field("dbc", &O::dbc,
+              "With a detector: a DBC file whose names of messages and signals stand in reasons.")
+            .runtime(),
+        field("expect", &O::expect,
+              "Nothing is judged unless the model's file has this hash; empty = any.")
+            .runtime(),
+        field("reasons", &O::reasons, "Alarms of a detector come with their reasons in words."),
+        field("replay", &O::replay, "What is watched is a log, or - for standard input."),
+        field("speed", &O::speed,
+              "Seconds of the log in one second; 0 = as fast as it can be judged.")
+            .range(0, 1e6)
+            .runtime(),
+        field("format", &O::format, "Form of the log; auto recognises it from the first lines.")
+            .choices(graph::log_format_choices()),
+        field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
+        field("filters", &O::filters,
+              "Ids that are watched, ID:MASK in hexadecimal each, as candump has them; [] = all."),
+        field("own_ids", &O::own_ids,
+              "Frames that this computer itself sends for its alarms, and that are not judged: ids "
+              "as "
+              "SocketCAN has them, bit 31 for one of 29 bits."),
+        field("receive_buffer", &O::receive_buffer,
+              "Bytes of frames of one bus that the kernel keeps while they are not read.")
+            .range(1024, 1 << 30)
+            .runtime(),
+        field("bitrate", &O::bitrate, "Bits a second of the bus, to tell its load.")
+            .range(10'000, 8'000'000)
+            .runtime(),
+        field("heartbeat", &O::heartbeat, "Seconds between two reports of the traffic.")
+            .range(0.1, 3600)
+            .runtime(),
+        field("silence", &O::silence, "Seconds without a frame after which a bus is called silent.")
+            .range(0.1, 3600)
+            .runtime()};
+  }
+
+  std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> problems = of_scoring().validate();
+    if (calibrate > 0 && calibrate_seconds > 0) {
+      problems.push_back({"", "calibrate and calibrate_seconds both say what is taken as benign",
+                          "give one of them"});
+    }
+    if (budget > 0 && calibrate_seconds == 0) {
+      problems.push_back({"", "budget: nothing is known of this bus to keep a budget by",
+                          "give a time to calibrate too, as --calibrate 15min"});
+    }
+    if (!save.empty() && calibrate_seconds == 0) {
+      problems.push_back({"", "save: nothing is learned that could be saved",
+                          "give a time to calibrate, as --calibrate 5min"});
+    }
+    return problems;
+  }
+
+  score::ScoreOptions of_scoring() const {
+    score::ScoreOptions out;
+    out.threshold = threshold;
+    out.calibrate = calibrate;
+    out.vehicle = vehicle;
+    out.reasons = reasons;
+    out.batch = 1;
+    out.dbc = dbc;
+    return out;
+  }
+};
+
+}  // namespace kdgat::watch

@@ -1,0 +1,104 @@
+// What kdgat watch shows, and the words with units that it takes.
+#include "pipeline/verbs/watch_view.h"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "pipeline/show/text.h"
+#include "pipeline/verbs/word_units.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+const json kReport = {{"frames_per_second", 1982.4},
+                      {"load", 0.34},
+                      {"alarms", 1},
+                      {"unknown_ids", 2},
+                      {"windows", 412},
+                      {"learning", false},
+                      {"calibrating", false},
+                      {"highest_score", 2.5}};
+
+TEST_CASE("rates and times are read with their units", "[watch]") {
+  CHECK(per_hour("10/h") == 10.0);
+  CHECK(per_hour("2/min") == 120.0);
+  CHECK(per_hour("48/day") == 2.0);
+  CHECK(per_hour("7") == 7.0);
+  CHECK(seconds_of("90s") == 90.0);
+  CHECK(seconds_of("5min") == 300.0);
+  CHECK(seconds_of("1.5h") == 5400.0);
+  for (const char* text : {"", "0/h", "-1/h", "x/h", "10/year", "10/"}) {
+    INFO(text);
+    CHECK(!per_hour(text));
+  }
+  for (const char* text : {"", "300", "0s", "s", "5 min", "5d", "-5s", "1.2.3s"}) {
+    INFO(text);
+    CHECK(!seconds_of(text));
+  }
+}
+
+TEST_CASE("a curve shows scores above the threshold in its upper half", "[watch]") {
+  CHECK(curve_of({}).empty());
+  CHECK(curve_of({-20, -0.1F, 0.1F, 20}) == "▁▄▅█");
+}
+
+TEST_CASE("the line of the traffic fits its columns", "[watch]") {
+  const std::string whole = traffic_text(kReport, {1, 2}, "can0", 200);
+  CHECK_THAT(whole, Catch::StartsWith("can0  1,982/s  34 %  1 alarm") &&
+                        Catch::Contains("2 unknown ids") && Catch::Contains("412 windows"));
+  for (int columns = 10; columns < 100; ++columns) {
+    CHECK(text_width(traffic_text(kReport, {1, 2}, "can0", columns)) <=
+          static_cast<std::size_t>(columns));
+  }
+  json other = kReport;
+  other["learning"] = true;
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::EndsWith("listening"));
+  other["calibrating"] = true;
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::EndsWith("calibrating"));
+  other["buses"] = json::array({{{"name", "can0"}, {"kernel_drops", 3}, {"queue_drops", 4}}});
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("7 lost"));
+}
+
+TEST_CASE("an alarm is told when it opens, with reasons, and when it is over", "[watch]") {
+  AlarmEvent alarm{"can0", 3, true, 12.34, 12.5, 40, 40, 1, 1.5F, {"2C0"}, {}, {"2C0: 41 frames"},
+                   ""};
+  CHECK(alarm_text(alarm) == "alarm 3 at 12.340 s\n  2C0: 41 frames");
+  alarm.reasons.clear();
+  CHECK(alarm_text(alarm) == "alarm 3 at 12.340 s: 2C0");
+  alarm.open = false;
+  alarm.windows = 5;
+  CHECK(alarm_text(alarm) ==
+        "alarm 3 is over: 12.340 s to 12.500 s, 5 windows, highest score 1.50");
+  alarm.begin = nullptr;
+  CHECK_THAT(alarm_text(alarm), Catch::Contains("windows 40 to 40"));
+}
+
+TEST_CASE("lines of JSON and lines for people go where they belong", "[watch]") {
+  std::ostringstream lines, err;
+  WatchView to_program(&lines, err, Terminal());
+  to_program.alarm({{"event", "alarm"}, {"alarm", 0}});
+  to_program.traffic(kReport);
+  std::istringstream in(lines.str());
+  std::string line;
+  std::getline(in, line);
+  CHECK(line == R"({"alarm":0,"event":"alarm"})");
+  std::getline(in, line);
+  CHECK(json::parse(line).at("event") == "traffic");
+  CHECK(err.str().empty());
+  std::ostringstream terminal;
+  Terminal moves;
+  moves.moves = true;
+  moves.columns = 60;
+  WatchView to_people(nullptr, terminal, moves);
+  to_people.set_name("can0");
+  to_people.traffic(kReport);
+  to_people.message("warning", "the bus is \x1b[31msilent");
+  to_people.finish();
+  CHECK_THAT(terminal.str(), Catch::Contains("can0  1,982/s") &&
+                                 Catch::Contains("warning: the bus is ?[31msilent"));
+}
+
+}  // namespace
+}  // namespace kdgat
