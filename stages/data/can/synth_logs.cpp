@@ -83,10 +83,10 @@ void stream_synthetic_log(const CanSynthOptions& options,
     vehicles.push_back(make_vehicle(static_cast<uint64_t>(options.seed), vehicle));
   }
   double last = 0;
-  int64_t piece = 0;
-  for (double done = 0; done < options.seconds; done += kPiece, ++piece) {
+  const auto pieces = static_cast<int64_t>(std::ceil(options.seconds / kPiece));
+  for (int64_t piece = 0; piece < pieces; ++piece) {
     if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");
-    const double seconds = std::min(kPiece, options.seconds - done);
+    const double seconds = std::min(kPiece, options.seconds - static_cast<double>(piece) * kPiece);
     const int64_t start = kStartSeconds * 1'000'000 + piece * std::llround(kPiece * 1e6);
     std::vector<CanFrame> frames;
     for (std::size_t vehicle = 0; vehicle < vehicles.size(); ++vehicle) {
