@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kMillisecond = 1'000'000;
 /// How often at most frames are fetched: on a busy bus several then cost one waking up, the consumer's
 /// included, and one that comes after a silence is fetched at once.
-constexpr int64_t kBetweenReadings = kMillisecond * 2 / 5;
+constexpr int64_t kBetweenReadings = kMillisecond * 3 / 5;
 /// How often buses that are not up are looked for.
 constexpr int64_t kBetweenLooks = 1000 * kMillisecond;
 /// How often at most a bus is read again before the other things are done.
