@@ -96,27 +96,20 @@ LocalSocket local_socket(const AlarmWords& words, const std::string& path) {
   }
 }
 
-class UnixSink : public AlarmSink {
+/// Hands lines on to what has a send() of its own.
+template <class Sender>
+class SenderSink : public AlarmSink {
  public:
-  explicit UnixSink(LocalSocket socket) : socket_(std::move(socket)) {}
-  Delivery write(std::string_view line, const Patience& patience) override {
-    return socket_.send(line, patience);
-  }
-
- private:
-  LocalSocket socket_;
-};
-
-class UdpSink : public AlarmSink {
- public:
-  explicit UdpSink(UdpSender sender) : sender_(std::move(sender)) {}
+  explicit SenderSink(Sender sender) : sender_(std::move(sender)) {}
   Delivery write(std::string_view line, const Patience& patience) override {
     return sender_.send(line, patience);
   }
 
  private:
-  UdpSender sender_;
+  Sender sender_;
 };
+using UnixSink = SenderSink<LocalSocket>;
+using UdpSink = SenderSink<UdpSender>;
 
 struct Facility {
   const char* name;
