@@ -4,6 +4,7 @@
   scripts/bench live --logs DIR --seconds 600         frames for ten minutes
   scripts/bench live --logs DIR --hours 24            as many frames as 2,000 a second for a day, through a pipe
   scripts/bench live --logs DIR --all FOLDER          every log below FOLDER is scored and played again
+  scripts/bench live --logs DIR --engines             every log of DIR by either engine: how far their scores are apart
 
 A second core is kept busy while frames come. The sender keeps absolute deadlines; drops are those that the kernel and the
 program count. Alarms of a log that is played again are those of `kdgat score`, compared byte by byte."""
@@ -26,6 +27,7 @@ RATE = 9000
 def add_arguments(parser):
     parser.add_argument("--seconds", type=float, default=20, help="how long frames come (20)")
     parser.add_argument("--hours", type=float, default=0, help="so many hours of 2,000 frames a second through a pipe")
+    parser.add_argument("--engines", action="store_true", help="score every log of --logs natively and with LibTorch")
     parser.add_argument("--all", default="", help="a folder of logs to score and to play again")
 
 
@@ -108,6 +110,30 @@ def played_again(build, model, logs):
     return same, alarms, different
 
 
+def scores_of(build, model, log, engine):
+    """Score and decision of each window."""
+    out = build.kdgat("score", log, "--run", model, "--engine", engine, "-q")
+    rows = [line.split(",") for line in out.splitlines()]
+    score, decision = rows[0].index("score"), rows[0].index("decision")
+    return [(float(row[score]), row[decision]) for row in rows[1:]]
+
+
+def engines(build, name, model, logs):
+    """Of all windows of the logs the largest difference of scores, and decisions that differ."""
+    worst, windows, differ = 0.0, 0, 0
+    for log in logs:
+        native, torch = scores_of(build, model, log, "native"), scores_of(build, model, log, "libtorch")
+        if len(native) != len(torch):
+            raise Failed(f"{log}: {len(native)} windows natively, {len(torch)} with LibTorch")
+        windows += len(native)
+        for (one, says), (other, said) in zip(native, torch):
+            worst = max(worst, abs(one - other))
+            differ += says != said
+    yield Figure(f"{name}: windows by both engines", windows, "windows")
+    yield Figure("  largest difference", 1e6 * worst, "millionths", less=True, goal="goal 10", missed=worst > 1e-5)
+    yield Figure("  decisions that differ", differ, "windows", less=True)
+
+
 def measure(build, args):
     logs = sorted(p for p in pathlib.Path(args.logs).glob("test_*/*"))
     if not logs:
@@ -121,6 +147,11 @@ def measure(build, args):
     models = {"detector": detector}
     for name in ("classifier", "autoencoder"):
         models["student " + name] = next(networks.glob(f"*/*/{name}/model.safetensors"))
+    if args.engines:
+        all_logs = sorted(p for p in pathlib.Path(args.logs).rglob("*") if p.is_file())
+        for name, model in models.items():
+            yield from engines(build, name, model, all_logs)
+        return
     for name, model in models.items():
         runs = [build.json("kdgat_live_bench", "windows", model, logs[0]) for _ in range(args.repeat)]
         for share in ("p50", "p99"):
