@@ -30,7 +30,7 @@ json why_options(const PluginDescription& plugin) {
 json watch_options(const PluginDescription& plugin) {
   return without_options(plugin.options,
                          {"replay", "speed", "calibrate", "calibrate_seconds", "budget", "save",
-                          "filters", "threshold", "own_ids", "heartbeat"});
+                          "expect", "filters", "threshold", "own_ids", "heartbeat"});
 }
 
 json adapt_options(const PluginDescription& plugin) {

@@ -65,7 +65,7 @@ double seconds_of(const json& time) {
 
 struct kdgat_detect {
   kdgat_detect(const char* file, const char* text)
-      : options(options_of(text)), model(score::open_stream_model(file, options)), name(file) {
+      : options(options_of(text)), model(score::open_stream_model(file, options)) {
     judge = model->judge("bus", {{},
                                  [this](const AlarmEvent& alarm) { keep(alarm); },
                                  [](const std::string&, const std::string&) {},
@@ -120,7 +120,6 @@ struct kdgat_detect {
 
   const score::ScoreOptions options;
   const std::unique_ptr<score::StreamModel> model;
-  const std::string name;
   std::unique_ptr<score::LogJudge> judge;
   std::deque<AlarmEvent> waiting;
   std::string error, line;

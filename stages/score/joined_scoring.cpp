@@ -11,8 +11,7 @@
 #include "detector/joined_files.h"
 #include "score/network.h"
 #include "scoring/detector_scoring.h"
-#include "scoring/explanations.h"
-#include "scoring/log_watch.h"
+#include "scoring/explained_scoring.h"
 #include "setup/trained_model.h"
 
 namespace kdgat::score {
@@ -50,38 +49,29 @@ class NetworkWords {
   std::deque<std::pair<int64_t, float>> said_;
 };
 
-class JoinedScoring : public LogScoring {
+class JoinedScoring : public ExplainedScoring {
  public:
   JoinedScoring(detector::JoinedFiles files, std::string hash, WindowNetwork network,
                 const ScoreOptions& options, const Host& host)
-      : files_(std::move(files)),
-        hash_(std::move(hash)),
+      : ExplainedScoring(std::move(hash), options, host),
+        files_(std::move(files)),
         network_(std::move(network)),
-        vocabulary_(network_.vocabulary),
-        options_(options),
-        host_(host),
-        explanations_(options, host),
-        names_(read_names(options.dbc, sink_to(host).log)) {
-    if (options.reasons) host.metrics("reasons", kReasons, nlohmann::json::object());
-  }
+        vocabulary_(network_.vocabulary) {}
 
   void read(const graph::LogFile& file) override {
     struct Heard {
       graph::CanFrame frame;
       bool restarts;
     };
-    const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     std::vector<Heard> heard;  // frames of the batch: the detector hears them behind the network
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
-                      file.channel);
-    graph::LogWindows windows(std::move(log), network_.shape, vocabulary_,
+    graph::LogWindows windows(open(file), network_.shape, vocabulary_,
                               [&heard](const graph::CanFrame& frame, bool restarts) {
                                 heard.push_back({frame, restarts});
                               });
     NetworkWords words(files_.channel);
-    LogWatch watch(files_.model, options_, file.name, hash_, sink_to(host_), &explanations_, names_,
-                   [&words](const JudgedWindow& window) { return words.of(window); });
-    for (bool is_end = false; !is_end && !watch.is_done();) {
+    LogWatch judge = watch(files_.model, file,
+                           [&words](const JudgedWindow& window) { return words.of(window); });
+    for (bool is_end = false; !is_end && !judge.is_done();) {
       const int64_t graphs = windows.read(options_.batch);
       is_end = graphs == 0;
       if (!is_end) {
@@ -91,36 +81,19 @@ class JoinedScoring : public LogScoring {
         }
       }
       for (const Heard& one : heard) {
-        if (watch.is_done()) break;
-        watch.add(one.frame, one.restarts);
+        if (judge.is_done()) break;
+        judge.add(one.frame, one.restarts);
       }
       heard.clear();
     }
-    watch.finish();
-    windows_ += watch.windows();
-    if (watch.is_done()) return;
-    if (windows.log().rows() == 0) throw Error(ExitCode::kData, windows.log().problems());
-    for (const Diagnostic& problem : windows.log().problems()) host_.log("warning", problem.text());
-    watch.check(windows.log().rows());
-    attacks_ += watch.flagged();
-    alarms_ += watch.alarms();
-  }
-
-  StageResult result() const override {
-    explanations_.send();
-    return with_alarms(LogScoring::result(), alarms_);
+    judge.finish();
+    count_watched(judge, windows.log());
   }
 
  private:
   const detector::JoinedFiles files_;
-  const std::string hash_;
   const WindowNetwork network_;
   const graph::Vocabulary vocabulary_;
-  const ScoreOptions& options_;
-  const Host& host_;
-  Explanations explanations_;
-  const graph::DbcNames names_;
-  int64_t alarms_ = 0;
 };
 
 }  // namespace

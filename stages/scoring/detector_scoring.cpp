@@ -10,61 +10,30 @@
 #include "data/can/can_log.h"
 #include "detector/detector_model.h"
 #include "file/safetensors.h"
-#include "scoring/explanations.h"
-#include "scoring/log_watch.h"
+#include "scoring/explained_scoring.h"
 
 namespace kdgat::score {
 namespace {
 
 using detector::DetectorModel;
-using nlohmann::json;
 
-class DetectorScoring : public LogScoring {
+class DetectorScoring : public ExplainedScoring {
  public:
   DetectorScoring(DetectorModel model, std::string hash, const ScoreOptions& options,
                   const Host& host)
-      : model_(std::move(model)),
-        hash_(std::move(hash)),
-        options_(options),
-        host_(host),
-        explanations_(options, host),
-        names_(read_names(options.dbc, sink_to(host).log)) {
-    if (options.reasons) host.metrics("reasons", kReasons, json::object());
-  }
+      : ExplainedScoring(std::move(hash), options, host), model_(std::move(model)) {}
 
   void read(const graph::LogFile& file) override {
-    const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
-                      file.channel);
-    LogWatch watch(model_, options_, file.name, hash_, sink_to(host_), &explanations_, names_);
+    graph::CanLog log = open(file);
+    LogWatch judge = watch(model_, file);
     graph::CanFrame frame;
-    while (!watch.is_done() && log.next(frame)) watch.add(frame, log.restarted());
-    watch.finish();
-    if (watch.is_done()) {
-      windows_ += watch.windows();
-      return;
-    }
-    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
-    for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
-    watch.check(log.rows());
-    windows_ += watch.windows();
-    attacks_ += watch.flagged();
-    alarms_ += watch.alarms();
-  }
-
-  StageResult result() const override {
-    explanations_.send();
-    return with_alarms(LogScoring::result(), alarms_);
+    while (!judge.is_done() && log.next(frame)) judge.add(frame, log.restarted());
+    judge.finish();
+    count_watched(judge, log);
   }
 
  private:
   DetectorModel model_;
-  std::string hash_;
-  const ScoreOptions& options_;
-  const Host& host_;
-  Explanations explanations_;
-  const graph::DbcNames names_;
-  int64_t alarms_ = 0;
 };
 
 }  // namespace

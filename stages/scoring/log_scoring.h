@@ -3,14 +3,22 @@
 
 #include <cstdint>
 
+#include "data/can/can_log.h"
 #include "data/dataset_files.h"
 #include "kdgat/result.h"
+#include "kdgat/stage.h"
 #include "kdgat/text.h"
+#include "scoring/log_judge.h"
+#include "scoring/score_options.h"
 
 namespace kdgat::score {
 
 class LogScoring {
  public:
+  /// Both must outlive it.
+  LogScoring(const ScoreOptions& options, const Host& host) : options_(options), host_(host) {}
+  LogScoring(const LogScoring&) = delete;
+  LogScoring& operator=(const LogScoring&) = delete;
   virtual ~LogScoring() = default;
 
   /// Scores a log and sends what it finds. Throws Error(kData) for one that cannot be read.
@@ -25,7 +33,24 @@ class LogScoring {
   int64_t windows() const { return windows_; }
 
  protected:
-  int64_t windows_ = 0, attacks_ = 0;
+  graph::CanLog open(const graph::LogFile& file) const {
+    const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
+    return {graph::ByteReader(file.path, stopped), options_.format, options_.strict, file.channel};
+  }
+  /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could be
+  /// judged.
+  void count(const LogJudge& judge, const graph::CanLog& log) {
+    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
+    judge.check(log.rows());
+    windows_ += judge.windows();
+    attacks_ += judge.flagged();
+    alarms_ += judge.alarms();
+  }
+
+  const ScoreOptions& options_;
+  const Host& host_;
+  int64_t windows_ = 0, attacks_ = 0, alarms_ = 0;
 };
 
 }  // namespace kdgat::score

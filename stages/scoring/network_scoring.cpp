@@ -17,33 +17,24 @@ namespace {
 class NetworkScoring : public LogScoring {
  public:
   NetworkScoring(const ScoreOptions& options, WindowNetwork network, const Host& host)
-      : options_(options),
+      : LogScoring(options, host),
         network_(std::move(network)),
         hash_(file_hash(network_.path)),
-        vocabulary_(network_.vocabulary),
-        host_(host) {}
+        vocabulary_(network_.vocabulary) {}
 
   void read(const graph::LogFile& file) override {
-    const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
-                      file.channel);
+    graph::CanLog log = open(file);
     NetworkJudge judge(network_, vocabulary_, options_, file.name, hash_, sink_to(host_));
     graph::CanFrame frame;
     while (log.next(frame)) judge.add(frame, log.restarted());
     judge.finish();
-    windows_ += judge.windows();
-    attacks_ += judge.flagged();
-    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
-    for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
-    judge.check(log.rows());
+    count(judge, log);
   }
 
  private:
-  const ScoreOptions& options_;
   const WindowNetwork network_;
   const std::string hash_;
   const graph::Vocabulary vocabulary_;
-  const Host& host_;
 };
 
 }  // namespace

@@ -94,7 +94,8 @@ class Watching {
       }
       if (host_.cancelled() != ExitCode::kOk) source_.stop();
     }
-    if (lesson_) finish_lesson();
+    // Whoever ends it while it learns wants no verdict on how little that was.
+    if (lesson_ && host_.cancelled() == ExitCode::kOk) finish_lesson();
     current_ = nullptr;
     judge_->finish();
     say_changes(monotonic_now());

@@ -198,6 +198,17 @@ TEST_CASE("watch calibrates by time, keeps a budget and saves what it learned", 
   CHECK_THAT(again.err, Catch::Contains("judged as the vehicle of"));
 }
 
+TEST_CASE("watch that is ended while it calibrates says so by the signal alone", "[watch][cli]") {
+  const DetectorRun& t = watched_run();
+  const std::string bus = "udp:127.0.0.1:" + std::to_string(free_port());
+  fs::remove(t.scratch / "out");
+  Background watch("watch " + bus + " --model '" + t.model().string() + "' --calibrate 5min",
+                   t.scratch.path());
+  REQUIRE(holds(t.scratch / "out", "\"calibrating\":true"));
+  CHECK(watch.end(SIGTERM) == 143);
+  CHECK_THAT(read_text(t.scratch / "err"), !Catch::Contains("windows of traffic"));
+}
+
 TEST_CASE("watch says what is wrong with its words", "[watch][cli]") {
   const DetectorRun& t = watched_run();
   const std::string model = " --model '" + t.model().string() + "'";
