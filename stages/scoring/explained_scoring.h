@@ -32,8 +32,8 @@ class ExplainedScoring : public LogScoring {
  protected:
   LogWatch watch(const detector::DetectorModel& model, const graph::LogFile& file,
                  LogWatch::Channel channel = {}) {
-    return {model,          options_, file.name,         hash_, sink_to(host_),
-            &explanations_, names_,   std::move(channel)};
+    return {model,          options_,       file.name, hash_,
+            sink_to(host_), &explanations_, names_,    std::move(channel)};
   }
   /// count(), of a log that was read to its end; of another the windows alone.
   void count_watched(const LogWatch& watch, const graph::CanLog& log) {
