@@ -32,6 +32,7 @@ constexpr Row kTraffic[] = {
     {"windows", "kdgat_windows_total", "counter", "Windows that were judged or learned from."},
     {"flagged", "kdgat_flagged_windows_total", "counter", "Windows above the threshold."},
     {"alarms", "kdgat_alarms_total", "counter", "Alarms that are over."},
+    {"alarm_open", "kdgat_alarm_open", "gauge", "1 while an alarm is open."},
     {"frames_per_second", "kdgat_frames_per_second", "gauge",
      "Frames a second since the report before."},
     {"load", "kdgat_bus_load", "gauge", "Share of the bus's time that frames took."},

@@ -88,7 +88,8 @@ std::string traffic_text(const json& traffic, const std::deque<float>& scores,
   } else if (traffic.value("learning", false)) {
     parts.emplace_back("listening");
   } else {
-    parts.push_back(plural(count(traffic, "alarms"), "alarm"));
+    parts.push_back(plural(count(traffic, "alarms"), "alarm") +
+                    (traffic.value("alarm_open", false) ? " and one open" : ""));
     if (!scores.empty()) parts.push_back(curve_of(scores));
     parts.push_back(plural(count(traffic, "unknown_ids"), "unknown id"));
     parts.push_back(grouped(count(traffic, "windows")) + " windows");

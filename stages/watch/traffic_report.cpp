@@ -146,7 +146,9 @@ std::vector<std::string> TrafficReport::changes(std::span<const live::BusCounts>
   constexpr int64_t kLeastFrames = 100;
   const int64_t frames = frames_ - frames_seen_, unknown = unknown_ - unknown_seen_;
   if (frames >= kLeastFrames) {
-    const bool is_strange = 2 * unknown > frames;
+    // A flood comes in bursts: it is over once nothing of it was seen for a while.
+    usual_looks_ = 2 * unknown > frames ? 0 : usual_looks_ + 1;
+    const bool is_strange = usual_looks_ == 0 || (is_strange_ && usual_looks_ < kUsualLooks);
     if (is_strange != std::exchange(is_strange_, is_strange)) {
       out.push_back(
           is_strange ? "most frames are of ids that this vehicle does not have: another vehicle, "

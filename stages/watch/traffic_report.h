@@ -44,6 +44,8 @@ class TrafficReport {
                                    int64_t now);
 
  private:
+  static constexpr int kUsualLooks = 10;
+
   bool is_known(uint32_t key, const score::LogJudge& judge);
 
   int64_t bitrate_;
@@ -56,6 +58,7 @@ class TrafficReport {
   int64_t frames_seen_ = 0, unknown_seen_ = 0;  // at the last look for changes
   int64_t last_frame_ = 0;                      // received
   float highest_ = 0;
+  int usual_looks_ = kUsualLooks;  // since the last one at which most frames were of unknown ids
   bool has_score_ = false, is_silent_ = false, is_strange_ = false;
   std::vector<live::BusCounts> buses_;  // at the last look
   Latency decision_, alarm_;

@@ -113,6 +113,7 @@ class Watching {
     sink.alarm = [this](const AlarmEvent& alarm) {
       if (phase() == Phase::kBudget) return;
       host_.emit(alarm);
+      is_alarm_open_ = alarm.open;
       if (current_ != nullptr && alarm.open) report_.told(*current_, monotonic_now());
     };
     sink.log = [this](const std::string& level, const std::string& text) {
@@ -208,6 +209,7 @@ class Watching {
 
   void say_traffic(int64_t now) {
     json values = report_.report(*judge_, source_.counts());
+    values["alarm_open"] = is_alarm_open_;
     values["calibrating"] = phase() != Phase::kWatch;
     values["seconds"] = static_cast<double>(now - begin_) * 1e-9;
     host_.metrics("traffic", reports_++, std::move(values));
@@ -220,8 +222,9 @@ class Watching {
   TrafficReport report_;
   std::unique_ptr<score::StreamModel> model_;
   std::unique_ptr<score::StreamLesson> lesson_;  // while it learns
-  bool measures_ = false;                        // while the budget is measured
-  std::vector<float> scores_;                    // the same
+  bool is_alarm_open_ = false;
+  bool measures_ = false;      // while the budget is measured
+  std::vector<float> scores_;  // the same
   std::unique_ptr<score::LogJudge> judge_;
   const LiveFrame* current_ = nullptr;
   double first_ = std::numeric_limits<double>::quiet_NaN();

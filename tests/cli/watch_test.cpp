@@ -132,6 +132,7 @@ TEST_CASE("watch reports the traffic and ends with a report", "[watch][cli]") {
   CHECK(last.at("decision").at("count") <= last.at("windows"));
   CHECK(last.at("frames_per_second").get<double>() > 100);
   CHECK(last.at("load").get<double>() < 1);
+  CHECK(last.at("alarm_open") == false);
   CHECK(last.at("buses")[0].at("queue_drops") == 0);
 }
 

@@ -53,6 +53,8 @@ TEST_CASE("the line of the traffic fits its columns", "[watch]") {
           static_cast<std::size_t>(columns));
   }
   json other = kReport;
+  other["alarm_open"] = true;
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("  1 alarm and one open  "));
   other["learning"] = true;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::EndsWith("listening"));
   other["calibrating"] = true;
