@@ -98,6 +98,7 @@ kdgat_add_tests(kdgat_native_tests
 
 kdgat_add_tests(kdgat_export_tests
   SOURCES
+    tests/unit/stages/export/onnx/onnx_example_test.cpp
     tests/unit/stages/export/onnx/onnx_network_test.cpp
     tests/unit/stages/export/onnx/proto_writer_test.cpp
   LINK kdgat_export

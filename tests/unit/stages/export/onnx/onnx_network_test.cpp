@@ -25,8 +25,9 @@ using test::GraphSize;
 using test::RandomNetwork;
 
 constexpr int64_t kIds = 20, kFeatures = 11;
+const std::string kPackages = "onnx, onnxruntime, safetensors.numpy";
 
-/// Graphs of every kind: of windows, without edges, of one node, without nodes, large.
+/// Graphs of every kind: of windows, without edges, of one node, without nodes, large; and none.
 const std::vector<std::vector<GraphSize>>& batches() {
   static const std::vector<std::vector<GraphSize>> all = {
       {{30, 90}},
@@ -35,6 +36,7 @@ const std::vector<std::vector<GraphSize>>& batches() {
       {{5, 0}, {3, 0}},
       {{12, 20}, {1, 0}, {40, 8}, {0, 0}, {2, 4}, {7, 49}},
       {{101, 201}, {250, 4000}, {90, 100}},
+      {},
   };
   return all;
 }
@@ -53,11 +55,13 @@ int write_cases(const fs::path& folder, double most_of_edges = 1) {
   graph::Random random(99);
   int cases = 0;
   for (const std::vector<GraphSize>& sizes : batches()) {
+    // ONNX Runtime's LSTM ends the process where there are no nodes.
+    if (sizes.empty() && header.config.value("jk", "") == "lstm") continue;
     const graph::GraphBatch batch = test::random_batch(
         sizes, kIds, kFeatures, kFeatures, most_of_edges, static_cast<uint64_t>(cases) + 1);
-    std::vector<float> expected(sizes.size());
-    network->raw_scores(batch, expected);
-    for (float& score : expected) score = static_cast<float>(network->score_of(score));
+    std::vector<float> raw(sizes.size()), expected;
+    network->raw_scores(batch, raw);
+    for (const float r : raw) expected.push_back(static_cast<float>(network->score_of(r)));
     // Any order of edges is one.
     std::vector<int64_t> order, targets, edge_index, graph_of;
     for (int64_t n = 0; n < batch.nodes; ++n) {
@@ -84,14 +88,11 @@ int write_cases(const fs::path& folder, double most_of_edges = 1) {
     writer.add("edge_index", {2, batch.edges}, std::span<const int64_t>(edge_index));
     writer.add("edge_attr", {batch.edges, kFeatures}, std::span<const float>(edge_attr));
     writer.add("batch", {batch.nodes}, std::span<const int64_t>(graph_of));
+    writer.add("raw", {batch.graphs}, std::span<const float>(raw));
     writer.add("expected", {batch.graphs}, std::span<const float>(expected));
     writer.write(folder / ("case_" + std::to_string(cases++) + ".safetensors"));
   }
   return 2 * cases;
-}
-
-std::optional<std::string> python_with_onnx() {
-  return test::python_with("onnx, onnxruntime, safetensors.numpy");
 }
 
 /// What the script says of all models below `folder`.
@@ -109,7 +110,7 @@ fs::path made(const test::ScratchFolder& scratch, const std::string& name) {
 }
 
 TEST_CASE("ONNX Runtime computes a classifier of any form as natively", "[onnx]") {
-  const auto python = python_with_onnx();
+  const auto python = test::python_with(kPackages);
   if (!python) return;
   const test::ScratchFolder scratch;
   int cases = 0;
@@ -148,10 +149,11 @@ TEST_CASE("ONNX Runtime computes a classifier of any form as natively", "[onnx]"
   INFO(said);
   CHECK(said.at("cases") == cases);
   CHECK(said.at("worst") < 1e-5);
+  CHECK(said.at("spread") > 0.01);  // they are not all the same
 }
 
 TEST_CASE("ONNX Runtime computes an autoencoder of any form as natively", "[onnx]") {
-  const auto python = python_with_onnx();
+  const auto python = test::python_with(kPackages);
   if (!python) return;
   const test::ScratchFolder scratch;
   int cases = 0;
@@ -173,10 +175,11 @@ TEST_CASE("ONNX Runtime computes an autoencoder of any form as natively", "[onnx
   INFO(said);
   CHECK(said.at("cases") == cases);
   CHECK(said.at("worst") < 1e-5);
+  CHECK(said.at("spread") > 0.01);  // they are not all the same
 }
 
 TEST_CASE("scores of edges hundreds apart stay a softmax in either opset", "[onnx]") {
-  const auto python = python_with_onnx();
+  const auto python = test::python_with(kPackages);
   if (!python) return;
   const test::ScratchFolder scratch;
   int cases = 0;
@@ -191,7 +194,7 @@ TEST_CASE("scores of edges hundreds apart stay a softmax in either opset", "[onn
   const json said = checked(*python, scratch.path());
   INFO(said);
   CHECK(said.at("cases") == cases);
-  CHECK(said.at("worst") < 1e-3);  // such scores are rounded to 1e-5, and weights are their powers
+  CHECK(said.at("worst") < 1e-4);  // such scores are rounded to 1e-5, and weights are their powers
 }
 
 TEST_CASE("what an ONNX file says of its model", "[onnx]") {
