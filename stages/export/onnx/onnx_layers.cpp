@@ -146,8 +146,9 @@ std::string OnnxLayers::linear(const std::string& name, const std::string& x, bo
 
 std::string OnnxLayers::perceptron(const std::string& name, std::string x, int64_t layers) {
   for (int64_t i = 0; i < layers; ++i) {
-    g_.scope(name + "." + std::to_string(3 * i));
-    x = linear(name + "." + std::to_string(3 * i), x);
+    const std::string one = name + "." + std::to_string(3 * i);
+    g_.scope(one);
+    x = linear(one, x);
     if (i + 1 < layers) x = relu(x);
   }
   return x;
@@ -289,6 +290,7 @@ std::string OnnxLayers::jumping_lstm(const std::string& name,
     reordered(bias, "bias_hh_" + end, 1);
   }
   std::vector<std::string> steps;
+  steps.reserve(states.size());
   for (const std::string& state : states) {
     steps.push_back(g_.op("Unsqueeze", {state, g_.row({0})}));
   }

@@ -23,10 +23,9 @@ void add_classifier(OnnxGraph& graph, OnnxLayers& layers, const model::GatConfig
   const int64_t width = config.hidden * config.heads;
   std::vector<std::string> states;
   for (int64_t i = 0; i < config.layers; ++i) {
-    const std::string number = std::to_string(i);
-    x = layers.attention("convs." + number, x, config.hidden, config.heads);
-    x = config.norm == "graph" ? layers.graph_norm_relu("norms." + number, x, width)
-                               : layers.relu(x);
+    const std::string conv = "convs." + std::to_string(i), norm = "norms." + std::to_string(i);
+    x = layers.attention(conv, x, config.hidden, config.heads);
+    x = config.norm == "graph" ? layers.graph_norm_relu(norm, x, width) : layers.relu(x);
     states.push_back(x);
   }
   std::string pooled;
