@@ -101,6 +101,12 @@ endfunction()
 kdgat_add_native_stage(score_native)
 kdgat_add_native_stage(watch traffic_report)
 
+# A detector as files for other programs.
+add_library(kdgat_export STATIC)
+kdgat_add_room(kdgat_export stages/export/onnx onnx_graph onnx_layers onnx_network)
+target_compile_definitions(kdgat_export PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
+target_link_libraries(kdgat_export PUBLIC kdgat_native)
+
 if(NOT KDGAT_ENGINE)
   return()
 endif()

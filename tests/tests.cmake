@@ -96,6 +96,14 @@ kdgat_add_tests(kdgat_native_tests
   LINK kdgat_native kdgat_stage_watch
   HEADERS_OF kdgat_graph_tests)
 
+kdgat_add_tests(kdgat_export_tests
+  SOURCES
+    tests/unit/stages/export/onnx/onnx_example_test.cpp
+    tests/unit/stages/export/onnx/onnx_network_test.cpp
+    tests/unit/stages/export/onnx/proto_writer_test.cpp
+  LINK kdgat_export
+  HEADERS_OF kdgat_graph_tests)
+
 kdgat_add_tests(kdgat_host_tests
   SOURCES
     tests/unit/pipeline/alarms/alarm_queue_test.cpp
