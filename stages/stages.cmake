@@ -101,6 +101,22 @@ endfunction()
 kdgat_add_native_stage(score_native)
 kdgat_add_native_stage(watch traffic_report)
 
+# A model as sources for other programs. What stands in stages/export/c/runtime is C that is written as it is, so the
+# library holds it as texts.
+add_library(kdgat_export STATIC)
+kdgat_add_room(kdgat_export stages/export/c runtime_texts)
+target_link_libraries(kdgat_export PUBLIC kdgat_native)
+set(KDGAT_RUNTIME_TEXTS)
+foreach(file CMakeLists.txt alarms.c api.h check.c kdgat_math.c main.c)
+  list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/runtime/${file})
+endforeach()
+list(JOIN KDGAT_RUNTIME_TEXTS "," runtime_texts)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/export/runtime_text.cpp
+  COMMAND ${CMAKE_COMMAND} -D OUT=${CMAKE_BINARY_DIR}/export/runtime_text.cpp -D FILES=${runtime_texts}
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/embed.cmake
+  DEPENDS ${KDGAT_RUNTIME_TEXTS} stages/export/c/embed.cmake VERBATIM)
+target_sources(kdgat_export PRIVATE ${CMAKE_BINARY_DIR}/export/runtime_text.cpp)
+
 if(NOT KDGAT_ENGINE)
   return()
 endif()
