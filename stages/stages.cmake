@@ -31,7 +31,7 @@ kdgat_add_room(kdgat_graph stages/graph/sections
 kdgat_add_room(kdgat_graph stages/trees
   bins boosted_trees contributions flat_trees isolation_forest split_search table tree_grower)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
-set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp
+set_source_files_properties(stages/data/can/can_rows.cpp
   stages/data/can/forms/asc.cpp stages/data/can/forms/trc.cpp
   stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp stages/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
@@ -53,6 +53,9 @@ kdgat_add_room(kdgat_native stages/model model_header trained_model)
 kdgat_add_room(kdgat_native stages/model/detector config)
 kdgat_add_room(kdgat_native stages/model/kernels/cpu/isa level)
 kdgat_add_room(kdgat_native stages/native layers networks weights)
+# As the kernels of the portable level; and what C sources made from a model do to the bit.
+set_source_files_properties(stages/native/layers.cpp stages/native/networks.cpp stages/data/can/windows.cpp PROPERTIES
+  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-fno-semantic-interposition;-ffp-contract=off")
 kdgat_add_room(kdgat_native stages/scoring
   detector_scoring explanations log_watch network_judge network_scoring stream_model window_network)
 kdgat_add_room(kdgat_native stages/train/metrics benign_threshold)
@@ -85,7 +88,8 @@ function(kdgat_add_kernels isa)
   target_link_libraries(kdgat_native PRIVATE kdgat_kernels_${isa})
   target_link_libraries(kdgat_detect PRIVATE kdgat_kernels_${isa})
 endfunction()
-kdgat_add_kernels(portable)
+# No operation is joined with another: what the level computes is what its source says, on every machine.
+kdgat_add_kernels(portable -ffp-contract=off)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   kdgat_add_kernels(avx2 -mavx2 -mfma)
   kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
