@@ -108,10 +108,12 @@ kdgat_add_native_stage(watch traffic_report)
 # A model as sources for other programs. What stands in stages/export/c/runtime is C that is written as it is, so the
 # library holds it as texts.
 add_library(kdgat_export STATIC)
-kdgat_add_room(kdgat_export stages/export/c runtime_texts)
+kdgat_add_room(kdgat_export stages/export/c
+  c_tables network_c network_code network_vectors rounded_model runtime_texts vector_text)
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
+target_compile_options(kdgat_export PRIVATE -ffp-contract=off)  # what it computes ahead is computed natively as well
 set(KDGAT_RUNTIME_TEXTS)
-foreach(file CMakeLists.txt alarms.c api.h check.c kdgat_math.c main.c)
+foreach(file CMakeLists.txt alarms.c api.h check.c four.c input.c kdgat_math.c main.c network.c windows.c)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/runtime/${file})
 endforeach()
 list(JOIN KDGAT_RUNTIME_TEXTS "," runtime_texts)

@@ -117,9 +117,7 @@ static void kdgat_edge_features(const kdgat_state* s, int from, int to, float* o
   out[1] = (float)(count / window);
   out[2] = (float)mean;
   out[3] = (float)deviation;
-  out[4] = to - from == 1    ? 0.0f
-           : deviation == 0.0 ? 1.0f
-                              : (float)(1.0 / (1.0 + deviation));
+  out[4] = to - from == 1 ? 0.0f : deviation == 0.0 ? 1.0f : (float)(1.0 / (1.0 + deviation));
   out[5] = (float)(first / window);
   out[6] = (float)(last / window);
   out[7] = (float)((last - first) / window);
@@ -159,7 +157,7 @@ static void kdgat_build_edges(kdgat_state* s) {
 #if KDGAT_EDGE_FEATURES
   for (n = 0; n < s->nodes; ++n) {
     for (from = s->in_begin[n]; from < s->in_begin[n + 1]; ++from) {
-      int d;
+      int d = 0;
       float* features = s->edges[from];
       features[8] = kdgat_has_edge(s, n, s->in_source[from]) ? 1.0f : 0.0f;
 #if KDGAT_STANDARDISE
@@ -177,7 +175,7 @@ static void kdgat_build_edges(kdgat_state* s) {
 /* The graph of the rows, and the nodes as the model reads them: a vector for the id, then features. */
 static void kdgat_build_graph(kdgat_state* s, float* x) {
   uint32_t least = 0xFFFFFFFFu, most = 0;
-  int n, c;
+  int n, c = 0;
   kdgat_sum_rows(s);
   for (n = 0; n < s->nodes; ++n) {
     const uint32_t count = s->u.graph.sums[n].as_source;
@@ -201,10 +199,19 @@ static void kdgat_build_graph(kdgat_state* s, float* x) {
   kdgat_build_edges(s);
 }
 
+/* What the network says of the rows that are there: below, behind the layers. */
+static float kdgat_network(kdgat_state* s);
+
 /* The rows that are there are a window. */
 static int kdgat_judge(kdgat_state* s) {
-  s->score = kdgat_network(s);
-  return kdgat_alarms_add(&s->alarms, s->score, s->row_time[0], s->row_time[s->row_count - 1]);
+  const float raw = kdgat_network(s);
+#if KDGAT_PROBABILITY
+  s->score = (float)(1.0 / (1.0 + kdgat_exp(-(double)raw)));
+#else
+  s->score = raw;
+#endif
+  return kdgat_alarms_add(&s->alarms, KDGAT_ON_RAW ? raw : s->score, s->row_time[0],
+                          s->row_time[s->row_count - 1]);
 }
 
 /* A recording ends: its last frame has no successor. Rows that fill no window are left out, unless there was no
@@ -218,7 +225,7 @@ static int kdgat_end_recording(kdgat_state* s) {
 
 /* The frame before gets its target: a row. */
 static int kdgat_add_row(kdgat_state* s, uint32_t target) {
-  int gone, r, said;
+  int said;
   if (s->skip > 0) {
     --s->skip;
     return 0;
@@ -229,13 +236,19 @@ static int kdgat_add_row(kdgat_state* s, uint32_t target) {
   if (++s->row_count < KDGAT_ROWS) return 0;
   said = kdgat_judge(s);
   s->has_window = 1;
-  gone = KDGAT_STRIDE < KDGAT_ROWS ? KDGAT_STRIDE : KDGAT_ROWS;
-  s->skip = KDGAT_STRIDE - gone;
-  s->row_count -= gone;
-  for (r = 0; r < s->row_count; ++r) {
-    s->rows[r] = s->rows[r + gone];
-    s->row_time[r] = s->row_time[r + gone];
+#if KDGAT_STRIDE < KDGAT_ROWS
+  {
+    int r;
+    s->row_count = KDGAT_ROWS - KDGAT_STRIDE;
+    for (r = 0; r < s->row_count; ++r) {
+      s->rows[r] = s->rows[r + KDGAT_STRIDE];
+      s->row_time[r] = s->row_time[r + KDGAT_STRIDE];
+    }
   }
+#else
+  s->row_count = 0;
+  s->skip = KDGAT_STRIDE - KDGAT_ROWS;
+#endif
   return said;
 }
 

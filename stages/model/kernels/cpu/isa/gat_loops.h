@@ -21,8 +21,8 @@ inline T dot_of(const T* __restrict a, const T* __restrict b, int64_t n, T slope
     return sum;
   }
   typename S::Vector sums{};
-  int64_t i = 0;
-  for (; i + S::kLanes <= n; i += S::kLanes) {
+  const int64_t left = n % S::kLanes, whole = n - left;
+  for (int64_t i = 0; i < whole; i += S::kLanes) {
     const typename S::Vector x = S::at(a + i), y = S::at(b + i);
     sums += (kLeaky ? (x > 0 ? x : x * slope) : x) * y;
   }
@@ -30,7 +30,9 @@ inline T dot_of(const T* __restrict a, const T* __restrict b, int64_t n, T slope
     for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
   }
   sum = sums[0];
-  for (; i < n; ++i) sum += (kLeaky ? leaky(a[i], slope) : a[i]) * b[i];
+  a += whole;
+  b += whole;
+  for (int64_t i = 0; i < left; ++i) sum += (kLeaky ? leaky(a[i], slope) : a[i]) * b[i];
   return sum;
 }
 
