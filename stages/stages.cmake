@@ -31,7 +31,7 @@ kdgat_add_room(kdgat_graph stages/graph/sections
 kdgat_add_room(kdgat_graph stages/trees
   bins boosted_trees contributions flat_trees isolation_forest split_search table tree_grower)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
-set_source_files_properties(stages/data/can/can_rows.cpp stages/data/can/windows.cpp
+set_source_files_properties(stages/data/can/can_rows.cpp
   stages/data/can/forms/asc.cpp stages/data/can/forms/trc.cpp
   stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp stages/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
@@ -53,6 +53,9 @@ kdgat_add_room(kdgat_native stages/model model_header trained_model)
 kdgat_add_room(kdgat_native stages/model/detector config)
 kdgat_add_room(kdgat_native stages/model/kernels/cpu/isa level)
 kdgat_add_room(kdgat_native stages/native layers networks weights)
+# As the kernels of the portable level; and what C sources made from a model do to the bit.
+set_source_files_properties(stages/native/layers.cpp stages/native/networks.cpp stages/data/can/windows.cpp PROPERTIES
+  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-fno-semantic-interposition;-ffp-contract=off")
 kdgat_add_room(kdgat_native stages/scoring
   detector_scoring explanations log_watch network_judge network_scoring stream_model window_network)
 kdgat_add_room(kdgat_native stages/train/metrics benign_threshold)
@@ -85,7 +88,8 @@ function(kdgat_add_kernels isa)
   target_link_libraries(kdgat_native PRIVATE kdgat_kernels_${isa})
   target_link_libraries(kdgat_detect PRIVATE kdgat_kernels_${isa})
 endfunction()
-kdgat_add_kernels(portable)
+# No operation is joined with another: what the level computes is what its source says, on every machine.
+kdgat_add_kernels(portable -ffp-contract=off)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   kdgat_add_kernels(avx2 -mavx2 -mfma)
   kdgat_add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
@@ -101,11 +105,25 @@ endfunction()
 kdgat_add_native_stage(score_native)
 kdgat_add_native_stage(watch traffic_report)
 
-# A detector as files for other programs.
+# A model as sources for other programs. What stands in stages/export/c/runtime is C that is written as it is, so the
+# library holds it as texts.
 add_library(kdgat_export STATIC)
+kdgat_add_room(kdgat_export stages/export/c
+  c_tables network_c network_code network_vectors rounded_model runtime_texts vector_text)
 kdgat_add_room(kdgat_export stages/export/onnx onnx_graph onnx_layers onnx_network)
 target_compile_definitions(kdgat_export PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
+target_compile_options(kdgat_export PRIVATE -ffp-contract=off)  # what it computes ahead is computed natively as well
+set(KDGAT_RUNTIME_TEXTS)
+foreach(file CMakeLists.txt alarms.c api.h check.c four.c input.c kdgat_math.c main.c network.c windows.c)
+  list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/runtime/${file})
+endforeach()
+list(JOIN KDGAT_RUNTIME_TEXTS "," runtime_texts)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/export/runtime_text.cpp
+  COMMAND ${CMAKE_COMMAND} -D OUT=${CMAKE_BINARY_DIR}/export/runtime_text.cpp -D FILES=${runtime_texts}
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/embed.cmake
+  DEPENDS ${KDGAT_RUNTIME_TEXTS} stages/export/c/embed.cmake VERBATIM)
+target_sources(kdgat_export PRIVATE ${CMAKE_BINARY_DIR}/export/runtime_text.cpp)
 
 if(NOT KDGAT_ENGINE)
   return()

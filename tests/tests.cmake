@@ -96,8 +96,12 @@ kdgat_add_tests(kdgat_native_tests
   LINK kdgat_native kdgat_stage_watch
   HEADERS_OF kdgat_graph_tests)
 
+# They compile what is exported, with the compilers that are there.
 kdgat_add_tests(kdgat_export_tests
   SOURCES
+    tests/unit/stages/export/c_math_test.cpp
+    tests/unit/stages/export/network_alarms_test.cpp
+    tests/unit/stages/export/network_c_test.cpp
     tests/unit/stages/export/onnx/onnx_example_test.cpp
     tests/unit/stages/export/onnx/onnx_network_test.cpp
     tests/unit/stages/export/onnx/proto_writer_test.cpp
