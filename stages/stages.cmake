@@ -104,10 +104,10 @@ kdgat_add_native_stage(watch traffic_report)
 # A model as sources for other programs. What stands in stages/export/c/runtime is C that is written as it is, so the
 # library holds it as texts.
 add_library(kdgat_export STATIC)
-kdgat_add_room(kdgat_export stages/export/c runtime_texts)
+kdgat_add_room(kdgat_export stages/export/c c_tables detector_c runtime_texts)
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
 set(KDGAT_RUNTIME_TEXTS)
-foreach(file CMakeLists.txt alarms.c api.h check.c kdgat_math.c main.c)
+foreach(file CMakeLists.txt alarms.c api.h check.c detector.c detector_state.h detector_tables.h kdgat_math.c main.c)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/runtime/${file})
 endforeach()
 list(JOIN KDGAT_RUNTIME_TEXTS "," runtime_texts)

@@ -1,0 +1,44 @@
+// A detector for one vehicle as C: all that `kdgat score` and `kdgat watch` compute of its traffic, but for
+// the reasons. Scores have the same bits. No LibTorch.
+//
+// What is usual on the vehicle is a table of the source, so only a vehicle of the model can be
+// exported: nothing is learned where the source runs. Frames of one bus need not name it; of a
+// vehicle with several, kdgat_push() takes those of the first one and kdgat_push_on() those of any.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "detector/detector_model.h"
+#include "export/c/c_source.h"
+
+namespace kdgat::exporting {
+
+struct DetectorCOptions {
+  std::string name = "kdgat_detector";  ///< of the two files, and of the include guard
+  std::string hash{};                   ///< of the model's file, for the comment; "" = not told
+  double threshold = 0;                 ///< windows that score above it are flagged
+  /// Leaves and surprises in 16 bits, not in 32: some kilobytes less, and scores that differ a little.
+  bool compact = false;
+};
+
+/// What the source needs, bytes; operations and stack are bounds.
+struct DetectorCSize {
+  int64_t flash = 0;       ///< tables and, by experience, code
+  int64_t tables = 0;      ///< of the flash
+  int64_t state = 0;       ///< kdgat_state
+  int64_t stack = 0;       ///< of any call
+  int64_t operations = 0;  ///< comparisons and sums of a window
+};
+
+/// NAME.c and NAME.h. Throws Error(kData) for a profile that cannot be exported, saying which part.
+CSource detector_c(const detector::DetectorModel& model, const detector::Vehicle& vehicle,
+                   const DetectorCOptions& options);
+/// The same of a vehicle by name. Throws Error(kUsage) naming those of the model if it is none.
+CSource detector_c(const detector::DetectorModel& model, const std::string& vehicle,
+                   const DetectorCOptions& options);
+
+DetectorCSize detector_c_size(const detector::DetectorModel& model,
+                              const detector::Vehicle& vehicle, const DetectorCOptions& options);
+
+}  // namespace kdgat::exporting
