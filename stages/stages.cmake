@@ -104,7 +104,7 @@ kdgat_add_native_stage(watch traffic_report)
 # A model as sources for other programs. What stands in stages/export/c/runtime is C that is written as it is, so the
 # library holds it as texts.
 add_library(kdgat_export STATIC)
-kdgat_add_room(kdgat_export stages/export/c c_tables detector_c runtime_texts)
+kdgat_add_room(kdgat_export stages/export/c detector_c number_tables runtime_texts)
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
 set(KDGAT_RUNTIME_TEXTS)
 foreach(file CMakeLists.txt alarms.c api.h check.c detector.c detector_state.h detector_tables.h kdgat_math.c main.c)

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "data/can/relative_windows.h"
-#include "export/c/c_tables.h"
+#include "export/c/number_tables.h"
 #include "export/c/runtime_texts.h"
 #include "kdgat/error.h"
 #include "scoring/log_watch.h"
@@ -439,7 +439,7 @@ class DetectorSource {
   const VehicleProfile& profile_;
   const DetectorCOptions& options_;
   const detector::Decision& decision_;
-  CTables tables_;
+  NumberTables tables_;
   std::string macros_;
   int64_t buses_ = 0, networks_ = 0, claimed_ = 1;
   int64_t payloads_ = 0;  // bytes of payloads, one of each id

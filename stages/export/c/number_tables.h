@@ -1,4 +1,4 @@
-// CTables: numbers as tables of C, with a count of their bytes. Knows no model. No LibTorch.
+// NumberTables: numbers as tables of C, with a count of their bytes. Knows no model. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct CType {
   int64_t bytes;
 };
 
-class CTables {
+class NumberTables {
  public:
   /// static const TYPE NAME[] of these entries, each as text. A table of C has an entry at least: of
   /// none there is one `empty`.

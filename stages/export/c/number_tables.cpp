@@ -1,10 +1,10 @@
-#include "export/c/c_tables.h"
+#include "export/c/number_tables.h"
 
 #include <algorithm>
 
 namespace kdgat::exporting {
 
-void CTables::add(const CType& type, const std::string& name,
+void NumberTables::add(const CType& type, const std::string& name,
                   const std::vector<std::string>& entries, const std::string& empty) {
   constexpr std::size_t kWidth = 100;
   const std::vector<std::string> none{empty};
