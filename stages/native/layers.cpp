@@ -11,6 +11,8 @@ namespace {
 
 namespace kernels = model::kernels;
 
+#include "model/kernels/cpu/isa/vector_math.h"
+
 constexpr float kSlope = 0.2F;      // of the leaky ReLU of scores, as published
 constexpr float kClip = 10;         // deviations
 constexpr int64_t kHashes = 2;      // rows of the table that an identifier has
@@ -29,9 +31,32 @@ float z_score(float x, float mean, float scale) {
   return std::clamp((x - mean) * scale, -kClip, kClip);
 }
 
+/// exp from -700 to 700 to about a unit in the last place: a series behind a power of two.
+double wide_exp(double x) {
+  x = std::clamp(x, -700.0, 700.0);
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: the sum's low bits are the integer
+  const double rounded = x * 1.4426950408889634 + kRound;
+  const double k = rounded - kRound;
+  const double r = (x - k * 0.69314718036912382) - k * 1.9082149292705877e-10;
+  double p = 1.6059043836821613e-10;  // 1 / 13!
+  for (const double factor :
+       {2.0876756987868099e-9, 2.5052108385441719e-8, 2.7557319223985891e-7, 2.7557319223985893e-6,
+        2.4801587301587302e-5, 1.9841269841269841e-4, 1.3888888888888889e-3, 8.3333333333333333e-3,
+        4.1666666666666667e-2, 1.6666666666666667e-1, 0.5}) {
+    p = p * r + factor;
+  }
+  p = p * r * r + r + 1;
+  return p * bits_as<double>((bits_as<uint64_t>(rounded) << 52) + 0x3FF0000000000000U);
+}
+
 }  // namespace
 
-float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+float sigmoid(float x) { return 1 / (1 + exp_of(-x)); }
+
+/// To 2^-22, absolutely.
+static float tanh_of(float x) { return 2 * sigmoid(2 * x) - 1; }
+
+double probability(double log_odds) { return 1 / (1 + wide_exp(-log_odds)); }
 
 float* room(std::vector<float>& values, int64_t count) {
   if (std::ssize(values) < count) values.resize(at(count));
@@ -354,8 +379,8 @@ void JumpingLstm::read(Direction& direction, std::span<const std::vector<float>>
           return a[which * units_ + u] + b[which * units_ + u];
         };
         float& c = cell[n * units_ + u];
-        c = sigmoid(gate(1)) * c + sigmoid(gate(0)) * std::tanh(gate(2));
-        state[n * units_ + u] = said[u] = sigmoid(gate(3)) * std::tanh(c);
+        c = sigmoid(gate(1)) * c + sigmoid(gate(0)) * tanh_of(gate(2));
+        state[n * units_ + u] = said[u] = sigmoid(gate(3)) * tanh_of(c);
       }
     }
   }
@@ -376,9 +401,9 @@ void JumpingLstm::apply(std::span<const std::vector<float>> states, int64_t node
   for (int64_t n = 0; n < nodes; ++n) {
     float top = score[n], sum = 0;
     for (int64_t l = 1; l < layers; ++l) top = std::max(top, score[l * nodes + n]);
-    for (int64_t l = 0; l < layers; ++l) sum += std::exp(score[l * nodes + n] - top);
+    for (int64_t l = 0; l < layers; ++l) sum += exp_of(score[l * nodes + n] - top);
     for (int64_t l = 0; l < layers; ++l) {
-      const float weight = std::exp(score[l * nodes + n] - top) / sum;
+      const float weight = exp_of(score[l * nodes + n] - top) / sum;
       const float* from = states[at(l)].data() + n * channels_;
       for (int64_t c = 0; c < channels_; ++c) to[n * channels_ + c] += weight * from[c];
     }

@@ -4,6 +4,9 @@
 //
 // N nodes, E edges, rows side by side. A layer keeps its weights and what it works in, which grows
 // to the largest batch seen and is then kept: one layer serves one thread.
+//
+// At the portable level every number is defined by the source (kernels/cpu/isa/tables.h), those here
+// as well: own exp and tanh, no operation joined with another.
 #pragma once
 
 #include <cstdint>
@@ -136,7 +139,10 @@ class JumpingLstm {
 void mean_pool(const float* x, const graph::GraphBatch& batch, int64_t columns, int64_t at,
                int64_t width, float* out);
 
+/// From -87 to 88 to a few units in the last place.
 float sigmoid(float x);
+/// 1 / (1 + exp(-x)) to the last places of a double.
+double probability(double log_odds);
 
 /// Grows to at least so many, and never shrinks.
 float* room(std::vector<float>& values, int64_t count);

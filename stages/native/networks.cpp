@@ -1,6 +1,5 @@
 #include "native/networks.h"
 
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -63,7 +62,7 @@ class Classifier : public GraphNetwork {
       out[g] = logits_[2 * g + 1] - logits_[2 * g];
     }
   }
-  double score_of(double raw) const override { return 1 / (1 + std::exp(-raw)); }
+  double score_of(double raw) const override { return probability(raw); }
   bool with_edge_attr() const override { return edge_features_ > 0; }
 
  private:

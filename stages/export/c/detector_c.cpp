@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "data/can/relative_windows.h"
+#include "export/c/detector_vectors.h"
 #include "export/c/number_tables.h"
 #include "export/c/runtime_texts.h"
 #include "kdgat/error.h"
@@ -80,11 +82,16 @@ void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOp
   if (model.classifier.columns() != static_cast<int64_t>(graph::kRelativeColumns)) {
     throw Error(ExitCode::kData, "trees over other columns than a detector's cannot be exported");
   }
-  const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-  if (options.name.empty() || options.name.find_first_not_of(letters) != std::string::npos) {
-    throw Error(ExitCode::kUsage, "\"" + options.name + "\" is no name of a source",
-                "letters, digits, - and _");
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  const std::string& name = options.name;
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+      !std::all_of(name.begin(), name.end(), is_word)) {
+    throw Error(ExitCode::kUsage, "'" + name + "' is no name for a source of C",
+                "letters, digits and _");
   }
+  if (std::isnan(options.threshold)) throw Error(ExitCode::kUsage, "the threshold is no number");
 }
 
 /// The tables of one export, part by part, and the macros that go with them.
@@ -105,7 +112,15 @@ class DetectorSource {
     tails();
   }
 
-  CSource source() const { return {{{options_.name + ".c", c()}, {options_.name + ".h", h()}}}; }
+  CSource source() const {
+    const std::map<std::string, std::string> names{{"NAME", options_.name}};
+    CSource out{{{options_.name + ".c", c()}, {options_.name + ".h", h()}}};
+    for (const char* text : {"main.c", "check.c", "CMakeLists.txt"}) {
+      out.files[text] = runtime_text(text, names);
+    }
+    out.files["vectors.h"] = detector_vectors(model_, vehicle_, options_.threshold);
+    return out;
+  }
 
   DetectorCSize size() const {
     constexpr int64_t kCode = 8 * 1024, kStack = 512;  // measured: see the comment of the header
@@ -407,8 +422,9 @@ class DetectorSource {
   }
 
   std::string h() const {
-    std::string guard = "KDGAT_" + options_.name + "_H";
-    for (char& c : guard) c = c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    std::string guard = "KDGAT_EXPORTED_" + options_.name + "_H";
+    std::transform(guard.begin(), guard.end(), guard.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     std::string out = about() + "#ifndef " + guard + "\n#define " + guard + "\n\n";
     out += define("KDGAT_FRAMES", model_.window) + define("KDGAT_ROWS", 3 * model_.window) +
            define("KDGAT_IDS", std::ssize(profile_.ids)) + define("KDGAT_BUSES", buses_) +

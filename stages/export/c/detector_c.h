@@ -15,9 +15,9 @@
 namespace kdgat::exporting {
 
 struct DetectorCOptions {
-  std::string name = "kdgat_detector";  ///< of the two files, and of the include guard
-  std::string hash{};                   ///< of the model's file, for the comment; "" = not told
-  double threshold = 0;                 ///< windows that score above it are flagged
+  std::string name = "detector";  ///< of the files; a word of C
+  std::string hash{};             ///< of the model's file, for alarms and the header
+  double threshold = 0;           ///< what scores above it is flagged, log-odds
   /// Leaves and surprises in 16 bits, not in 32: some kilobytes less, and scores that differ a little.
   bool compact = false;
 };
@@ -31,7 +31,9 @@ struct DetectorCSize {
   int64_t operations = 0;  ///< comparisons and sums of a window
 };
 
-/// NAME.c and NAME.h. Throws Error(kData) for a profile that cannot be exported, saying which part.
+/// NAME.c, NAME.h, main.c (reads candump), check.c with vectors.h, CMakeLists.txt. Compact ones come
+/// without vectors and check.c, as their scores are their own. Throws Error(kData) for a profile that
+/// cannot be exported, saying which part; Error(kUsage) for options that are none.
 CSource detector_c(const detector::DetectorModel& model, const detector::Vehicle& vehicle,
                    const DetectorCOptions& options);
 /// The same of a vehicle by name. Throws Error(kUsage) naming those of the model if it is none.

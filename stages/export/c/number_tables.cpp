@@ -5,7 +5,7 @@
 namespace kdgat::exporting {
 
 void NumberTables::add(const CType& type, const std::string& name,
-                  const std::vector<std::string>& entries, const std::string& empty) {
+                       const std::vector<std::string>& entries, const std::string& empty) {
   constexpr std::size_t kWidth = 100;
   const std::vector<std::string> none{empty};
   const std::vector<std::string>& all = entries.empty() ? none : entries;

@@ -1,17 +1,44 @@
 // Attention over incoming edges; included by tables.cpp alone, inside the namespace of its
-// instruction set.
+// instruction set. Forward, every operation of the portable level has its order from the source.
 
 template <class T>
 inline T leaky(T x, T slope) {
   return x > 0 ? x : x * slope;
 }
 
+/// Sum of a[i] * b[i], of a[i] through the leaky ReLU where asked. Of the portable level the order is
+/// a rule, which C sources made from a model follow to the bit (export/c/runtime/network.c): four
+/// sums (two of doubles) of every fourth product, then the upper half of them added to the lower one
+/// until one is left, then the products that fill no vector, one by one. The wider levels leave the
+/// order to the compiler.
+template <bool kLeaky, class T>
+inline T dot_of(const T* __restrict a, const T* __restrict b, int64_t n, T slope) {
+  using S = Simd<T>;
+  T sum = 0;
+  if constexpr (kVectorBytes > 16) {
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; ++i) sum += (kLeaky ? leaky(a[i], slope) : a[i]) * b[i];
+    return sum;
+  }
+  typename S::Vector sums{};
+  const int64_t left = n % S::kLanes, whole = n - left;
+  for (int64_t i = 0; i < whole; i += S::kLanes) {
+    const typename S::Vector x = S::at(a + i), y = S::at(b + i);
+    sums += (kLeaky ? (x > 0 ? x : x * slope) : x) * y;
+  }
+  for (int half = S::kLanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  sum = sums[0];
+  a += whole;
+  b += whole;
+  for (int64_t i = 0; i < left; ++i) sum += (kLeaky ? leaky(a[i], slope) : a[i]) * b[i];
+  return sum;
+}
+
 template <class T>
 inline T dot(const T* __restrict a, const T* __restrict b, int64_t n) {
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
+  return dot_of<false>(a, b, n, T(0));
 }
 
 template <class T>

@@ -64,9 +64,7 @@ void gatv2_forward(const Gatv2Args<T>& f, int64_t begin, int64_t end, T* row) {
       for (int64_t k = 0; k < heads; ++k) {
         const T* s = row + k * channels;
         const T* att = f.att + k * channels;
-        T total = 0;
-#pragma omp simd reduction(+ : total)
-        for (int64_t c = 0; c < channels; ++c) total += leaky(s[c], f.slope) * att[c];
+        const T total = dot_of<true>(s, att, channels, f.slope);
         score[k] = total;
         top[k] = total > top[k] ? total : top[k];
       }

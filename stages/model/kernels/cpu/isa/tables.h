@@ -2,6 +2,10 @@
 // for each instruction set and scalar type, all compiled from tables.cpp. Know no tensors, threads or
 // allocation: the caller splits the work and brings all memory.
 //
+// Of the portable level the numbers that go forward are defined by the source: sums have an order that
+// is written down, and no multiplication is joined with an addition. So a network has the same bits
+// wherever it is computed so, in other languages too. Wider levels may differ in the last places.
+//
 // No standard-library code may be inlined in sources that include this under -mavx*: the linker
 // would be free to pick that copy for the whole program.
 #pragma once
