@@ -111,7 +111,7 @@ kdgat_add_native_stage(watch traffic_report)
 add_library(kdgat_export STATIC)
 kdgat_add_room(kdgat_export stages/export/c
   c_tables detector_c detector_vectors network_c network_code network_vectors number_tables rounded_model
-  runtime_texts vector_text)
+  runtime_texts tree_tables vector_text)
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)  # what it computes ahead is computed natively as well
 set(KDGAT_RUNTIME_TEXTS)

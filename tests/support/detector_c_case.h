@@ -192,6 +192,9 @@ inline void check_lines(const std::string& wanted, const std::string& found) {
   FAIL("line " << line << ": " << line_of(wanted) << " wanted, found " << line_of(found));
 }
 
+/// What the source must pass.
+inline constexpr const char* kStrictC99 = " -std=c99 -Wall -Wextra -Werror -pedantic";
+
 /// An exported model as a program.
 class DetectorProgram {
  public:
@@ -225,11 +228,18 @@ class DetectorProgram {
     return run.out;
   }
 
+  /// Its own vectors are met by what a compiler makes of it.
+  void check(const std::string& command, const std::string& runner = "") const {
+    const CommandResult run =
+        run_shell(command + kStrictC99 + " model.c check.c -o check && " + runner + " ./check",
+                  folder_.path());
+    INFO(command << "\n" << run.out << run.err);
+    CHECK(run.exit_code == 0);
+  }
+
  private:
   ScratchFolder folder_;
   int bus_ = 0;
 };
-
-inline constexpr const char* kStrictC99 = " -std=c99 -Wall -Wextra -Werror -pedantic";
 
 }  // namespace kdgat::test

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
-#include <limits>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "export/c/detector_vectors.h"
 #include "export/c/number_tables.h"
 #include "export/c/runtime_texts.h"
+#include "export/c/tree_tables.h"
 #include "kdgat/error.h"
 #include "scoring/log_watch.h"
 
@@ -27,28 +28,6 @@ using detector::Vehicle;
 using graph::ByteMoves;
 using graph::IdProfile;
 using graph::VehicleProfile;
-
-constexpr CType kFloat{"float", 4}, kDouble{"double", 8}, kByte{"uint8_t", 1}, kSigned{"int8_t", 1},
-    kHalf{"uint16_t", 2}, kSignedHalf{"int16_t", 2}, kWord{"uint32_t", 4};
-
-/// The smallest type that holds numbers below `end`.
-CType type_below(std::size_t end) {
-  constexpr std::size_t kBytes = 1U << 8, kHalves = 1U << 16;
-  return end <= kBytes ? kByte : end <= kHalves ? kHalf : kWord;
-}
-
-std::string braced(const std::vector<std::string>& members) {
-  std::string out = "{";
-  for (const std::string& one : members) out += (out.size() == 1 ? "" : ", ") + one;
-  return out + "}";
-}
-
-std::string define(const char* name, const std::string& value) {
-  return std::string("#define ") + name + " " + value + "\n";
-}
-std::string define(const char* name, int64_t value) {
-  return define(name, std::to_string(value) + "u");
-}
 
 /// A comment must not end within a name.
 std::string in_comment(std::string text) {
@@ -98,7 +77,7 @@ void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOp
 class DetectorSource {
  public:
   DetectorSource(const DetectorModel& model, const Vehicle& vehicle,
-                 const DetectorCOptions& options)
+                 const DetectorCOptions& options, std::optional<float> unit)
       : model_(model),
         vehicle_(vehicle),
         profile_(vehicle.profile),
@@ -108,7 +87,9 @@ class DetectorSource {
     numbers();
     buses();
     ids();
-    trees();
+    const TreeTables trees = add_trees(model.classifier, unit, tables_);
+    macros_ += trees.macros;
+    depth_ = trees.depth;
     tails();
   }
 
@@ -134,7 +115,7 @@ class DetectorSource {
   }
 
  private:
-  std::string whole(std::size_t number) const { return std::to_string(number); }
+  static std::string whole(std::size_t number) { return std::to_string(number); }
 
   /// What the header's struct takes where 8 bytes are aligned to 8.
   int64_t state() const {
@@ -159,17 +140,17 @@ class DetectorSource {
     while (rare.size() > 1 && rare.back() == rare[rare.size() - 2]) rare.pop_back();
     std::vector<std::string> entries;
     for (const float one : rare) entries.push_back(c_float(one));
-    macros_ += define("KDGAT_K", model_.alarm_rule.k);
-    macros_ += define("KDGAT_MOST_EXCUSED", graph::most_excused(model_.window));
-    macros_ += define("KDGAT_RARE", std::ssize(rare));
-    macros_ += define("KDGAT_LOG_10", c_double(std::log(10.0)));
-    macros_ += define("KDGAT_CLASSIFIER_THRESHOLD", c_double(decision_.classifier));
-    macros_ += define("KDGAT_TAILS_THRESHOLD", c_double(decision_.tails));
-    macros_ += define("KDGAT_USUAL_CLASSIFIER", c_double(usual.classifier));
-    macros_ += define("KDGAT_USUAL_TAILS", c_double(usual.tails));
-    macros_ += define("KDGAT_THRESHOLD", c_double(options_.threshold));
-    macros_ += define("KDGAT_DEADBAND", c_double(detector::kDeadband));
-    tables_.add(kFloat, "kdgat_rare", entries);
+    macros_ += c_define("KDGAT_K", model_.alarm_rule.k);
+    macros_ += c_define("KDGAT_MOST_EXCUSED", graph::most_excused(model_.window));
+    macros_ += c_define("KDGAT_RARE", std::ssize(rare));
+    macros_ += c_define("KDGAT_LOG_10", c_double(std::log(10.0)));
+    macros_ += c_define("KDGAT_CLASSIFIER_THRESHOLD", c_double(decision_.classifier));
+    macros_ += c_define("KDGAT_TAILS_THRESHOLD", c_double(decision_.tails));
+    macros_ += c_define("KDGAT_USUAL_CLASSIFIER", c_double(usual.classifier));
+    macros_ += c_define("KDGAT_USUAL_TAILS", c_double(usual.tails));
+    macros_ += c_define("KDGAT_THRESHOLD", c_double(options_.threshold));
+    macros_ += c_define("KDGAT_DEADBAND", c_double(detector::kDeadband));
+    tables_.add(kCFloat, "kdgat_rare", entries);
   }
 
   void buses() {
@@ -187,25 +168,26 @@ class DetectorSource {
       if (network != networks.end()) {
         for (const auto& [message, sender] :
              std::map(network->second.begin(), network->second.end())) {
-          messages.push_back(braced({std::to_string(message) + "u", std::to_string(sender) + "u"}));
+          messages.push_back(
+              c_braced({std::to_string(message) + "u", std::to_string(sender) + "u"}));
         }
         std::map<uint64_t, uint8_t> known;  // the last address of a name counts
         for (const graph::AddressName& one : profile_.names) {
           if (one.channel == channel) known[one.name] = one.address;
         }
         for (const auto& [name, address] : known) {
-          homes.push_back(braced({std::to_string(name) + "u", std::to_string(address)}));
+          homes.push_back(c_braced({std::to_string(name) + "u", std::to_string(address)}));
         }
       }
-      buses.push_back(braced(
+      buses.push_back(c_braced(
           {c_double(rates[channel]), network == networks.end() ? "-1" : std::to_string(networks_++),
            whole(first_message), whole(messages.size()), whole(first_home), whole(homes.size())}));
     }
     claimed_ = std::max<int64_t>(1, kAddresses * networks_);
-    macros_ += define("KDGAT_NETWORKS", networks_);
-    macros_ += define("KDGAT_FIRST_BUS", profile_.ids.front().channel);
+    macros_ += c_define("KDGAT_NETWORKS", networks_);
+    macros_ += c_define("KDGAT_FIRST_BUS", profile_.ids.front().channel);
     tables_.add({"kdgat_usual_bus", 32}, "kdgat_usual_buses", buses);
-    tables_.add_numbers(kSigned, "kdgat_key_bus", std::vector<int>(numbers.begin(), numbers.end()));
+    tables_.add_numbers(kCInt8, "kdgat_key_bus", std::vector<int>(numbers.begin(), numbers.end()));
     if (networks_ == 0) return;
     tables_.add({"kdgat_message", 8}, "kdgat_messages", messages, "{0, 0}");
     tables_.add({"kdgat_home", 16}, "kdgat_homes", homes, "{0, 0}");
@@ -241,28 +223,22 @@ class DetectorSource {
       const auto [set, is_new] = lengths.try_emplace(length_set(one), lengths.size());
       if (is_new) sets.push_back(set->first);
       usuals.push_back(
-          braced({c_double(one.period), c_double(times.longest), c_double(times.pause),
-                  c_float(times.early), c_float(times.late), c_float(times.tolerance),
-                  c_float(times.trust), c_float(one.change), whole(moves.size()),
-                  whole(set->second), whole(one.bytes.size()), std::to_string(flags)}));
+          c_braced({c_double(one.period), c_double(times.longest), c_double(times.pause),
+                    c_float(times.early), c_float(times.late), c_float(times.tolerance),
+                    c_float(times.trust), c_float(one.change), whole(moves.size()),
+                    whole(set->second), whole(one.bytes.size()), std::to_string(flags)}));
       keys.push_back(one.key());
       for (const ByteMoves& byte : one.bytes) moves.push_back(moves_of(byte));
       longest_ = std::max(longest_, std::ssize(one.bytes));
     }
     payloads_ = std::ssize(moves);
-    tables_.add_numbers(kWord, "kdgat_keys", keys);
+    tables_.add_numbers(kCUint32, "kdgat_keys", keys);
     tables_.add({"kdgat_usual", 56}, "kdgat_usuals", usuals);
     tables_.add({"kdgat_length_set", 9}, "kdgat_lengths", sets);
-    tables_.add_numbers(type_below(bits_.size() << 3), "kdgat_moves", moves);
+    tables_.add_numbers(c_type_below(bits_.size() << 3), "kdgat_moves", moves);
     std::vector<std::string> bits;
-    for (const float one : bits_) {
-      bits.push_back(options_.compact ? std::to_string(std::lround(one * kBitsUnit))
-                                      : c_float(one));
-    }
-    tables_.add(options_.compact ? kHalf : kFloat, "kdgat_bits", bits);
-    macros_ += define("KDGAT_BITS", options_.compact ? "uint16_t" : "float");
-    macros_ += define("KDGAT_BITS_OF(v)",
-                      options_.compact ? "((float)(v) * " + c_float(1 / kBitsUnit) + ")" : "(v)");
+    for (const float one : bits_) bits.push_back(c_float(one));
+    tables_.add(kCFloat, "kdgat_bits", bits, "0.0f");
   }
 
   static std::string length_set(const IdProfile& one) {
@@ -272,109 +248,7 @@ class DetectorSource {
     }
     std::vector<std::string> texts;
     for (const int byte : bytes) texts.push_back(std::to_string(byte));
-    return braced(texts);
-  }
-
-  void trees() {
-    const trees::FlatTrees& forest = model_.classifier.forest();
-    // Values are finite, so that nothing parts a threshold of infinity from the largest number.
-    const auto threshold_of = [](const trees::TreeNode& node) {
-      return std::min(node.number, std::numeric_limits<float>::max());
-    };
-    std::array<std::vector<float>, graph::kRelativeColumns> thresholds;
-    for (const trees::TreeNode& node : forest.nodes) {
-      if (!node.is_leaf())
-        thresholds[static_cast<std::size_t>(node.column)].push_back(threshold_of(node));
-    }
-    std::vector<std::string> all;
-    std::vector<std::size_t> begins{0};
-    std::size_t most = 1;
-    for (std::vector<float>& column : thresholds) {
-      std::sort(column.begin(), column.end());
-      column.erase(std::unique(column.begin(), column.end()), column.end());
-      for (const float one : column) all.push_back(c_float(one));
-      begins.push_back(all.size());
-      most = std::max(most, column.size());
-    }
-    tables_.add(kFloat, "kdgat_thresholds", all);
-    tables_.add_numbers(type_below(all.size() + 1), "kdgat_column_begin", begins);
-    const auto place_of = [&](const trees::TreeNode& node) {
-      const std::vector<float>& column = thresholds[static_cast<std::size_t>(node.column)];
-      return static_cast<std::size_t>(
-          std::lower_bound(column.begin(), column.end(), threshold_of(node)) - column.begin());
-    };
-    splits(forest, place_of, type_below(most));
-  }
-
-  template <class PlaceOf>
-  void splits(const trees::FlatTrees& forest, PlaceOf place_of, const CType& place) {
-    constexpr std::size_t kSmallLeaf = 1U << 7, kLeaf = 1U << 15;
-    const auto end_of = [&](std::size_t tree) {
-      return tree + 1 < forest.roots.size() ? static_cast<std::size_t>(forest.roots[tree + 1])
-                                            : forest.nodes.size();
-    };
-    std::size_t most_nodes = 0;
-    for (std::size_t t = 0; t < forest.roots.size(); ++t) {
-      most_nodes = std::max(most_nodes, end_of(t) - static_cast<std::size_t>(forest.roots[t]));
-    }
-    const bool is_small = most_nodes < 2 * kSmallLeaf;
-    const std::size_t leaf = is_small ? kSmallLeaf : kLeaf;
-    std::vector<std::string> splits;
-    std::vector<float> leaves;
-    std::vector<std::size_t> begins{0};
-    for (std::size_t t = 0; t < forest.roots.size(); ++t) {
-      const auto root = static_cast<std::size_t>(forest.roots[t]);
-      std::vector<std::size_t> codes;  // of each node: a split of the tree, or `leaf` and a leaf
-      std::size_t split_count = 0, leaf_count = 0;
-      for (std::size_t n = root; n < end_of(t); ++n) {
-        const bool is_leaf = forest.nodes[n].is_leaf();
-        codes.push_back(is_leaf ? leaf + leaf_count++ : split_count++);
-        if (is_leaf) leaves.push_back(forest.nodes[n].number);
-      }
-      depth_ += static_cast<int64_t>(depth_of(forest, root));
-      for (std::size_t n = root; n < end_of(t); ++n) {
-        const trees::TreeNode& node = forest.nodes[n];
-        if (node.is_leaf()) continue;
-        const std::size_t left = static_cast<std::size_t>(node.left) - root;
-        splits.push_back(braced({whole(place_of(node)), whole(codes.at(left)),
-                                 whole(codes.at(left + 1)), std::to_string(node.column)}));
-      }
-      begins.push_back(splits.size());
-    }
-    macros_ += define("KDGAT_PLACE", place.name);
-    macros_ += define("KDGAT_CHILD", is_small ? "uint8_t" : "uint16_t");
-    macros_ += define("KDGAT_LEAF", static_cast<int64_t>(leaf));
-    macros_ += define("KDGAT_TREES", std::ssize(forest.roots));
-    macros_ += define("KDGAT_BASE", c_double(model_.classifier.base()));
-    const int64_t child = is_small ? 1 : 2, align = std::max(place.bytes, child);
-    const int64_t bytes = (place.bytes + 2 * child + 1 + align - 1) / align * align;
-    tables_.add({"kdgat_split", bytes}, "kdgat_splits", splits, "{0, 0, 0, 0}");
-    tables_.add_numbers(type_below(splits.size() + 1), "kdgat_tree_begin", begins);
-    add_leaves(leaves);
-  }
-
-  static int64_t depth_of(const trees::FlatTrees& forest, std::size_t root) {
-    const trees::TreeNode& node = forest.nodes[root];
-    if (node.is_leaf()) return 0;
-    const auto left = static_cast<std::size_t>(node.left);
-    return 1 + std::max(depth_of(forest, left), depth_of(forest, left + 1));
-  }
-
-  void add_leaves(const std::vector<float>& leaves) {
-    std::vector<std::string> texts;
-    if (!options_.compact) {
-      for (const float one : leaves) texts.push_back(c_float(one));
-      macros_ += define("KDGAT_LEAF_OF(v)", "(double)(v)");
-      return tables_.add(kFloat, "kdgat_leaves", texts, "0.0f");
-    }
-    float most = std::numeric_limits<float>::min();
-    for (const float one : leaves) most = std::max(most, std::abs(one));
-    const double unit = static_cast<double>(most) / std::numeric_limits<int16_t>::max();
-    for (const float one : leaves) {
-      texts.push_back(std::to_string(std::lround(static_cast<double>(one) / unit)));
-    }
-    macros_ += define("KDGAT_LEAF_OF(v)", "((double)(v) * " + c_double(unit) + ")");
-    tables_.add(kSignedHalf, "kdgat_leaves", texts);
+    return c_braced(texts);
   }
 
   void tails() {
@@ -384,14 +258,14 @@ class DetectorSource {
       for (const float value : one.values) values.push_back(c_float(value));
       for (const double value : one.rare) rare.push_back(c_double(value));
       columns.push_back(
-          braced({c_double(one.excess), whole(one.place), whole(first), whole(values.size())}));
+          c_braced({c_double(one.excess), whole(one.place), whole(first), whole(values.size())}));
     }
     const auto count = static_cast<double>(columns.size());
-    macros_ += define("KDGAT_TAILS", std::ssize(columns));
-    macros_ += define("KDGAT_TAILS_LOG", c_double(std::log10(std::max<double>(1, count))));
+    macros_ += c_define("KDGAT_TAILS", std::ssize(columns));
+    macros_ += c_define("KDGAT_TAILS_LOG", c_double(std::log10(std::max<double>(1, count))));
     tables_.add({"kdgat_tail", 24}, "kdgat_tails", columns, "{0, 0, 0, 0}");
-    tables_.add(kFloat, "kdgat_tail_values", values, "0.0f");
-    tables_.add(kDouble, "kdgat_tail_rare", rare, "0.0");
+    tables_.add(kCFloat, "kdgat_tail_values", values, "0.0f");
+    tables_.add(kCDouble, "kdgat_tail_rare", rare, "0.0");
   }
 
   std::string about() const {
@@ -409,8 +283,8 @@ class DetectorSource {
               ? std::string()
               : "; flagged by " + std::to_string(model_.alarm_rule.k) + " of the last " +
                     std::to_string(model_.alarm_rule.n)));
-    line("Numbers:    " + std::string(options_.compact
-                                          ? "compact, scores differ a little from the model's"
+    line("Numbers:    " + std::string(options_.int8
+                                          ? "int8 leaves, scores differ a little from the model's"
                                           : "exact, scores have the model's bits"));
     line("State:      " + std::to_string(needs.state) + " bytes of RAM, kdgat_state");
     line("Flash:      about " + std::to_string(needs.flash) + " bytes, of them " +
@@ -426,11 +300,11 @@ class DetectorSource {
     std::transform(guard.begin(), guard.end(), guard.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     std::string out = about() + "#ifndef " + guard + "\n#define " + guard + "\n\n";
-    out += define("KDGAT_FRAMES", model_.window) + define("KDGAT_ROWS", 3 * model_.window) +
-           define("KDGAT_IDS", std::ssize(profile_.ids)) + define("KDGAT_BUSES", buses_) +
-           define("KDGAT_OF", model_.alarm_rule.n) + define("KDGAT_CLAIMED", claimed_) +
-           define("KDGAT_PAYLOADS", payloads_) + define("KDGAT_STATE_BYTES", state()) +
-           define("KDGAT_MODEL", "\"" + options_.hash + "\"") + "\n";
+    out += c_define("KDGAT_FRAMES", model_.window) + c_define("KDGAT_ROWS", 3 * model_.window) +
+           c_define("KDGAT_IDS", std::ssize(profile_.ids)) + c_define("KDGAT_BUSES", buses_) +
+           c_define("KDGAT_OF", model_.alarm_rule.n) + c_define("KDGAT_CLAIMED", claimed_) +
+           c_define("KDGAT_PAYLOADS", payloads_) + c_define("KDGAT_STATE_BYTES", state()) +
+           c_define("KDGAT_MODEL", "\"" + options_.hash + "\"") + "\n";
     return out + std::string(runtime_text("api.h")) +
            std::string(runtime_text("detector_state.h")) + "\n#endif\n";
   }
@@ -438,8 +312,8 @@ class DetectorSource {
   std::string c() const {
     std::string out = about() + "#include \"" + options_.name +
                       ".h\"\n\n#include <float.h>\n#include <string.h>\n\n";
-    out += define("KDGAT_NEEDS_EXPF", "0") + define("KDGAT_NEEDS_LOGF", "0") +
-           define("KDGAT_NEEDS_SQRTF", "0") + macros_;
+    out += c_define("KDGAT_NEEDS_EXPF", "0") + c_define("KDGAT_NEEDS_LOGF", "0") +
+           c_define("KDGAT_NEEDS_SQRTF", "0") + macros_;
     out += "\n" + std::string(runtime_text("kdgat_math.c")) + "\n" +
            std::string(runtime_text("detector_tables.h")) + "\n" + tables_.text() + "\n" +
            std::string(runtime_text("alarms.c")) + "\n" + std::string(runtime_text("detector.c"));
@@ -448,7 +322,6 @@ class DetectorSource {
 
   static constexpr int kRegular = 1, kKeepsTimes = 2;
   static constexpr int64_t kAddresses = 256;
-  static constexpr float kBitsUnit = 4096;  // 14 bits of surprise in 16
 
   const DetectorModel& model_;
   const Vehicle& vehicle_;
@@ -465,11 +338,22 @@ class DetectorSource {
   std::map<std::vector<float>, std::size_t> places_;  // of lists of values in bits_
 };
 
+/// What `ask` says of the source, made of the model that its numbers are.
+template <class Ask>
+auto with_source(const DetectorModel& model, const Vehicle& vehicle,
+                 const DetectorCOptions& options, Ask ask) {
+  if (!options.int8) return ask(DetectorSource(model, vehicle, options, {}));
+  RoundedTrees rounded = rounded_trees(model.classifier);
+  DetectorModel other = model;
+  other.classifier = std::move(rounded.model);
+  return ask(DetectorSource(other, vehicle, options, rounded.unit));
+}
+
 }  // namespace
 
 CSource detector_c(const DetectorModel& model, const Vehicle& vehicle,
                    const DetectorCOptions& options) {
-  return DetectorSource(model, vehicle, options).source();
+  return with_source(model, vehicle, options, [](const auto& one) { return one.source(); });
 }
 
 CSource detector_c(const DetectorModel& model, const std::string& vehicle,
@@ -483,7 +367,13 @@ CSource detector_c(const DetectorModel& model, const std::string& vehicle,
 
 DetectorCSize detector_c_size(const DetectorModel& model, const Vehicle& vehicle,
                               const DetectorCOptions& options) {
-  return DetectorSource(model, vehicle, options).size();
+  return with_source(model, vehicle, options, [](const auto& one) { return one.size(); });
+}
+
+DetectorModel rounded_detector(const DetectorModel& model) {
+  DetectorModel out = model;
+  out.classifier = rounded_trees(model.classifier).model;
+  return out;
 }
 
 }  // namespace kdgat::exporting

@@ -18,8 +18,9 @@ struct DetectorCOptions {
   std::string name = "detector";  ///< of the files; a word of C
   std::string hash{};             ///< of the model's file, for alarms and the header
   double threshold = 0;           ///< what scores above it is flagged, log-odds
-  /// Leaves and surprises in 16 bits, not in 32: some kilobytes less, and scores that differ a little.
-  bool compact = false;
+  /// Leaves of trees take one byte, not four: some kilobytes less, and scores that differ a little.
+  /// Everything else is exact in either form.
+  bool int8 = false;
 };
 
 /// What the source needs, bytes; operations and stack are bounds.
@@ -31,14 +32,18 @@ struct DetectorCSize {
   int64_t operations = 0;  ///< comparisons and sums of a window
 };
 
-/// NAME.c, NAME.h, main.c (reads candump), check.c with vectors.h, CMakeLists.txt. Compact ones come
-/// without vectors and check.c, as their scores are their own. Throws Error(kData) for a profile that
-/// cannot be exported, saying which part; Error(kUsage) for options that are none.
+/// NAME.c, NAME.h, main.c (reads candump), check.c with vectors.h, CMakeLists.txt. What the vectors
+/// want the program computed; with int8 by the same rounded leaves, so that the bits are the same then
+/// too. Throws Error(kData) for a profile that cannot be exported, saying which part; Error(kUsage)
+/// where the name is no word of C or the threshold no number.
 CSource detector_c(const detector::DetectorModel& model, const detector::Vehicle& vehicle,
                    const DetectorCOptions& options);
 /// The same of a vehicle by name. Throws Error(kUsage) naming those of the model if it is none.
 CSource detector_c(const detector::DetectorModel& model, const std::string& vehicle,
                    const DetectorCOptions& options);
+
+/// The model that sources with int8 compute. For measuring what the rounding does.
+detector::DetectorModel rounded_detector(const detector::DetectorModel& model);
 
 DetectorCSize detector_c_size(const detector::DetectorModel& model,
                               const detector::Vehicle& vehicle, const DetectorCOptions& options);

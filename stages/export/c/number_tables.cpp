@@ -1,8 +1,25 @@
 #include "export/c/number_tables.h"
 
-#include <algorithm>
-
 namespace kdgat::exporting {
+
+CType c_type_below(std::size_t end) {
+  constexpr std::size_t kBytes = 1U << 8, kHalves = 1U << 16;
+  return end <= kBytes ? kCUint8 : end <= kHalves ? kCUint16 : kCUint32;
+}
+
+std::string c_define(const std::string& name, const std::string& value) {
+  return "#define " + name + " " + value + "\n";
+}
+
+std::string c_define(const std::string& name, int64_t value) {
+  return c_define(name, std::to_string(value) + "u");
+}
+
+std::string c_braced(const std::vector<std::string>& members) {
+  std::string out = "{";
+  for (const std::string& one : members) out += (out.size() == 1 ? "" : ", ") + one;
+  return out + "}";
+}
 
 void NumberTables::add(const CType& type, const std::string& name,
                        const std::vector<std::string>& entries, const std::string& empty) {

@@ -1,6 +1,7 @@
 // NumberTables: numbers as tables of C, with a count of their bytes. Knows no model. No LibTorch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +13,16 @@ struct CType {
   const char* name;
   int64_t bytes;
 };
+inline constexpr CType kCFloat{"float", 4}, kCDouble{"double", 8}, kCInt8{"int8_t", 1},
+    kCUint8{"uint8_t", 1}, kCUint16{"uint16_t", 2}, kCUint32{"uint32_t", 4};
+/// The smallest one without a sign that holds whole numbers below `end`.
+CType c_type_below(std::size_t end);
+
+/// #define NAME VALUE as a line, and the same of a whole number without a sign.
+std::string c_define(const std::string& name, const std::string& value);
+std::string c_define(const std::string& name, int64_t value);
+/// "{a, b, c}".
+std::string c_braced(const std::vector<std::string>& members);
 
 class NumberTables {
  public:

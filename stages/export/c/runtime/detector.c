@@ -317,11 +317,11 @@ static float kdgat_surprise(const kdgat_usual* usual, const uint8_t* from, const
       const unsigned move = up <= 128u ? up : 256u - up;
       const unsigned bin = move > 8u ? widths[move >> 4] + 4u : widths[move];
       const uint32_t of_byte = kdgat_moves[usual->moves + i];
-      const KDGAT_BITS* values = &kdgat_bits[of_byte >> 3];
+      const float* values = &kdgat_bits[of_byte >> 3];
       const unsigned bins = (unsigned)(of_byte & 7u) + 1u;
-      const float last = KDGAT_BITS_OF(values[(bin < bins ? bin : bins) - 1u]);
+      const float last = values[(bin < bins ? bin : bins) - 1u];
       bits += bin <= bins ? last : kdgat_min(14.0f, last + (float)(int)(bin - bins));
-      if (KDGAT_BITS_OF(values[0]) > 3.0f) *rare = 1;
+      if (values[0] > 3.0f) *rare = 1;
     }
   }
   return bits;
