@@ -31,7 +31,7 @@ kdgat_add_room(kdgat_core pipeline/system
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
-  adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb fit_verb job_verb
+  adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb job_verb
   jobs_verb line_output log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
   score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
   why_verb word_units)

@@ -112,7 +112,7 @@ add_library(kdgat_export STATIC)
 kdgat_add_room(kdgat_export stages/export/c
   c_tables detector_c detector_vectors network_c network_code network_vectors number_tables rounded_model
   runtime_texts tree_tables vector_text)
-kdgat_add_room(kdgat_export stages/export/onnx onnx_graph onnx_layers onnx_network)
+kdgat_add_room(kdgat_export stages/export/onnx onnx_detector onnx_graph onnx_layers onnx_network)
 target_compile_definitions(kdgat_export PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)  # what it computes ahead is computed natively as well
@@ -121,6 +121,7 @@ foreach(file CMakeLists.txt alarms.c api.h check.c detector.c detector_state.h d
         kdgat_math.c main.c network.c windows.c)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/runtime/${file})
 endforeach()
+list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/onnx/check.py)
 list(JOIN KDGAT_RUNTIME_TEXTS "," runtime_texts)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/export/runtime_text.cpp
   COMMAND ${CMAKE_COMMAND} -D OUT=${CMAKE_BINARY_DIR}/export/runtime_text.cpp -D FILES=${runtime_texts}
@@ -214,6 +215,9 @@ kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
 kdgat_add_stage(equivariant baselines physics plain_network pocket_data ranking_report)
 kdgat_add_stage(evaluate ablation beside report)
+kdgat_add_stage(export
+  c_check check_windows made_up_frames network_check onnx_check run_program verify_page written_folder)
+target_link_libraries(kdgat_stage_export PUBLIC kdgat_export)
 kdgat_add_stage(finetune)
 kdgat_add_stage(fusion channel learners lin_ucb reward)
 kdgat_add_stage(graphsage rating_data rating_fit rating_metrics)

@@ -1,13 +1,9 @@
 // kdgat adapt: a detector that knows one more vehicle, from the adapt stage in this process.
 #include <filesystem>
-#include <ostream>
 
 #include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
-#include "pipeline/plugin/stage_call.h"
-#include "pipeline/show/status.h"
-#include "pipeline/system/signals.h"
 #include "pipeline/verbs/log_stage.h"
 
 namespace kdgat {
@@ -86,25 +82,11 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
   }
   const fs::path model = request.find(context.catalog);
   request.options["output"] = request.output;
-  const StageCall call{
-      "run",
-      plugin,
-      {{"step", plugin.name},
-       {"options", request.options},
-       {"inputs",
-        {{"model",
-          json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
-         {"logs", logs}}}}};
-  install_signal_flags();
-  const auto status = terminal_status(context);
-  const StageAnswer answer = call_shown(call, *status, [](const json&) {});
-  require_done(answer);
-  if (context.json) {
-    context.out << answer.result.at("metrics").dump(2, ' ', false, json::error_handler_t::replace)
-                << '\n';
-  }
-  status->message("info", request.output + ": " + answer.result.value("summary", ""));
-  return 0;
+  const json inputs = {
+      {"model",
+       json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
+      {"logs", logs}};
+  return write_by_stage(context, plugin, request.options, inputs);
 }
 
 }  // namespace

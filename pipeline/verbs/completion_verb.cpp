@@ -19,12 +19,13 @@ namespace kdgat {
 namespace {
 
 struct CompletionWords {
-  std::string verbs, stages, presets, run_flags, keys, score_flags, why_flags, adapt_flags, cards,
-      sites, devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
-             jobs_flags = "--retry --seed --root --json",
-             memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
-             report_flags = "--output --root --json --help",
-             runs_flags = "--root --dataset --dry-run --yes --force --json --help";
+  std::string verbs, stages, presets, run_flags, keys, score_flags, why_flags, adapt_flags,
+      export_flags, watch_flags, cards, sites,
+      devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
+      jobs_flags = "--retry --seed --root --json",
+      memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
+      report_flags = "--output --root --json --help",
+      runs_flags = "--root --dataset --dry-run --yes --force --json --help";
 };
 
 std::string joined(const std::set<std::string>& words) {
@@ -61,6 +62,12 @@ CompletionWords collect(const PluginCatalog& catalog) {
                                      "--event", "--root",  "--json",   "--help"};
   std::set<std::string> adapt_flags = {"--model", "--output", "--force",
                                        "--root",  "--json",   "--help"};
+  std::set<std::string> export_flags = {"--model", "--output",    "--check", "--force",
+                                        "--root",  "--threshold", "--json",  "--help"};
+  std::set<std::string> watch_flags = {"--model",  "--replay",  "--speed",     "--calibrate",
+                                       "--budget", "--save",    "--expect",    "--filter",
+                                       "--alarm",  "--metrics", "--threshold", "--heartbeat",
+                                       "--root",   "--json",    "--help"};
   const auto add_options = [&](const char* of_kind, auto options, std::set<std::string>& to) {
     const PluginDescription* plugin = catalog.find_taking(of_kind);
     if (plugin == nullptr) return;
@@ -69,20 +76,16 @@ CompletionWords collect(const PluginCatalog& catalog) {
   add_options(kind::kLog, score_options, score_flags);
   add_options(kind::kLog, why_options, why_flags);
   add_options(kind::kBenignLog, adapt_options, adapt_flags);
+  add_options(kCheckLog, export_options, export_flags);
+  add_options(kind::kBus, watch_options, watch_flags);
   const std::vector<std::string> presets = preset_names(default_preset_folders());
   std::set<std::string> cards;
   for (const Card& card : known_cards()) cards.insert(card.name);
   const std::vector<std::string> sites = site_names(site_folders());
-  return {joined(visible),
-          joined(stages),
-          joined({presets.begin(), presets.end()}),
-          joined(flags),
-          joined(keys),
-          joined(score_flags),
-          joined(why_flags),
-          joined(adapt_flags),
-          joined(cards),
-          joined({sites.begin(), sites.end()})};
+  return {joined(visible),     joined(stages),      joined({presets.begin(), presets.end()}),
+          joined(flags),       joined(keys),        joined(score_flags),
+          joined(why_flags),   joined(adapt_flags), joined(export_flags),
+          joined(watch_flags), joined(cards),       joined({sites.begin(), sites.end()})};
 }
 
 /// Puts each word list in the place of its @name@.
@@ -93,6 +96,7 @@ std::string filled(std::string script, const CompletionWords& words) {
       {"@keys@", &words.keys},           {"@devices@", &words.devices},
       {"@score@", &words.score_flags},   {"@why@", &words.why_flags},
       {"@adapt@", &words.adapt_flags},   {"@cards@", &words.cards},
+      {"@export@", &words.export_flags}, {"@watch@", &words.watch_flags},
       {"@memory@", &words.memory_flags}, {"@submit@", &words.submit_flags},
       {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites},
       {"@report@", &words.report_flags}, {"@runs@", &words.runs_flags}};
@@ -118,7 +122,7 @@ _kdgat() {
       --gpu) words="@cards@" ;;
       --profile) words="@sites@" ;;
       --stage) words="@stages@" ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) COMPREPLY=($(compgen -f -- "$current")); return ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg|--check|--replay|--save) COMPREPLY=($(compgen -f -- "$current")); return ;;
       *)
         case $verb in
           run) words="@stages@ @flags@ @keys@" ;;
@@ -137,6 +141,8 @@ _kdgat() {
           score) words="@score@" ;;
           why) words="@why@" ;;
           adapt) words="@adapt@" ;;
+          export) words="@export@" ;;
+          watch) words="@watch@" ;;
           sync) words="--root --to --follow --json" ;;
           completion) words="bash zsh fish" ;;
           help) words="@verbs@ exit-codes" ;;
@@ -163,7 +169,7 @@ _kdgat() {
       --gpu) found=(@cards@) ;;
       --profile) found=(@sites@) ;;
       --stage) found=(@stages@) ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg) _files; return ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg|--check|--replay|--save) _files; return ;;
       *)
         case ${words[2]} in
           run) found=(@stages@ @flags@ @keys@) ;;
@@ -182,6 +188,8 @@ _kdgat() {
           score) found=(@score@) ;;
           why) found=(@why@) ;;
           adapt) found=(@adapt@) ;;
+          export) found=(@export@) ;;
+          watch) found=(@watch@) ;;
           sync) found=(--root --to --follow --json) ;;
           completion) found=(bash zsh fish) ;;
           help) found=(@verbs@ exit-codes) ;;
@@ -248,6 +256,8 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   add_flags("score", words.score_flags);
   add_flags("why", words.why_flags);
   add_flags("adapt", words.adapt_flags);
+  add_flags("export", words.export_flags);
+  add_flags("watch", words.watch_flags);
   add_flags("sync", "--root --to --follow --json");
   return out;
 }

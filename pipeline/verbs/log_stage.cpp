@@ -1,5 +1,7 @@
 #include "pipeline/verbs/log_stage.h"
 
+#include <ostream>
+
 #include "kdgat/error.h"
 #include "kdgat/event.h"
 #include "kdgat/kinds.h"
@@ -31,6 +33,10 @@ json watch_options(const PluginDescription& plugin) {
   return without_options(plugin.options,
                          {"replay", "speed", "calibrate", "calibrate_seconds", "budget", "save",
                           "expect", "filters", "threshold", "own_ids", "heartbeat"});
+}
+
+json export_options(const PluginDescription& plugin) {
+  return without_options(plugin.options, {"output", "replace", "threshold"});
 }
 
 json adapt_options(const PluginDescription& plugin) {
@@ -119,6 +125,22 @@ void require_done(const StageAnswer& answer) {
   // A wait cut short by a signal says only that it was interrupted.
   throw Error(static_cast<ExitCode>(pending_signal() != 0 ? pending_signal() : answer.code),
               answer.diagnostics);
+}
+
+int write_by_stage(Context& context, const PluginDescription& plugin, const json& options,
+                   const json& inputs) {
+  install_signal_flags();
+  const auto status = terminal_status(context);
+  const StageCall call{
+      "run", plugin, {{"step", plugin.name}, {"options", options}, {"inputs", inputs}}};
+  const StageAnswer answer = call_shown(call, *status, [](const json&) {});
+  require_done(answer);
+  if (context.json) {
+    context.out << answer.result.at("metrics").dump(2, ' ', false, json::error_handler_t::replace)
+                << '\n';
+  }
+  status->message("info", options.value("output", "") + ": " + answer.result.value("summary", ""));
+  return 0;
 }
 
 }  // namespace kdgat

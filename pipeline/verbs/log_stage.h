@@ -15,11 +15,15 @@ namespace kdgat {
 const PluginDescription& stage_behind(const char* verb, const char* takes,
                                       const PluginCatalog& catalog);
 
+/// The kind of input that the stage behind `kdgat export` alone takes: a log to check it on.
+inline constexpr const char* kCheckLog = "check_log";
+
 // Of the options of a stage those that are flags of the verb; others the verb says in its own way.
 nlohmann::json score_options(const PluginDescription& plugin);
 nlohmann::json why_options(const PluginDescription& plugin);
 nlohmann::json adapt_options(const PluginDescription& plugin);
 nlohmann::json watch_options(const PluginDescription& plugin);
+nlohmann::json export_options(const PluginDescription& plugin);
 
 /// Help with these options of the plugin that takes inputs of a kind in its middle. The texts must
 /// outlive it.
@@ -61,6 +65,11 @@ StageCall log_stage_call(const PluginDescription& plugin, const nlohmann::json& 
 StageAnswer call_shown(const StageCall& call, Status& status,
                        const std::function<void(const nlohmann::json& event)>& on_event,
                        const std::function<bool()>& is_stopped = {});
+
+/// Runs a stage that writes what its option `output` names, in this process: shows what it logs and its
+/// summary, and with --json prints its metrics. Returns 0; throws as require_done().
+int write_by_stage(Context& context, const PluginDescription& plugin, const nlohmann::json& options,
+                   const nlohmann::json& inputs);
 
 /// Throws Error with the stage's diagnostics where it failed, with the code of the signal where one
 /// stopped it.

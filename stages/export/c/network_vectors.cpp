@@ -8,9 +8,9 @@
 
 #include "data/can/log_windows.h"
 #include "detector/alarms.h"
+#include "export/c/portable_level.h"
 #include "export/c/vector_text.h"
 #include "graph/random.h"
-#include "model/kernels/cpu/isa/level.h"
 
 namespace kdgat::exporting {
 
@@ -20,18 +20,6 @@ using detector::AlarmStream;
 
 /// As in runtime/api.h.
 enum Said { kWindow = 1, kFlagged = 2, kOpened = 4, kClosed = 8 };
-
-/// The portable level while it lives.
-class PortableLevel {
- public:
-  PortableLevel() : before_(model::isa_level()) { model::set_isa_level("portable"); }
-  ~PortableLevel() { model::set_isa_level(before_); }
-  PortableLevel(const PortableLevel&) = delete;
-  PortableLevel& operator=(const PortableLevel&) = delete;
-
- private:
-  std::string before_;
-};
 
 /// Traffic that has everything in it that a detector must take.
 class MadeTraffic {

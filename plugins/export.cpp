@@ -1,0 +1,5 @@
+#include "export/export.h"
+
+#include "kdgat/stage.h"
+
+KDGAT_STAGE(kdgat::exporting::Export)

@@ -1,0 +1,48 @@
+// The C files of an export, compiled by the machine's compiler and run, held against the native engine.
+// No LibTorch.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "data/can/can_frame.h"
+#include "export/check.h"
+#include "scoring/score_options.h"
+
+namespace kdgat::exporting {
+
+class CCheck {
+ public:
+  /// `folder`: where the files are. `model`: what they were made of, judged with `options`.
+  /// `is_exact`: its weights are not rounded. Throws Error(kData) where the files do not compile.
+  CCheck(std::filesystem::path folder, std::string name, std::filesystem::path model,
+         score::ScoreOptions options, bool is_exact);
+  ~CCheck();
+  CCheck(const CCheck&) = delete;
+  CCheck& operator=(const CCheck&) = delete;
+
+  /// "cc"; none: this machine has no C compiler.
+  static std::optional<std::string> compiler();
+  /// The test vectors in the folder. Throws Error(kData) where one does not hold.
+  void run_vectors() const;
+  /// Made-up traffic of these ids, by CanFrame::key(). `threshold`: of the decisions.
+  Check run_made_up(std::span<const int64_t> keys, double threshold) const;
+  /// All frames of the first bus of a log of any form. Throws Error(kData) for a log without times,
+  /// which candump's form cannot tell.
+  Check run_log(const std::filesystem::path& log, const std::string& log_name,
+                double threshold) const;
+
+ private:
+  using NextFrame = std::function<bool(graph::CanFrame&)>;
+  Check run(const NextFrame& next, const std::string& where, double threshold) const;
+
+  std::filesystem::path folder_, model_, work_;
+  std::string name_;
+  score::ScoreOptions options_;
+  bool is_exact_;
+};
+
+}  // namespace kdgat::exporting

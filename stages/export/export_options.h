@@ -1,0 +1,61 @@
+// Options of the export stage.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kdgat/options.h"
+
+namespace kdgat::exporting {
+
+/// The kind of the logs that an export is checked on: no other stage takes it.
+inline constexpr const char* kCheckLog = "check_log";
+
+struct ExportOptions {
+  std::string format = "c";
+  std::string output;
+  bool replace = false;
+  std::string name = "detector";
+  std::string weights = "float32";
+  std::string vehicle;
+  std::vector<double> threshold;
+
+  static auto table() {
+    using O = ExportOptions;
+    return std::tuple{
+        field("format", &O::format,
+              "c: one C99 file with all that is computed of a log; onnx: the network alone.")
+            .choices({"c", "onnx"}),
+        field("output", &O::output, "Folder that is written, whole or not at all."),
+        field("replace", &O::replace, "An export that is there already is replaced."),
+        field("name", &O::name, "Name of the files: letters, digits and _."),
+        field("weights", &O::weights,
+              "With c: float32, exact; int8, a quarter of the size and nearly the same scores.")
+            .choices({"float32", "int8"}),
+        field("vehicle", &O::vehicle,
+              "Of a detector that knows several vehicles: the one it is exported for, by name."),
+        field("threshold", &O::threshold,
+              "With c: windows that score above it are attacks; [] = the model's own threshold, of a "
+              "detector 0.")};
+  }
+
+  std::vector<Diagnostic> validate() const {
+    std::vector<Diagnostic> problems;
+    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+        !std::all_of(name.begin(), name.end(), fits)) {
+      problems.push_back({"", "name: \"" + name + "\" is no name in C",
+                          "use letters, digits and _, a letter first"});
+    }
+    if (format == "onnx" && weights != "float32") {
+      problems.push_back({"", "weights: int8 is of --format c", "quantise the ONNX file elsewhere"});
+    }
+    if (threshold.size() > 1) problems.push_back({"", "threshold: one number, or none", ""});
+    return problems;
+  }
+};
+
+}  // namespace kdgat::exporting

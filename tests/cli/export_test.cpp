@@ -1,0 +1,254 @@
+// kdgat export: models as C and as ONNX, what is checked before they are written, and what is refused.
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "support/cli.h"
+#include "support/detector_run.h"
+#include "support/log_text.h"
+#include "support/scored_lines.h"
+
+namespace {
+
+using Catch::Contains;
+
+const DetectorRun& detector_to_export() {
+  static const DetectorRun one;
+  return one;
+}
+
+/// A classifier and an autoencoder, trained for a moment.
+struct NetworksToExport {
+  ScratchFolder scratch;
+  fs::path run;
+
+  NetworksToExport() {
+    kdgat::test::write_text(scratch / "two.yaml", "preset: [vgae, gat, student]\n");
+    must_kdgat("data synth -o logs --seconds 20 --vehicles 2 --attacks dos,fuzzing",
+               scratch.path());
+    must_kdgat("run two.yaml --data logs --root runs --threads 1 max_epochs=2", scratch.path());
+    run = newest_run(scratch / "runs" / "logs");
+  }
+  CommandResult kdgat(const std::string& words) const { return run_kdgat(words, scratch.path()); }
+  fs::path a_log() const {
+    for (const auto& entry : fs::recursive_directory_iterator(scratch / "logs")) {
+      if (entry.path().string().find("test_01") != std::string::npos &&
+          entry.path().extension() == ".csv") {
+        return entry.path();
+      }
+    }
+    return {};
+  }
+};
+
+const NetworksToExport& networks_to_export() {
+  static const NetworksToExport one;
+  return one;
+}
+
+/// The name of a vehicle that the detector knows.
+std::string a_vehicle(const DetectorRun& t) {
+  return json::parse(read_text(t.model())).at("vehicles").front().at("name");
+}
+
+std::string exported_vehicle(const DetectorRun& t) { return " --vehicle '" + a_vehicle(t) + "' "; }
+
+/// What an exported folder's program says of a log in candump's form.
+std::vector<json> said_by_c(const fs::path& folder, const fs::path& log) {
+  const std::string built = "cc -std=c99 -O2 -ffp-contract=off -o detect main.c detector.c";
+  REQUIRE(run_shell(built, folder).exit_code == 0);
+  const CommandResult ran = run_shell("./detect < '" + log.string() + "'", folder);
+  REQUIRE(ran.exit_code == 0);
+  return json_lines(ran.out);
+}
+
+void check_same_alarms(const std::vector<json>& by_c, const std::string& scored) {
+  std::vector<json> wanted;
+  for (const json& line : json_lines(scored)) {
+    if (line.value("event", "") == "alarm") wanted.push_back(line);
+  }
+  REQUIRE(by_c.size() == wanted.size());
+  REQUIRE_FALSE(wanted.empty());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (const char* key : {"alarm", "open", "begin", "end", "first_window", "last_window", "windows"}) {
+      CHECK(by_c[i].at(key) == wanted[i].at(key));
+    }
+    CHECK(by_c[i].at("peak").get<float>() == wanted[i].at("peak").get<float>());
+    CHECK(by_c[i].at("model") == wanted[i].at("model"));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a detector as C has the alarms of kdgat score", "[export][cli]") {
+  const DetectorRun& t = detector_to_export();
+  fs::remove_all(t.scratch / "ecu");
+  const CommandResult made = t.kdgat("export '" + t.model().string() + "' --format c -o ecu --json" +
+                                     exported_vehicle(t) + "--check " + kKnownLog);
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+  const json report = json::parse(made.out);
+  CHECK(report.at("not_checked").empty());
+  REQUIRE(report.at("checks").size() == 2);
+  for (const json& check : report.at("checks")) {
+    CHECK(check.at("windows") > 50);
+    CHECK(check.at("largest_difference") == 0);
+    CHECK(check.at("decisions_differ") == 0);
+  }
+  for (const char* file : {"detector.c", "detector.h", "main.c", "check.c", "vectors.h",
+                           "CMakeLists.txt", "VERIFY.md"}) {
+    CHECK(report.at("files").at(file) > 0);
+    CHECK(fs::exists(t.scratch / "ecu" / file));
+  }
+  CHECK_THAT(read_text(t.scratch / "ecu" / "VERIFY.md"), Contains(kKnownLog) || Contains("fuzzing"));
+  fs::remove(t.scratch / "one.log");
+  REQUIRE(t.kdgat(std::string("data convert ") + kKnownLog + " -o one.log").exit_code == 0);
+  const CommandResult scored =
+      t.kdgat("score one.log --json" + exported_vehicle(t) + t.named());
+  REQUIRE(scored.exit_code == 0);
+  check_same_alarms(said_by_c(t.scratch / "ecu", t.scratch / "one.log"), scored.out);
+}
+
+TEST_CASE("an export is written whole, in the place of an export alone", "[export][cli]") {
+  const DetectorRun& t = detector_to_export();
+  const std::string words =
+      "export '" + t.model().string() + "' --format c" + exported_vehicle(t) + "-o ";
+  REQUIRE(t.kdgat(words + "twice --force").exit_code == 0);
+  const CommandResult again = t.kdgat(words + "twice");
+  CHECK(again.exit_code == 2);
+  CHECK_THAT(again.err, Contains("--force"));
+  kdgat::test::write_text(t.scratch / "twice" / "mine.txt", "x");
+  CHECK(t.kdgat(words + "twice --force").exit_code == 0);
+  CHECK_FALSE(fs::exists(t.scratch / "twice" / "mine.txt"));
+  fs::create_directories(t.scratch / "home");
+  kdgat::test::write_text(t.scratch / "home" / "mine.txt", "x");
+  const CommandResult other = t.kdgat(words + "home --force");
+  CHECK(other.exit_code == 2);
+  CHECK_THAT(other.err, Contains("something else"));
+  CHECK(fs::exists(t.scratch / "home" / "mine.txt"));
+}
+
+TEST_CASE("an export that is wrong is not written", "[export][cli]") {
+  const DetectorRun& t = detector_to_export();
+  // A compiler whose programs say nothing of any window.
+  const fs::path bin = t.scratch / "bin";
+  fs::create_directories(bin);
+  kdgat::test::write_text(bin / "cc",
+                          "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\n"
+                          "printf '#!/bin/sh\\n' > \"$2\"; chmod +x \"$2\"\n");
+  fs::permissions(bin / "cc", fs::perms::owner_all);
+  const CommandResult made = run_shell("PATH='" + bin.string() + "':$PATH " + kdgat_word() + " export '" +
+                            t.model().string() + "' --format c -o wrong" + exported_vehicle(t), t.scratch.path());
+  CHECK(made.exit_code == 3);
+  CHECK_THAT(made.err, Contains("the C program judged 0 windows"));
+  CHECK_FALSE(fs::exists(t.scratch / "wrong"));
+  for (const auto& entry : fs::directory_iterator(t.scratch.path())) {
+    CHECK(entry.path().filename().string().rfind(".wrong", 0) != 0);
+  }
+}
+
+TEST_CASE("a classifier and an autoencoder as C have the alarms of kdgat score", "[export][cli]") {
+  const NetworksToExport& t = networks_to_export();
+  fs::remove(t.scratch / "one.log");
+  REQUIRE(t.kdgat("data convert '" + t.a_log().string() + "' -o one.log").exit_code == 0);
+  for (const std::string step : {"classifier", "autoencoder"}) {
+    const fs::path folder = t.scratch / step;
+    fs::remove_all(folder);
+    const CommandResult made = t.kdgat("export '" + t.run.string() + "' --model " + step +
+                                       " --format c -o " + step + " --json --check one.log");
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const json report = json::parse(made.out);
+    REQUIRE(report.at("checks").size() == 3);
+    CHECK(report.at("checks")[0].at("largest_difference") < 1e-5);
+    CHECK(report.at("checks")[1].at("largest_difference") == 0);
+    CHECK(report.at("checks")[2].at("largest_difference") == 0);
+    CHECK_THAT(made.err, Contains("validation windows of the run"));
+    const CommandResult scored =
+        run_shell("KDGAT_ISA=portable " + kdgat_word() + " score one.log --json --run '" +
+                                 t.run.string() + "' --model " + step, t.scratch.path());
+    check_same_alarms(said_by_c(folder, t.scratch / "one.log"), scored.out);
+  }
+}
+
+TEST_CASE("int8 weights are reported, and make the file smaller", "[export][cli]") {
+  const NetworksToExport& t = networks_to_export();
+  std::vector<int64_t> sizes;
+  for (const std::string weights : {"float32", "int8"}) {
+    fs::remove_all(t.scratch / weights);
+    const CommandResult made =
+        t.kdgat("export '" + t.run.string() + "' --model classifier --format c --weights " + weights +
+                " -o " + weights + " --json --check '" + t.a_log().string() + "'");
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const json report = json::parse(made.out);
+    sizes.push_back(report.at("files").at("detector.c"));
+    const std::string page = read_text(t.scratch / weights / "VERIFY.md");
+    if (weights == "int8") {
+      CHECK(report.at("checks").back().at("largest_difference") > 0);
+      CHECK_THAT(page, Contains("AUC") && Contains("F1"));
+    }
+  }
+  CHECK(sizes[1] < sizes[0]);
+}
+
+TEST_CASE("networks and detectors as ONNX, with what runs them", "[export][cli]") {
+  const NetworksToExport& networks = networks_to_export();
+  const DetectorRun& detector = detector_to_export();
+  const auto check = [](const CommandResult& made, const fs::path& folder, std::size_t others) {
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const json report = json::parse(made.out);
+    for (const char* file : {"detector-opset16.onnx", "detector-opset18.onnx",
+                             "vectors.safetensors", "check.py", "VERIFY.md"}) {
+      CHECK(report.at("files").at(file) > 0);
+    }
+    // With ONNX Runtime they were run; without, the page says that they were not.
+    if (report.at("checks").size() == others) {
+      CHECK_THAT(read_text(folder / "VERIFY.md"), Contains("Not checked: the ONNX files"));
+      return;
+    }
+    REQUIRE(report.at("checks").size() == others + 2);
+    for (std::size_t i = others; i < others + 2; ++i) {
+      CHECK(report.at("checks")[i].at("largest_difference") < 1e-5);
+      CHECK(report.at("checks")[i].at("windows") > 50);
+    }
+  };
+  for (const std::string step : {"classifier", "autoencoder"}) {
+    fs::remove_all(networks.scratch / "onnx");
+    check(networks.kdgat("export '" + networks.run.string() + "' --model " + step +
+                         " --format onnx -o onnx --json"),
+          networks.scratch / "onnx", 1);
+  }
+  fs::remove_all(detector.scratch / "onnx");
+  check(detector.kdgat("export '" + detector.model().string() + "' --format onnx -o onnx --json" +
+                       exported_vehicle(detector)),
+        detector.scratch / "onnx", 0);
+}
+
+TEST_CASE("what cannot be exported is said with what to do", "[export][cli]") {
+  const DetectorRun& t = detector_to_export();
+  const std::string words = "export '" + t.model().string() + "' -o none --format ";
+  CommandResult refused = t.kdgat(words + "c");
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("--vehicle") && Contains(a_vehicle(t)));
+  refused = t.kdgat(words + "c --vehicle nobody");
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("nobody"));
+  refused = t.kdgat(words + "c --name 1st");
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("no name in C"));
+  refused = t.kdgat(words + "onnx --weights int8");
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("--format c"));
+  refused = t.kdgat(words + "tflite");
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("onnx"));
+  kdgat::test::write_text(t.scratch / "torn.json", read_text(t.model()).substr(0, 500));
+  refused = t.kdgat("export torn.json --format c -o none");
+  CHECK(refused.exit_code == 3);
+  CHECK_THAT(refused.err, Contains("torn.json"));
+  CHECK_FALSE(fs::exists(t.scratch / "none"));
+}
