@@ -137,9 +137,10 @@ TEST_CASE("a network in C has the native engine's bits, in every form", "[export
 TEST_CASE("other compilers and machines make the same bits of it", "[export]") {
   const std::vector<Form> all = forms();
   std::vector<std::pair<std::string, std::string>> ways;
-  if (has_program("clang")) {
-    ways.emplace_back("clang -O0 -Wvla" + kStrict, "");
-    ways.emplace_back("clang -O3 -Wvla" + kStrict, "");
+  const std::string clang = has_program("clang-14") ? "clang-14" : "clang";
+  if (clang == "clang-14" || has_program("clang")) {
+    ways.emplace_back(clang + " -O0 -Wvla" + kStrict, "");
+    ways.emplace_back(clang + " -O3 -Wvla" + kStrict, "");
   }
   if (has_program("tcc")) ways.emplace_back("tcc -std=c99 -Wall -Werror", "");
   if (has_program("arm-linux-gnueabihf-gcc") && has_program("qemu-arm")) {
@@ -205,6 +206,28 @@ TEST_CASE("a network in C takes frames of any kind", "[export]") {
     const auto fast = folder.run("gcc -O3" + kStrict + sources + " -o fast && ./fast " + frames);
     CHECK(fast.exit_code == 0);
     CHECK(fast.out == safe.out);
+  }
+}
+
+TEST_CASE("the header of an export says the state's size, and C++ takes it", "[export]") {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{3}, std::size_t{11}, std::size_t{14}}) {
+    const CSource source = source_of(forms()[i]);
+    const std::string size = std::to_string(source.size.state_bytes);
+    CHECK(source.files.at("detector.h").find(" " + size + " bytes: all that is written to") !=
+          std::string::npos);
+    const ExportedFolder folder(source);
+    std::ofstream(folder / "size.cpp") << "#include <cstdio>\n#include \"detector.h\"\n"
+                                          "static kdgat_state state;\n"
+                                          "int main() {\n  kdgat_init(&state);\n"
+                                          "  std::printf(\"%zu\", sizeof(state));\n}\n";
+    const auto said = folder.run(
+        "gcc -c detector.c && g++ -Wall -Wextra -Werror -pedantic size.cpp "
+        "detector.o -o size && ./size");
+    CHECK(said.err == "");
+    CHECK(said.out == size);
+    const auto flash =
+        folder.run("gcc -O2 -c detector.c && size detector.o | awk 'NR == 2 {print $1 + $2}'");
+    CHECK(std::abs(std::stol(flash.out) - source.size.flash_bytes) < 3000);
   }
 }
 
