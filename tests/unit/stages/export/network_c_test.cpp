@@ -176,8 +176,9 @@ TEST_CASE("an exported network asks for no heap and no libm", "[export]") {
   for (const std::size_t i : {std::size_t{0}, std::size_t{11}, std::size_t{13}}) {
     const ExportedFolder folder(source_of(forms()[i], i == 13));
     for (const std::string level : {"-O0", "-O2", "-O3"}) {
-      const auto said = folder.run("gcc -ffreestanding -c " + level + kStrict +
-                                   "detector.c && nm -u detector.o | awk '{print $2}' | sort");
+      std::string line = "gcc -ffreestanding -c " + level;
+      line += kStrict + "detector.c && nm -u detector.o | awk '{print $2}' | sort";
+      const auto said = folder.run(line);
       REQUIRE(said.exit_code == 0);
       std::istringstream lines(said.out);
       for (std::string symbol; lines >> symbol;) {
@@ -197,13 +198,15 @@ TEST_CASE("a network in C takes frames of any kind", "[export]") {
     const Form form = forms()[i];
     INFO(form.name);
     const ExportedFolder folder(source_of(form, i == 10));
-    const std::string sources = " -I. detector.c " + fuzzer.string();
-    const auto safe =
-        folder.run("gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" + kStrict +
-                   sources + " -o safe && ./safe " + frames);
+    const auto run = [&](const std::string& flags) {
+      std::string line = "gcc " + flags;
+      line += kStrict + " -I. detector.c " + fuzzer.string();
+      return folder.run(line.append(" -o fuzz && ./fuzz ").append(frames));
+    };
+    const auto safe = run("-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all");
     CHECK(safe.exit_code == 0);
     CHECK(safe.err == "");
-    const auto fast = folder.run("gcc -O3" + kStrict + sources + " -o fast && ./fast " + frames);
+    const auto fast = run("-O3");
     CHECK(fast.exit_code == 0);
     CHECK(fast.out == safe.out);
   }
