@@ -33,7 +33,7 @@ kdgat_add_room(kdgat_graph stages/trees
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
 set_source_files_properties(stages/data/can/can_rows.cpp
   stages/data/can/forms/asc.cpp stages/data/can/forms/trc.cpp
-  stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp stages/graph/pack.cpp PROPERTIES
+  stages/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
 set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}")
@@ -54,7 +54,8 @@ kdgat_add_room(kdgat_native stages/model/detector config)
 kdgat_add_room(kdgat_native stages/model/kernels/cpu/isa level)
 kdgat_add_room(kdgat_native stages/native layers networks weights)
 # As the kernels of the portable level; and what C sources made from a model do to the bit.
-set_source_files_properties(stages/native/layers.cpp stages/native/networks.cpp stages/data/can/windows.cpp PROPERTIES
+set_source_files_properties(stages/native/layers.cpp stages/native/networks.cpp stages/data/can/windows.cpp
+  stages/data/can/relative_windows.cpp stages/data/can/vehicle_profile.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-fno-semantic-interposition;-ffp-contract=off")
 kdgat_add_room(kdgat_native stages/scoring
   detector_scoring explanations log_watch network_judge network_scoring stream_model window_network)
@@ -109,11 +110,15 @@ kdgat_add_native_stage(watch traffic_report)
 # library holds it as texts.
 add_library(kdgat_export STATIC)
 kdgat_add_room(kdgat_export stages/export/c
-  c_tables network_c network_code network_vectors rounded_model runtime_texts vector_text)
+  c_tables detector_c detector_vectors network_c network_code network_vectors number_tables rounded_model
+  runtime_texts tree_tables vector_text)
+kdgat_add_room(kdgat_export stages/export/onnx onnx_graph onnx_layers onnx_network)
+target_compile_definitions(kdgat_export PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)  # what it computes ahead is computed natively as well
 set(KDGAT_RUNTIME_TEXTS)
-foreach(file CMakeLists.txt alarms.c api.h check.c four.c input.c kdgat_math.c main.c network.c windows.c)
+foreach(file CMakeLists.txt alarms.c api.h check.c detector.c detector_state.h detector_tables.h four.c input.c
+        kdgat_math.c main.c network.c windows.c)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/runtime/${file})
 endforeach()
 list(JOIN KDGAT_RUNTIME_TEXTS "," runtime_texts)

@@ -102,7 +102,20 @@ kdgat_add_tests(kdgat_export_tests
     tests/unit/stages/export/c_math_test.cpp
     tests/unit/stages/export/network_alarms_test.cpp
     tests/unit/stages/export/network_c_test.cpp
+    tests/unit/stages/export/onnx/onnx_example_test.cpp
+    tests/unit/stages/export/onnx/onnx_network_test.cpp
+    tests/unit/stages/export/onnx/proto_writer_test.cpp
   LINK kdgat_export
+  HEADERS_OF kdgat_graph_tests)
+# Training of a detector, which needs no LibTorch, for tests of what becomes of its models.
+add_library(kdgat_test_detector STATIC)
+kdgat_add_room(kdgat_test_detector stages/detector
+  cross_fit learning learning_size left_out rule sentences training)
+target_link_libraries(kdgat_test_detector PUBLIC kdgat_native)
+kdgat_add_tests(kdgat_export_detector_tests
+  SOURCES
+    tests/unit/stages/export/detector_c_test.cpp
+  LINK kdgat_export kdgat_test_detector ZLIB::ZLIB
   HEADERS_OF kdgat_graph_tests)
 
 kdgat_add_tests(kdgat_host_tests

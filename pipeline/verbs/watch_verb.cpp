@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kTraffic = "traffic";  // reports of the stage
+constexpr const char* kTrafficEvent = "traffic";  // reports of the stage
 constexpr const char* kModelSeries = "model";
 constexpr double kPatience = 5;  // seconds that sinks have at the end
 
@@ -180,11 +180,9 @@ std::string watch_help_head() { return kWatchHelp + alarm_help() + "\n"; }
 /// What is told while the stage works.
 class Watcher {
  public:
-  Watcher(const Context& context, const WatchRequest& request, WatchView& view) : view_(view) {
-    AlarmSinkOptions options;
-    options.tell = [&view](const std::string& level, const std::string& text) {
-      view.message(level, text);
-    };
+  Watcher(const Context& context, const WatchRequest& request, WatchView& view,
+          const AlarmSinkOptions& options)
+      : view_(view) {
     if (!request.alarms.empty()) sinks_.emplace(request.alarms, options);
     if (!request.metrics) return;
     server_.emplace(*request.metrics, [this] {
@@ -210,7 +208,7 @@ class Watcher {
       const std::lock_guard lock(mutex_);
       model_ = metrics.values.value("hash", "");
       view_.set_name(metrics.values.value("name", ""));
-    } else if (metrics.what == kTraffic) {
+    } else if (metrics.what == kTrafficEvent) {
       view_.traffic(metrics.values);
       const std::lock_guard lock(mutex_);
       traffic_ = metrics.values;
@@ -247,9 +245,21 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   request.options["replay"] = is_replay;
   // The view writes these lines there already.
   if (is_json) std::erase(request.alarms, "stdout");
-  WatchView view(is_json ? &context.out : nullptr, context.err, terminal);
+  // Nobody who leaves the lines of a live bus unread may stop the reading of it: they have a queue. Of a
+  // log each line is written, however long that takes.
+  std::optional<AlarmSinks> lines;
+  const auto write = [&](const json& event) {
+    if (lines) return lines->send(event);
+    context.out << event.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+  };
+  WatchView view(is_json ? WatchView::Write(write) : nullptr, context.err, terminal, STDERR_FILENO);
+  AlarmSinkOptions telling;
+  telling.tell = [&view](const std::string& level, const std::string& text) {
+    view.message(level, text);
+  };
+  if (is_json && !is_replay) lines.emplace(std::vector<std::string>{"stdout"}, telling);
   install_signal_flags();
-  Watcher watcher(context, request, view);
+  Watcher watcher(context, request, view, telling);
   if (const std::vector<uint32_t> own = watcher.own_ids(); !own.empty()) {
     request.options["own_ids"] = own;
   }
@@ -267,9 +277,11 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
         view.message(log.level, log.message);
       },
       [&] {
-        return view.is_closed() ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
+        return is_replay && !context.out.good() ? static_cast<int>(ExitCode::kInterrupted)
+                                                : pending_signal();
       });
   watcher.finish();
+  if (lines) lines->finish(kPatience);
   require_done(answer);
   if (!is_json) view.message("info", answer.result.value("summary", ""));
   return pending_signal();

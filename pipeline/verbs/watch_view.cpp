@@ -1,5 +1,7 @@
 #include "pipeline/verbs/watch_view.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -17,13 +19,13 @@ using nlohmann::json;
 
 constexpr std::size_t kCurve = 30;  // reports
 
-double number(const json& values, const char* key) {
+double number_at(const json& values, const char* key) {
   const auto found = values.find(key);
   return found != values.end() && found->is_number() ? found->get<double>() : 0;
 }
 
 int64_t count(const json& values, const char* key) {
-  return static_cast<int64_t>(number(values, key));
+  return static_cast<int64_t>(number_at(values, key));
 }
 
 std::string plural(int64_t n, const std::string& of) {
@@ -81,8 +83,8 @@ std::string alarm_text(const AlarmEvent& alarm) {
 std::string traffic_text(const json& traffic, const std::deque<float>& scores,
                          const std::string& name, int columns) {
   std::vector<std::string> parts = {
-      name + "  " + grouped(std::llround(number(traffic, "frames_per_second"))) + "/s",
-      format_number("%.0f", 100 * number(traffic, "load")) + " %"};
+      name + "  " + grouped(std::llround(number_at(traffic, "frames_per_second"))) + "/s",
+      format_number("%.0f", 100 * number_at(traffic, "load")) + " %"};
   if (traffic.value("calibrating", false)) {
     parts.emplace_back("calibrating");
   } else if (traffic.value("learning", false)) {
@@ -106,39 +108,47 @@ std::string traffic_text(const json& traffic, const std::deque<float>& scores,
   return out;
 }
 
-WatchView::WatchView(std::ostream* lines, std::ostream& err, const Terminal& terminal)
-    : lines_(lines), err_(err), terminal_(terminal) {}
+WatchView::WatchView(Write write, std::ostream& err, const Terminal& terminal, int err_fd)
+    : write_(std::move(write)), err_(err), terminal_(terminal), err_fd_(err_fd) {}
+
+bool WatchView::is_taken() {
+  pollfd polled{err_fd_, POLLOUT, 0};
+  if (err_fd_ >= 0 && ::poll(&polled, 1, 0) == 0) {
+    ++untold_;
+    return false;
+  }
+  if (const int64_t untold = std::exchange(untold_, 0); untold > 0) {
+    clear_line();
+    err_ << "warning: " << plural(untold, "line") << " could not be shown meanwhile\n";
+  }
+  return true;
+}
 
 void WatchView::clear_line() {
   if (!line_.empty()) err_ << "\r\x1b[K";
 }
 
-void WatchView::write_line(const json& event) {
-  if (is_closed_) return;
-  *lines_ << event.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
-  is_closed_ = !lines_->good();
-}
-
 void WatchView::alarm(const json& event) {
   const std::lock_guard lock(mutex_);
-  if (lines_ != nullptr) return write_line(event);
+  if (write_) return write_(event);
+  if (!is_taken()) return;
   clear_line();
   err_ << printable(alarm_text(event.get<AlarmEvent>())) << "\n" << line_ << std::flush;
 }
 
 void WatchView::traffic(const json& values) {
   const std::lock_guard lock(mutex_);
-  if (lines_ != nullptr) {
+  if (write_) {
     json event = values;
     event["event"] = "traffic";
-    return write_line(event);
+    return write_(event);
   }
   if (const auto score = values.find("highest_score");
       score != values.end() && score->is_number()) {
     scores_.push_back(score->get<float>());
     if (scores_.size() > kCurve) scores_.pop_front();
   }
-  if (!terminal_.moves) return;
+  if (!terminal_.moves || !is_taken()) return;
   clear_line();
   line_ = traffic_text(values, scores_, name_, terminal_.columns - 1);
   err_ << line_ << std::flush;
@@ -146,7 +156,7 @@ void WatchView::traffic(const json& values) {
 
 void WatchView::message(const std::string& level, const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (terminal_.verbosity < 0 && level == "info") return;
+  if ((terminal_.verbosity < 0 && level == "info") || !is_taken()) return;
   clear_line();
   err_ << (level == "info" ? "" : level + ": ") << printable(text) << "\n" << line_ << std::flush;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <iosfwd>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -26,8 +27,12 @@ std::string traffic_text(const nlohmann::json& traffic, const std::deque<float>&
 
 class WatchView {
  public:
-  /// `lines`: where JSON lines go; nullptr where people look on. Both must outlive it.
-  WatchView(std::ostream* lines, std::ostream& err, const Terminal& terminal);
+  using Write = std::function<void(const nlohmann::json& event)>;
+
+  /// `write`: takes lines of JSON; empty where people look on. `err` must outlive it. `err_fd`: what
+  /// `err` writes to: nothing is written while nobody takes it there, so that nobody who stops a
+  /// terminal, or leaves a pipe unread, stops the watching; -1: it never keeps anybody waiting.
+  WatchView(Write write, std::ostream& err, const Terminal& terminal, int err_fd = -1);
 
   void set_name(const std::string& name) { name_ = name; }
   void alarm(const nlohmann::json& event);
@@ -36,20 +41,20 @@ class WatchView {
   void message(const std::string& level, const std::string& text);
   /// The last line stays where it is.
   void finish();
-  /// Whoever read the lines has gone.
-  bool is_closed() const { return is_closed_; }
 
  private:
+  /// Whether `err` takes a line now; one that it does not take is counted.
+  bool is_taken();
   void clear_line();
-  void write_line(const nlohmann::json& event);
 
-  std::ostream* lines_;
+  Write write_;
   std::ostream& err_;
   Terminal terminal_;
+  int err_fd_;
+  int64_t untold_ = 0;  // messages that nobody took
   std::mutex mutex_;
   std::string name_, line_;  // line_: what stands there now
   std::deque<float> scores_;
-  bool is_closed_ = false;
 };
 
 }  // namespace kdgat

@@ -16,6 +16,13 @@ namespace kdgat::detector {
 
 class Tails {
  public:
+  struct Column {
+    std::size_t place = 0;
+    std::vector<float> values;  ///< ascending, the last one is u
+    std::vector<double> rare;   ///< -log10 P(X >= value), ascending
+    double excess = 0;          ///< m
+  };
+
   /// `values`: [rows, width] of benign windows, any number of rows; `columns`: those that are looked
   /// at, below `width`.
   static Tails fit(std::span<const float> values, std::size_t width,
@@ -29,13 +36,9 @@ class Tails {
   /// Throws Error(kData) naming `file` unless every number is in its range; `width` as in fit().
   static Tails from_json(const nlohmann::json& json, std::size_t width, const std::string& file);
 
+  const std::vector<Column>& columns() const { return columns_; }
+
  private:
-  struct Column {
-    std::size_t place = 0;
-    std::vector<float> values;  ///< ascending, the last one is u
-    std::vector<double> rare;   ///< -log10 P(X >= value), ascending
-    double excess = 0;          ///< m
-  };
   static double rarity(const Column& column, float value);
 
   std::vector<Column> columns_;

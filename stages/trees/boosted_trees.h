@@ -58,6 +58,8 @@ class BoostedTrees {
   int64_t columns() const { return columns_; }
   int64_t trees() const { return trees_.trees(); }
   const FlatTrees& forest() const { return trees_; }
+  /// F0.
+  double base() const { return base_; }
 
   /// The log-odds F of a row, [columns]. Throws Error(kData) for another number of columns.
   double score(std::span<const float> row) const;

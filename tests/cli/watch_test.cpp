@@ -1,10 +1,13 @@
 // kdgat watch: logs that are played again, buses, alarms and how it ends; and kdgat score by either
 // engine.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/can.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -82,6 +85,20 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+/// Far from the log's pace, so what comes is odd in any case.
+void send_all(const std::vector<can_frame>& frames, int port) {
+  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<uint16_t>(port));
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    ::sendto(fd, &frames[i], sizeof(frames[i]), 0, reinterpret_cast<sockaddr*>(&to), sizeof(to));
+    if (i % 64 == 63) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ::close(fd);
+}
+
 }  // namespace
 
 TEST_CASE("a log that is played again has the alarms of its scoring, to the byte", "[watch][cli]") {
@@ -148,17 +165,7 @@ TEST_CASE("frames over UDP raise alarms; SIGTERM closes the open one and loses n
                    t.scratch.path());
   REQUIRE(holds(t.scratch / "out", "\"traffic\""));
   const std::vector<can_frame> frames = frames_of(t.scratch / kKnownLog);
-  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  to.sin_port = htons(static_cast<uint16_t>(port));
-  // Far from the log's pace, so what comes is odd in any case.
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    ::sendto(fd, &frames[i], sizeof(frames[i]), 0, reinterpret_cast<sockaddr*>(&to), sizeof(to));
-    if (i % 64 == 63) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  ::close(fd);
+  send_all(frames, port);
   REQUIRE(holds(told, "\"open\":true"));
   const std::string err = read_text(t.scratch / "err");
   std::smatch at;
@@ -197,6 +204,37 @@ TEST_CASE("watch calibrates by time, keeps a budget and saves what it learned", 
       t.kdgat("watch --replay '" + benign + "' --speed max --model mine.json");
   CHECK(again.exit_code == 0);
   CHECK_THAT(again.err, Catch::Contains("judged as the vehicle of"));
+}
+
+TEST_CASE("lines that nobody reads never stop the watching of a bus", "[watch][cli]") {
+  const DetectorRun& t = watched_run();
+  const int port = free_port();
+  const fs::path told = t.scratch / "unread.jsonl";
+  fs::remove(t.scratch / "out");
+  REQUIRE(::mkfifo((t.scratch / "out").c_str(), 0600) == 0);
+  const int unread = ::open((t.scratch / "out").c_str(), O_RDWR);
+  REQUIRE(unread >= 0);
+  ::fcntl(unread, F_SETPIPE_SZ, 4096);  // room for a few lines
+  {
+    Background watch("watch udp:127.0.0.1:" + std::to_string(port) + " --model '" +
+                         t.model().string() + "' --heartbeat 0.1s --alarm 'file:" + told.string() +
+                         "' --metrics 0",
+                     t.scratch.path());
+    REQUIRE(holds(t.scratch / "err", "metrics"));
+    int there = 0;
+    for (int tries = 0; tries < 600 && there == 0; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ::ioctl(unread, FIONREAD, &there);
+    }
+    REQUIRE(there > 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // more lines than there is room
+    send_all(frames_of(t.scratch / kKnownLog), port);
+    CHECK(holds(told, "\"open\":true"));
+    CHECK(watch.end(SIGTERM) == 143);
+  }
+  CHECK_THAT(read_text(told), Catch::Contains("\"open\":false"));
+  ::close(unread);
+  fs::remove(t.scratch / "out");
 }
 
 TEST_CASE("watch that is ended while it calibrates says so by the signal alone", "[watch][cli]") {

@@ -42,10 +42,51 @@ std::vector<std::string> relative_names() {
           "off_back",   "new",       "back",       "late",        "silence"};
 }
 
+UsualTimes usual_times(const IdProfile& id) {
+  constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F;
+  UsualTimes out;
+  out.longest = id.period * std::max(id.late, id.silence);
+  out.late = std::max(id.late, 1.0F);
+  out.pause = id.period * out.late;
+  out.early = id.early - kSlack;
+  out.tolerance = std::clamp(kMargin * id.jitter, kLeastTolerance, kMostTolerance);
+  out.trust = 1 - part(2 * id.jitter);
+  return out;
+}
+
+std::vector<float> unknown_columns(const VehicleProfile& profile, int64_t window) {
+  const double usual = expected_unknown(profile) * static_cast<double>(window);
+  std::vector<float> out;
+  for (int64_t count = 0; count <= window; ++count) out.push_back(rareness(count, usual));
+  return out;
+}
+
+int64_t most_excused(int64_t window) {
+  return static_cast<int64_t>(kMostExcused * static_cast<float>(window));
+}
+
+std::map<uint8_t, J1939Senders> j1939_senders(const VehicleProfile& profile) {
+  std::array<std::vector<uint32_t>, kMostChannels> ids;
+  for (const IdProfile& one : profile.ids) ids[one.channel].push_back(one.id);
+  std::map<uint8_t, J1939Senders> out;
+  for (std::size_t channel = 0; channel < ids.size(); ++channel) {
+    if (speaks_j1939(ids[channel])) out[static_cast<uint8_t>(channel)];
+  }
+  for (std::size_t i = 0; i < profile.ids.size(); ++i) {
+    const IdProfile& one = profile.ids[i];
+    const auto bus = out.find(one.channel);
+    if (bus == out.end()) continue;
+    const auto [at, is_new] = bus->second.emplace(j1939_message(one.id), static_cast<int32_t>(i));
+    const auto other = static_cast<std::size_t>(at->second);
+    if (!is_new && profile.ids[other].frames < one.frames) at->second = static_cast<int32_t>(i);
+  }
+  return out;
+}
+
 RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
     : profile_(profile),
       size_(window),
-      unknown_frames_(expected_unknown(profile) * static_cast<double>(window)),
+      unknown_(unknown_columns(profile, window)),
       senders_(profile.ids.size()),
       rows_(kWindows * static_cast<std::size_t>(window)),
       begins_(kWindows),
@@ -54,16 +95,14 @@ RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
       silences_(kWindows),
       clock_(profile.rules.clock),
       activity_(profile.rates()) {
-  constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F;
   place_small_.fill(-1);
   for (std::size_t i = 0; i < senders_.size(); ++i) {
     const IdProfile& usual = profile.ids[i];
     Sender& sender = senders_[i];
     sender.usual = &usual;
     sender.keeps_times = usual.period > 0;
-    sender.tolerance = std::clamp(kMargin * usual.jitter, kLeastTolerance, kMostTolerance);
-    sender.trust = 1 - part(2 * usual.jitter);
-    if (sender.keeps_times) sender.times.start(usual.period, sender.tolerance);
+    sender.usual_times = usual_times(usual);
+    if (sender.keeps_times) sender.times.start(usual.period, sender.usual_times.tolerance);
     if (usual.key() < place_small_.size()) {
       place_small_[usual.key()] = static_cast<int32_t>(i);
     } else {
@@ -74,19 +113,9 @@ RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
 }
 
 void RelativeWindows::find_networks() {
-  std::array<std::vector<uint32_t>, kMostChannels> ids;
-  for (const IdProfile& one : profile_.ids) ids[one.channel].push_back(one.id);
-  for (std::size_t channel = 0; channel < ids.size(); ++channel) {
-    if (speaks_j1939(ids[channel])) networks_[channel] = std::make_unique<Network>();
-  }
-  for (std::size_t i = 0; i < profile_.ids.size(); ++i) {
-    const IdProfile& one = profile_.ids[i];
-    if (!networks_[one.channel]) continue;
-    // Of several priorities, and several receivers, the one that is sent most often.
-    const auto [at, is_new] =
-        networks_[one.channel]->messages.emplace(j1939_message(one.id), static_cast<int32_t>(i));
-    const auto other = static_cast<std::size_t>(at->second);
-    if (!is_new && profile_.ids[other].frames < one.frames) at->second = static_cast<int32_t>(i);
+  for (auto& [channel, messages] : j1939_senders(profile_)) {
+    networks_[channel] = std::make_unique<Network>();
+    networks_[channel]->messages = std::move(messages);
   }
   for (const AddressName& one : profile_.names) {
     if (networks_[one.channel]) networks_[one.channel]->claims.know(one.address, one.name);
@@ -156,7 +185,7 @@ bool RelativeWindows::add(const CanFrame& frame) {
     row.wrong_length = !sender.usual->lengths.test(length);
     const double asleep = activity_.asleep(frame.channel);
     if (profile_.rules.quiet && sender.frames > 0 && was_asleep(asleep - sender.asleep) &&
-        now - sender.last().time > sender.usual->period * std::max(sender.usual->late, 1.0F)) {
+        now - sender.last().time > sender.usual_times.pause) {
       sender.begin_anew();
     }
     add_times(sender, row, now);
@@ -196,14 +225,15 @@ void RelativeWindows::add_times(Sender& sender, Row& row, double time) const {
   if (!sender.keeps_times || std::isnan(time)) return;
   const IdProfile& usual = *sender.usual;
   const float off = sender.times.add(time, row.distance);
-  row.off = off >= 1 ? sender.trust : part(off - 2 * sender.tolerance) * sender.trust;
+  const UsualTimes& times = sender.usual_times;
+  row.off = off >= 1 ? times.trust : part(off - 2 * times.tolerance) * times.trust;
   if (sender.frames == 0) return;
   const Past& last = sender.last();
   row.gap = static_cast<float>(time - last.time);
   const auto gap = static_cast<float>((time - last.time) / usual.period);
   if (std::isnan(gap)) return;
-  row.early = part(usual.early - kSlack - gap);
-  row.late = std::clamp(gap / std::max(usual.late, 1.0F), 0.0F, kMost);
+  row.early = part(times.early - gap);
+  row.late = std::clamp(gap / times.late, 0.0F, kMost);
 }
 
 void RelativeWindows::add_payload(Sender& sender, Row& row, int64_t number, const CanFrame& frame) {
@@ -324,8 +354,8 @@ std::array<float, kRelativeColumns> RelativeWindows::columns(Stays stays) const 
     raise(Relative::kBack, frame.back);
     raise(Relative::kLate, frame.late);
   }
-  if (excused > static_cast<int64_t>(kMostExcused * static_cast<float>(size_))) unknown += excused;
-  column(Relative::kUnknown) = rareness(unknown, unknown_frames_);
+  if (excused > most_excused(size_)) unknown += excused;
+  column(Relative::kUnknown) = unknown_[static_cast<std::size_t>(unknown)];
   for (const Silence& silence : silences()) {
     if (stays(silence.key)) raise(Relative::kSilence, silence.ratio);
   }
@@ -355,7 +385,7 @@ void RelativeWindows::listen_for_silence(std::vector<Silence>& out) const {
     const double seconds = clock_.now() - sender.last().time;
     const double asleep =
         profile_.rules.quiet ? activity_.asleep(usual.channel) - sender.asleep : 0;
-    const double longest_usual = usual.period * std::max(usual.late, usual.silence);
+    const double longest_usual = sender.usual_times.longest;
     if (seconds - asleep > longest_usual + kSwitchedOff) continue;
     const auto silent = static_cast<float>((seconds - asleep) / longest_usual);
     if (!(silent > 0)) continue;  // nor without times

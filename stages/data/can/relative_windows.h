@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -88,6 +89,28 @@ struct Silence {
   float seconds = 0;
 };
 
+// What of a profile windows are relative to.
+
+/// The usual times of an id.
+struct UsualTimes {
+  double longest;   ///< seconds: the longest usual silence
+  double pause;     ///< seconds: after longer ones an id that slept with its bus begins anew
+  float early;      ///< gaps below this share of the period come early
+  float late;       ///< usually the longest gap, in periods
+  float tolerance;  ///< of SendingTimes
+  float trust;      ///< in them, 0 to 1
+};
+UsualTimes usual_times(const IdProfile& id);
+/// Relative::kUnknown of a window with 0, 1, .. `window` unknown frames.
+std::vector<float> unknown_columns(const VehicleProfile& profile, int64_t window);
+/// More excused frames than this in a window are unknown, see kMostExcused.
+int64_t most_excused(int64_t window);
+/// j1939_message() to the place in VehicleProfile::ids of the one id that counts for it: of several
+/// priorities, and several receivers, the one that is sent most often.
+using J1939Senders = std::unordered_map<uint32_t, int32_t>;
+/// Of each bus that speaks J1939, by its channel.
+std::map<uint8_t, J1939Senders> j1939_senders(const VehicleProfile& profile);
+
 class RelativeWindows {
  public:
   /// `profile` must outlive this; its rules say what is told apart. `window`: frames.
@@ -141,7 +164,7 @@ class RelativeWindows {
     const IdProfile* usual = nullptr;
     SendingTimes times;
     bool keeps_times = false;
-    float tolerance = 0, trust = 0;  // of `off`
+    UsualTimes usual_times{};
     int64_t frames = 0;
     int64_t bus_frames = 0;        // of its bus, when the last one came
     double asleep = 0;             // BusActivity::asleep() of its bus then
@@ -151,12 +174,12 @@ class RelativeWindows {
     const Past& last() const { return past[static_cast<std::size_t>((frames - 1) % kNear)]; }
     void begin_anew() {
       frames = 0;
-      if (keeps_times) times.start(usual->period, tolerance);
+      if (keeps_times) times.start(usual->period, usual_times.tolerance);
     }
   };
   /// A bus that speaks J1939.
   struct Network {
-    std::unordered_map<uint32_t, int32_t> messages;  // j1939_message() to the place in senders_
+    J1939Senders messages;
     AddressClaims claims;
   };
 
@@ -176,7 +199,7 @@ class RelativeWindows {
 
   const VehicleProfile& profile_;
   int64_t size_;
-  double unknown_frames_ = 0;                    // expected of unknown ids in a window
+  std::vector<float> unknown_;                   // unknown_columns()
   std::vector<Sender> senders_;                  // as profile_.ids
   std::array<int32_t, 2048> place_small_;        // of 11-bit ids of the first bus
   std::unordered_map<uint32_t, int32_t> place_;  // of others, by key

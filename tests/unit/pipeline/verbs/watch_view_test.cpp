@@ -1,6 +1,9 @@
 // What kdgat watch shows, and the words with units that it takes.
 #include "pipeline/verbs/watch_view.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -79,7 +82,7 @@ TEST_CASE("an alarm is told when it opens, with reasons, and when it is over", "
 
 TEST_CASE("lines of JSON and lines for people go where they belong", "[watch]") {
   std::ostringstream lines, err;
-  WatchView to_program(&lines, err, Terminal());
+  WatchView to_program([&](const json& event) { lines << event.dump() << "\n"; }, err, Terminal());
   to_program.alarm({{"event", "alarm"}, {"alarm", 0}});
   to_program.traffic(kReport);
   std::istringstream in(lines.str());
@@ -100,6 +103,29 @@ TEST_CASE("lines of JSON and lines for people go where they belong", "[watch]") 
   to_people.finish();
   CHECK_THAT(terminal.str(), Catch::Contains("can0  1,982/s") &&
                                  Catch::Contains("warning: the bus is ?[31msilent"));
+}
+
+TEST_CASE("nothing is shown while nobody takes it, and then how much that was", "[watch]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  std::ostringstream shown;
+  WatchView view(nullptr, shown, Terminal(), ends[1]);
+  view.message("warning", "one");
+  CHECK(shown.str() == "warning: one\n");
+  const int flags = ::fcntl(ends[1], F_GETFL);
+  ::fcntl(ends[1], F_SETFL, flags | O_NONBLOCK);
+  const std::string filling(4096, 'x');
+  while (::write(ends[1], filling.data(), filling.size()) > 0) continue;
+  view.message("warning", "two");
+  view.message("warning", "three");
+  CHECK(shown.str() == "warning: one\n");
+  std::string taken(1 << 20, ' ');
+  REQUIRE(::read(ends[0], taken.data(), taken.size()) > 0);
+  view.message("warning", "four");
+  CHECK(shown.str() ==
+        "warning: one\nwarning: 2 lines could not be shown meanwhile\nwarning: four\n");
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 }  // namespace

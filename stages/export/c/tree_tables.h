@@ -1,0 +1,32 @@
+// Boosted trees as tables of C, for runtime/detector.c. No LibTorch.
+//
+// A window's values are ranked among the thresholds of their columns once; then trees compare ranks, so
+// that a split has the place of its threshold where it had a number. Walks end in the same leaves.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "export/c/number_tables.h"
+#include "trees/boosted_trees.h"
+
+namespace kdgat::exporting {
+
+struct TreeTables {
+  std::string macros;  ///< that go with the tables
+  int64_t depth = 0;   ///< splits that a row passes at most, of all trees
+};
+
+/// `unit`: leaves are whole multiples of it, -127 to 127, and take a byte; none: floats.
+TreeTables add_trees(const trees::BoostedTrees& model, std::optional<float> unit,
+                     NumberTables& tables);
+
+/// The same trees with such leaves: the nearest ones, of a unit that all of them fit.
+struct RoundedTrees {
+  trees::BoostedTrees model;
+  float unit;
+};
+RoundedTrees rounded_trees(const trees::BoostedTrees& model);
+
+}  // namespace kdgat::exporting
