@@ -36,7 +36,7 @@ std::string c_name_of(const std::string& tensor) {
 }
 
 std::string CTables::floats(const std::string& name, std::span<const float> values) {
-  const std::string c_name = c_name_of(name);
+  std::string c_name = c_name_of(name);
   text_ += "static const float " + c_name + "[" + std::to_string(values.size()) +
            "] = " + list_of(values, c_float);
   bytes_ += static_cast<int64_t>(values.size_bytes());

@@ -141,8 +141,9 @@ void compare(const std::filesystem::path& model, const std::filesystem::path& lo
 TEST_CASE("an exported network hears in a log what kdgat score hears", "[export]") {
   const ScratchFolder scratch;
   const auto vehicle = graph::make_vehicle(5, 0);
-  std::vector<int64_t> ids;
-  for (const graph::Message& message : vehicle) ids.push_back(message.id);
+  std::vector<int64_t> ids(vehicle.size());
+  std::transform(vehicle.begin(), vehicle.end(), ids.begin(),
+                 [](const graph::Message& message) { return message.id; });
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   ids.pop_back();  // one that the model has not seen

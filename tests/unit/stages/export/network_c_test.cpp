@@ -137,9 +137,10 @@ TEST_CASE("a network in C has the native engine's bits, in every form", "[export
 TEST_CASE("other compilers and machines make the same bits of it", "[export]") {
   const std::vector<Form> all = forms();
   std::vector<std::pair<std::string, std::string>> ways;
-  if (has_program("clang")) {
-    ways.emplace_back("clang -O0 -Wvla" + kStrict, "");
-    ways.emplace_back("clang -O3 -Wvla" + kStrict, "");
+  const std::string clang = has_program("clang-14") ? "clang-14" : "clang";
+  if (clang == "clang-14" || has_program("clang")) {
+    ways.emplace_back(clang + " -O0 -Wvla" + kStrict, "");
+    ways.emplace_back(clang + " -O3 -Wvla" + kStrict, "");
   }
   if (has_program("tcc")) ways.emplace_back("tcc -std=c99 -Wall -Werror", "");
   if (has_program("arm-linux-gnueabihf-gcc") && has_program("qemu-arm")) {
@@ -175,8 +176,9 @@ TEST_CASE("an exported network asks for no heap and no libm", "[export]") {
   for (const std::size_t i : {std::size_t{0}, std::size_t{11}, std::size_t{13}}) {
     const ExportedFolder folder(source_of(forms()[i], i == 13));
     for (const std::string level : {"-O0", "-O2", "-O3"}) {
-      const auto said = folder.run("gcc -ffreestanding -c " + level + kStrict +
-                                   "detector.c && nm -u detector.o | awk '{print $2}' | sort");
+      std::string line = "gcc -ffreestanding -c " + level;
+      line += kStrict + "detector.c && nm -u detector.o | awk '{print $2}' | sort";
+      const auto said = folder.run(line);
       REQUIRE(said.exit_code == 0);
       std::istringstream lines(said.out);
       for (std::string symbol; lines >> symbol;) {
@@ -196,15 +198,39 @@ TEST_CASE("a network in C takes frames of any kind", "[export]") {
     const Form form = forms()[i];
     INFO(form.name);
     const ExportedFolder folder(source_of(form, i == 10));
-    const std::string sources = " -I. detector.c " + fuzzer.string();
-    const auto safe =
-        folder.run("gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" + kStrict +
-                   sources + " -o safe && ./safe " + frames);
+    const auto run = [&](const std::string& flags) {
+      std::string line = "gcc " + flags;
+      line += kStrict + " -I. detector.c " + fuzzer.string();
+      return folder.run(line.append(" -o fuzz && ./fuzz ").append(frames));
+    };
+    const auto safe = run("-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all");
     CHECK(safe.exit_code == 0);
     CHECK(safe.err == "");
-    const auto fast = folder.run("gcc -O3" + kStrict + sources + " -o fast && ./fast " + frames);
+    const auto fast = run("-O3");
     CHECK(fast.exit_code == 0);
     CHECK(fast.out == safe.out);
+  }
+}
+
+TEST_CASE("the header of an export says the state's size, and C++ takes it", "[export]") {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{3}, std::size_t{11}, std::size_t{14}}) {
+    const CSource source = source_of(forms()[i]);
+    const std::string size = std::to_string(source.size.state_bytes);
+    CHECK(source.files.at("detector.h").find(" " + size + " bytes: all that is written to") !=
+          std::string::npos);
+    const ExportedFolder folder(source);
+    std::ofstream(folder / "size.cpp") << "#include <cstdio>\n#include \"detector.h\"\n"
+                                          "static kdgat_state state;\n"
+                                          "int main() {\n  kdgat_init(&state);\n"
+                                          "  std::printf(\"%zu\", sizeof(state));\n}\n";
+    const auto said = folder.run(
+        "gcc -c detector.c && g++ -Wall -Wextra -Werror -pedantic size.cpp "
+        "detector.o -o size && ./size");
+    CHECK(said.err == "");
+    CHECK(said.out == size);
+    const auto flash =
+        folder.run("gcc -O2 -c detector.c && size detector.o | awk 'NR == 2 {print $1 + $2}'");
+    CHECK(std::abs(std::stol(flash.out) - source.size.flash_bytes) < 3000);
   }
 }
 
