@@ -106,6 +106,14 @@ kdgat_add_tests(kdgat_export_detector_tests
     tests/unit/stages/export/detector_c_test.cpp
   LINK kdgat_export kdgat_test_detector ZLIB::ZLIB
   HEADERS_OF kdgat_graph_tests)
+# They compile what is exported, with the compilers that are there.
+kdgat_add_tests(kdgat_export_tests
+  SOURCES
+    tests/unit/stages/export/c_math_test.cpp
+    tests/unit/stages/export/network_alarms_test.cpp
+    tests/unit/stages/export/network_c_test.cpp
+  LINK kdgat_export
+  HEADERS_OF kdgat_graph_tests)
 
 kdgat_add_tests(kdgat_host_tests
   SOURCES

@@ -181,7 +181,7 @@ void CodeWriter::batch_norm(const std::string& name, int64_t columns, const std:
 }
 
 void CodeWriter::mean(const std::string& from, int64_t columns, const std::string& to) {
-  call("kdgat_mean(" + from + ", s->nodes, " + number_of(columns) + ", " + to + ")");
+  call("kdgat_mean_rows(" + from + ", s->nodes, " + number_of(columns) + ", " + to + ")");
   set("KDGAT_NEEDS_MEAN", 1);
 }
 

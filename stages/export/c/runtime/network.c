@@ -387,7 +387,7 @@ static void kdgat_scale_relu(float* x, int rows, int columns, const float* gain,
 
 #if KDGAT_NEEDS_MEAN
 /* The mean of the rows. */
-static void kdgat_mean(const float* x, int rows, int columns, float* out) {
+static void kdgat_mean_rows(const float* x, int rows, int columns, float* out) {
   const float factor = 1.0f / (float)rows;
   int r, c;
   for (c = 0; c < columns; ++c) out[c] = 0.0f;
@@ -405,7 +405,7 @@ static void kdgat_graph_norm(kdgat_state* s, float* x, int columns, const float*
   float *mean = s->columns, *gain = s->columns + KDGAT_COLUMNS, *shift = gain + KDGAT_COLUMNS;
   const float* row = x;
   int r, c;
-  kdgat_mean(x, s->nodes, columns, mean);
+  kdgat_mean_rows(x, s->nodes, columns, mean);
   for (c = 0; c < columns; ++c) {
     mean[c] *= mean_scale[c];
     gain[c] = 0.0f;

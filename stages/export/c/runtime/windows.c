@@ -9,22 +9,8 @@ static void kdgat_copy8(uint8_t* to, const uint8_t* from, int count) {
   for (i = 0; i < 8; ++i) to[i] = i < count ? from[i] : 0;
 }
 
-/* The place of an id among the ids of the window, or where it would stand. */
-static int kdgat_node_of(const uint32_t* ids, int nodes, uint32_t id) {
-  int low = 0, high = nodes;
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (ids[middle] < id) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 static int kdgat_note_id(uint32_t* ids, int nodes, uint32_t id) {
-  const int at = kdgat_node_of(ids, nodes, id);
+  const int at = kdgat_place(ids, nodes, id);
   int i;
   if (at < nodes && ids[at] == id) return nodes;
   for (i = nodes; i > at; --i) ids[i] = ids[i - 1];
@@ -49,8 +35,8 @@ static void kdgat_sum_rows(kdgat_state* s) {
     sums->as_source = sums->as_target = sums->last = 0;
   }
   for (r = 0; r < s->row_count; ++r) {
-    const int source = kdgat_node_of(g->ids, nodes, s->rows[r].source);
-    const int target = kdgat_node_of(g->ids, nodes, s->rows[r].target);
+    const int source = kdgat_place(g->ids, nodes, s->rows[r].source);
+    const int target = kdgat_place(g->ids, nodes, s->rows[r].target);
     kdgat_sums* sums = &g->sums[source];
     for (b = 0; b < 8; ++b) sums->bytes[b] += s->rows[r].payload[b];
     ++sums->as_source;
