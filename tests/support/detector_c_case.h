@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
     if (said != 0) tell(said);
   }
   while ((said = kdgat_finish(&s)) != 0) tell(said);
-  if (sizeof(kdgat_state) > KDGAT_STATE_BYTES) return 1;
+  if (sizeof(kdgat_state) != KDGAT_STATE_BYTES) return 1;
 #endif
   return 0;
 }

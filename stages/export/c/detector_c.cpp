@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
-#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -77,7 +77,7 @@ void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOp
 class DetectorSource {
  public:
   DetectorSource(const DetectorModel& model, const Vehicle& vehicle,
-                 const DetectorCOptions& options, std::optional<float> unit)
+                 const DetectorCOptions& options, std::span<const float> units)
       : model_(model),
         vehicle_(vehicle),
         profile_(vehicle.profile),
@@ -87,7 +87,7 @@ class DetectorSource {
     numbers();
     buses();
     ids();
-    const TreeTables trees = add_trees(model.classifier, unit, tables_);
+    const TreeTables trees = add_trees(model.classifier, units, tables_);
     macros_ += trees.macros;
     depth_ = trees.depth;
     tails();
@@ -104,7 +104,8 @@ class DetectorSource {
   }
 
   DetectorCSize size() const {
-    constexpr int64_t kCode = 8 * 1024, kStack = 512;  // measured: see the comment of the header
+    constexpr int64_t kCode = 10 * 1024;  // of instructions, at -O3; half of it for ARM at -Os
+    constexpr int64_t kStack = 512;       // of the calls' frames, with any compiler's options
     DetectorCSize out;
     out.tables = tables_.bytes();
     out.flash = out.tables + kCode;
@@ -119,7 +120,7 @@ class DetectorSource {
 
   /// What the header's struct takes where 8 bytes are aligned to 8.
   int64_t state() const {
-    constexpr int64_t kAlarms = 88, kSender = 104, kBus = 48, kRest = 128, kRow = 28, kAlign = 8;
+    constexpr int64_t kAlarms = 88, kSender = 104, kBus = 48, kRest = 112, kRow = 28, kAlign = 8;
     const int64_t bytes = kAlarms + kSender * std::ssize(profile_.ids) + kBus * buses_ + kRest +
                           2 * 8 * model_.alarm_rule.n + kRow * 3 * model_.window + 2 * claimed_ +
                           4 * payloads_ + 1;
@@ -268,31 +269,37 @@ class DetectorSource {
     tables_.add(kCDouble, "kdgat_tail_rare", rare, "0.0");
   }
 
+  /// What both files begin with.
   std::string about() const {
     const DetectorCSize needs = size();
     std::string out =
-        "/*\n * A detector of attacks on the CAN bus of one vehicle, written by kdgat export.\n "
-        "*\n";
-    const auto line = [&](const std::string& text) { out += " * " + text + "\n"; };
-    if (!options_.hash.empty()) line("Model:      " + in_comment(options_.hash));
-    line("Vehicle:    " + in_comment(vehicle_.name) + ", " + std::to_string(profile_.ids.size()) +
-         " ids" + (buses_ == 1 ? "" : " on " + std::to_string(buses_) + " buses") +
-         (networks_ == 0 ? "" : ", J1939"));
-    line("Windows:    " + std::to_string(model_.window) + " frames" +
-         (model_.alarm_rule.is_single()
-              ? std::string()
-              : "; flagged by " + std::to_string(model_.alarm_rule.k) + " of the last " +
-                    std::to_string(model_.alarm_rule.n)));
-    line("Numbers:    " + std::string(options_.int8
-                                          ? "int8 leaves, scores differ a little from the model's"
-                                          : "exact, scores have the model's bits"));
-    line("State:      " + std::to_string(needs.state) + " bytes of RAM, kdgat_state");
-    line("Flash:      about " + std::to_string(needs.flash) + " bytes, of them " +
-         std::to_string(needs.tables) + " tables");
-    line("Stack:      below " + std::to_string(needs.stack) + " bytes in any call");
-    line("Operations: below " + std::to_string(needs.operations) +
-         " comparisons and sums for each window");
-    return out + " */\n";
+        "/*\n * " + options_.name +
+        ": judges the traffic of the CAN bus of one vehicle by a detector of kdgat. Written by "
+        "`kdgat export`;\n * change the model, not this.\n *\n";
+    const auto line = [&](const std::string& what, const std::string& text) {
+      out += " *   " + what + std::string(13 - what.size(), ' ') + text + "\n";
+    };
+    line("model", options_.hash.empty() ? "-" : in_comment(options_.hash));
+    line("vehicle", in_comment(vehicle_.name) + ", " + std::to_string(profile_.ids.size()) +
+                        " ids" + (buses_ == 1 ? "" : " on " + std::to_string(buses_) + " buses") +
+                        (networks_ == 0 ? "" : ", J1939"));
+    line("windows", std::to_string(model_.window) + " frames" +
+                        (model_.alarm_rule.is_single()
+                             ? std::string()
+                             : "; flagged by " + std::to_string(model_.alarm_rule.k) +
+                                   " of the last " + std::to_string(model_.alarm_rule.n)));
+    line("trees", std::to_string(model_.classifier.trees()) + ", leaves of " +
+                      (options_.int8 ? "one byte" : "floats"));
+    line("state", std::to_string(needs.state) + " bytes: all that is written to");
+    line("flash", "about " + std::to_string(needs.flash) +
+                      " bytes: " + std::to_string(needs.tables) + " of tables, and code");
+    line("stack", "at most " + std::to_string(needs.stack) + " bytes");
+    line("a window", "at most " + std::to_string(needs.operations) + " comparisons and sums");
+    return out +
+           " *\n * C99 alone: no heap, no libm. Fused multiply-add, where a target has it, is to "
+           "be "
+           "off (-ffp-contract=off) for the\n * same bits everywhere; check.c shows whether they "
+           "are.\n */\n";
   }
 
   std::string h() const {
@@ -346,7 +353,7 @@ auto with_source(const DetectorModel& model, const Vehicle& vehicle,
   RoundedTrees rounded = rounded_trees(model.classifier);
   DetectorModel other = model;
   other.classifier = std::move(rounded.model);
-  return ask(DetectorSource(other, vehicle, options, rounded.unit));
+  return ask(DetectorSource(other, vehicle, options, rounded.units));
 }
 
 }  // namespace

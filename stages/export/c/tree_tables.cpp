@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "export/c/runtime_texts.h"
@@ -39,7 +40,7 @@ class TreeCode {
     for (std::size_t t = 0; t < forest_.roots.size(); ++t) add(t);
   }
 
-  TreeTables write(const trees::BoostedTrees& model, std::optional<float> unit,
+  TreeTables write(const trees::BoostedTrees& model, std::span<const float> units,
                    NumberTables& tables) const {
     TreeTables out{"", depth_};
     std::size_t most = 1;
@@ -58,16 +59,25 @@ class TreeCode {
     tables.add({"kdgat_split", bytes}, "kdgat_splits", splits_, "{0, 0, 0, 0}");
     tables.add_numbers(c_type_below(splits_.size() + 1), "kdgat_tree_begin", begins_);
     std::vector<std::string> leaves;
-    for (const float one : leaves_) {
-      leaves.push_back(unit ? std::to_string(std::lround(one / *unit)) : c_float(one));
+    for (std::size_t t = 0; t < forest_.roots.size(); ++t) {
+      for (std::size_t i = begins_[t] + t; i <= begins_[t + 1] + t; ++i) {
+        leaves.push_back(units.empty() ? c_float(leaves_[i])
+                                       : std::to_string(std::lround(leaves_[i] / units[t])));
+      }
     }
-    tables.add(unit ? kCInt8 : kCFloat, "kdgat_leaves", leaves);
+    tables.add(units.empty() ? kCFloat : kCInt8, "kdgat_leaves", leaves);
+    if (!units.empty()) {
+      std::vector<std::string> texts;
+      for (const float one : units) texts.push_back(c_float(one));
+      tables.add(kCFloat, "kdgat_leaf_units", texts);
+    }
     out.macros = c_define("KDGAT_PLACE", place.name) + c_define("KDGAT_CHILD", child.name) +
                  c_define("KDGAT_LEAF", static_cast<int64_t>(leaf())) +
                  c_define("KDGAT_TREES", std::ssize(forest_.roots)) +
                  c_define("KDGAT_BASE", c_double(model.base())) +
-                 c_define("KDGAT_LEAF_OF(v)",
-                          unit ? "(double)((float)(v) * " + c_float(*unit) + ")" : "(double)(v)");
+                 c_define("KDGAT_LEAF_OF(leaf, tree)",
+                          units.empty() ? "(double)(leaf)"
+                                        : "(double)((float)(leaf) * kdgat_leaf_units[tree])");
     return out;
   }
 
@@ -126,24 +136,27 @@ class TreeCode {
 
 }  // namespace
 
-TreeTables add_trees(const trees::BoostedTrees& model, std::optional<float> unit,
+TreeTables add_trees(const trees::BoostedTrees& model, std::span<const float> units,
                      NumberTables& tables) {
-  return TreeCode(model).write(model, unit, tables);
+  return TreeCode(model).write(model, units, tables);
 }
 
 RoundedTrees rounded_trees(const trees::BoostedTrees& model) {
-  float most = 0;
-  for (const TreeNode& node : model.forest().nodes) {
-    if (node.is_leaf()) most = std::max(most, std::abs(node.number));
-  }
-  const float unit = std::max(most, std::numeric_limits<float>::min() * kMostOfByte) / kMostOfByte;
+  constexpr float kLeast = std::numeric_limits<float>::min();  // of a tree whose leaves are all 0
+  std::vector<float> units;
   nlohmann::json out = model.to_json();
   for (nlohmann::json& tree : out.at("trees")) {
+    float most = 0;
+    for (const nlohmann::json& value : tree.at("value")) {
+      most = std::max(most, std::abs(value.get<float>()));
+    }
+    const float unit = std::max(most / kMostOfByte, kLeast);
     for (nlohmann::json& value : tree.at("value")) {
       value = std::round(value.get<float>() / unit) * unit;
     }
+    units.push_back(unit);
   }
-  return {trees::BoostedTrees::from_json(out), unit};
+  return {trees::BoostedTrees::from_json(out), std::move(units)};
 }
 
 }  // namespace kdgat::exporting

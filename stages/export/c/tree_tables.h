@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "export/c/number_tables.h"
 #include "trees/boosted_trees.h"
@@ -18,14 +19,15 @@ struct TreeTables {
   int64_t depth = 0;   ///< splits that a row passes at most, of all trees
 };
 
-/// `unit`: leaves are whole multiples of it, -127 to 127, and take a byte; none: floats.
-TreeTables add_trees(const trees::BoostedTrees& model, std::optional<float> unit,
+/// `units`: of each tree; its leaves are whole multiples of it, -127 to 127, and take a byte. Empty:
+/// leaves are floats.
+TreeTables add_trees(const trees::BoostedTrees& model, std::span<const float> units,
                      NumberTables& tables);
 
-/// The same trees with such leaves: the nearest ones, of a unit that all of them fit.
+/// The same trees with such leaves: the nearest ones, of units that all leaves of a tree fit.
 struct RoundedTrees {
   trees::BoostedTrees model;
-  float unit;
+  std::vector<float> units;
 };
 RoundedTrees rounded_trees(const trees::BoostedTrees& model);
 

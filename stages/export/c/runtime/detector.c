@@ -501,7 +501,7 @@ static double kdgat_classifier(const float* x) {
       child = ranks[split->column] > split->threshold ? split->right : split->left;
     }
     /* A tree has one leaf more than splits. */
-    sum += KDGAT_LEAF_OF(kdgat_leaves[first + t + (child - KDGAT_LEAF)]);
+    sum += KDGAT_LEAF_OF(kdgat_leaves[first + t + (child - KDGAT_LEAF)], t);
   }
 #else
   (void)ranks;

@@ -63,7 +63,7 @@ extern "C" {
 
 /*
  * kdgat_push() of a frame of any bus of the vehicle, by its number in the profile, 0 to 7. kdgat_push() takes those of
- * the first one that the profile has.
+ * the first one that the profile has. Windows go on where another recording begins; frames are not compared across.
  */
 int kdgat_push_on(kdgat_state* s, uint8_t bus, double time, uint32_t id, uint8_t length,
                   const uint8_t* data);
