@@ -48,8 +48,8 @@ struct Said {
 
   void add_alarm(const json& of) {
     json alarm;
-    for (const char* key : {"alarm", "open", "begin", "end", "first_window", "last_window",
-                            "windows", "peak"}) {
+    for (const char* key :
+         {"alarm", "open", "begin", "end", "first_window", "last_window", "windows", "peak"}) {
       alarm[key] = of.at(key);
     }
     alarm["peak"] = alarm["peak"].get<float>();
@@ -60,8 +60,8 @@ struct Said {
 Said said_by_program(const fs::path& program, const fs::path& log, const fs::path& to) {
   const Ran ran = run_program({program.string(), "--windows"}, log, to);
   if (ran.code != 0) {
-    throw Error(ExitCode::kData, "the C program ended with " + std::to_string(ran.code) + ": " +
-                                     ran.output);
+    throw Error(ExitCode::kData,
+                "the C program ended with " + std::to_string(ran.code) + ": " + ran.output);
   }
   Said out;
   std::ifstream stream(to);
@@ -194,17 +194,19 @@ Check CCheck::run(const NextFrame& next, const std::string& where, double thresh
   }
   check.finish();
   if (by_c.windows.size() != by_native.windows.size()) {
-    throw Error(ExitCode::kData, where + ": the C program judged " +
-                                     grouped(std::ssize(by_c.windows)) + " windows, the native "
-                                     "engine " + grouped(std::ssize(by_native.windows)),
+    throw Error(ExitCode::kData,
+                where + ": the C program judged " + grouped(std::ssize(by_c.windows)) +
+                    " windows, the native "
+                    "engine " +
+                    grouped(std::ssize(by_native.windows)),
                 "please report it");
   }
   if (is_exact_ && by_c.alarms != by_native.alarms) {
     throw Error(ExitCode::kData, where + ": the C program has other alarms than the native engine",
                 "please report it");
   }
-  check.more = grouped(std::ssize(by_c.alarms)) + " changes of alarms" +
-               (is_exact_ ? ", all the same" : "");
+  check.more =
+      grouped(std::ssize(by_c.alarms)) + " changes of alarms" + (is_exact_ ? ", all the same" : "");
   if (!is_exact_ && is_labelled) {
     const auto f1 = [&](std::span<const float> scores) {
       return train::rates(train::confusion(scores, label_of, threshold)).value("f1", 0.0);

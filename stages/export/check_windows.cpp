@@ -36,11 +36,12 @@ CheckWindows validation_windows(const model::TrainedModel& made, const std::file
 CheckWindows check_windows(const model::TrainedModel& made, const std::filesystem::path& data,
                            bool with_edge_attr) {
   if (!data.empty()) {
-    if (CheckWindows out = validation_windows(made, data, with_edge_attr); out.count > 0) return out;
+    if (CheckWindows out = validation_windows(made, data, with_edge_attr); out.count > 0)
+      return out;
   }
   const score::WindowNetwork network = score::window_network(made);
-  const auto windows = std::make_shared<graph::FrameWindows>(
-      network.shape, graph::Vocabulary(network.vocabulary));
+  const auto windows =
+      std::make_shared<graph::FrameWindows>(network.shape, graph::Vocabulary(network.vocabulary));
   for (const graph::CanFrame& frame : made_up_frames(network.vocabulary, kMadeUpFrames)) {
     windows->add(frame, false);
   }

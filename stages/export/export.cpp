@@ -123,11 +123,12 @@ class Making {
     for (const detector::Vehicle& vehicle : model.vehicles) {
       names += (names.empty() ? "" : ", ") + vehicle.name;
     }
-    throw Error(ExitCode::kUsage,
-                model.vehicles.empty() ? "the detector knows no vehicle"
-                                       : "the detector knows several vehicles: " + names,
-                model.vehicles.empty() ? "kdgat adapt teaches it one" : "choose one: --vehicle NAME",
-                file_.string());
+    throw Error(
+        ExitCode::kUsage,
+        model.vehicles.empty() ? "the detector knows no vehicle"
+                               : "the detector knows several vehicles: " + names,
+        model.vehicles.empty() ? "kdgat adapt teaches it one" : "choose one: --vehicle NAME",
+        file_.string());
   }
 
   void make_network() {
@@ -189,8 +190,7 @@ class Making {
   }
 
   void check_onnx(double threshold) {
-    about_.again = "    python3 " + std::string(kCheckScript) +
-                   "\n\nreads `" + kVectorsFile +
+    about_.again = "    python3 " + std::string(kCheckScript) + "\n\nreads `" + kVectorsFile +
                    "`, windows with their scores, and needs the Python packages `numpy` and "
                    "`onnxruntime`. It shows how the files are fed, too.\n";
     for (const int opset : kOpsets) {
@@ -267,9 +267,8 @@ StageInfo Export::info() {
   StageInfo out;
   out.name = "export";
   out.summary = "Write a model as C or ONNX, and check what was written; used by kdgat export.";
-  out.inputs = {{"model", kind::kModel},
-                {"graphs", kind::kGraphs, false},
-                {"logs", kCheckLog, false, true}};
+  out.inputs = {
+      {"model", kind::kModel}, {"graphs", kind::kGraphs, false}, {"logs", kCheckLog, false, true}};
   return out;
 }
 

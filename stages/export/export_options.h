@@ -37,9 +37,10 @@ struct ExportOptions {
             .choices({"float32", "int8"}),
         field("vehicle", &O::vehicle,
               "Of a detector that knows several vehicles: the one it is exported for, by name."),
-        field("threshold", &O::threshold,
-              "With c: windows that score above it are attacks; [] = the model's own threshold, of a "
-              "detector 0.")};
+        field(
+            "threshold", &O::threshold,
+            "With c: windows that score above it are attacks; [] = the model's own threshold, of a "
+            "detector 0.")};
   }
 
   std::vector<Diagnostic> validate() const {
@@ -51,7 +52,8 @@ struct ExportOptions {
                           "use letters, digits and _, a letter first"});
     }
     if (format == "onnx" && weights != "float32") {
-      problems.push_back({"", "weights: int8 is of --format c", "quantise the ONNX file elsewhere"});
+      problems.push_back(
+          {"", "weights: int8 is of --format c", "quantise the ONNX file elsewhere"});
     }
     if (threshold.size() > 1) problems.push_back({"", "threshold: one number, or none", ""});
     return problems;

@@ -113,13 +113,13 @@ std::optional<Check> check_by_runtime(const std::filesystem::path& folder, const
                                       double threshold, std::string& why) {
   const Ran found = run_program({"python3", "-c", "import numpy, onnxruntime"});
   if (found.code != 0) {
-    why = found.code == 127 ? "this machine has no python3"
-                            : "python3 has no numpy and onnxruntime";
+    why =
+        found.code == 127 ? "this machine has no python3" : "python3 has no numpy and onnxruntime";
     return std::nullopt;
   }
   const std::filesystem::path answer = folder / "check.json";
-  const Ran ran = run_program({"python3", (folder / kCheckScript).string(), (folder / file).string(),
-                               "--json", answer.string()});
+  const Ran ran = run_program({"python3", (folder / kCheckScript).string(),
+                               (folder / file).string(), "--json", answer.string()});
   Check check;
   check.what = file + " by ONNX Runtime against the native engine";
   check.where = "the windows of " + std::string(kVectorsFile);

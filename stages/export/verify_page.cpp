@@ -8,10 +8,8 @@ std::string verify_page(const Exported& exported, const ExportOptions& options,
                         const Checks& checks) {
   std::string out = "# What was checked\n\n";
   out += "`" + options.name + "` was made of the " + exported.kind + " " + exported.model +
-         " (xxh3-128 " + exported.hash + ")" + exported.of +
-         " by kdgat, as " +
-         (options.format == "c" ? "C with " + options.weights + " weights"
-                                : "ONNX") +
+         " (xxh3-128 " + exported.hash + ")" + exported.of + " by kdgat, as " +
+         (options.format == "c" ? "C with " + options.weights + " weights" : "ONNX") +
          ".\n\n| checked | on | windows | largest difference of scores | decisions that differ |\n"
          "|---|---|---|---|---|\n";
   for (const Check& check : checks.done) {

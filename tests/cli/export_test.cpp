@@ -1,6 +1,7 @@
 // kdgat export: models as C and as ONNX, what is checked before they are written, and what is refused.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -41,6 +42,18 @@ struct NetworksToExport {
     }
     return {};
   }
+  /// Above which half of the windows of a_log() score.
+  std::string middle_score(const std::string& step) const {
+    const CommandResult scored = kdgat("score '" + a_log().string() + "' --json --run '" +
+                                       run.string() + "' --model " + step);
+    std::vector<double> scores;
+    for (const json& line : json_lines(scored.out)) {
+      if (line.contains("score")) scores.push_back(line.at("score"));
+    }
+    REQUIRE_FALSE(scores.empty());
+    std::nth_element(scores.begin(), scores.begin() + std::ssize(scores) / 2, scores.end());
+    return json(scores[scores.size() / 2]).dump();
+  }
 };
 
 const NetworksToExport& networks_to_export() {
@@ -72,7 +85,8 @@ void check_same_alarms(const std::vector<json>& by_c, const std::string& scored)
   REQUIRE(by_c.size() == wanted.size());
   REQUIRE_FALSE(wanted.empty());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    for (const char* key : {"alarm", "open", "begin", "end", "first_window", "last_window", "windows"}) {
+    for (const char* key :
+         {"alarm", "open", "begin", "end", "first_window", "last_window", "windows"}) {
       CHECK(by_c[i].at(key) == wanted[i].at(key));
     }
     CHECK(by_c[i].at("peak").get<float>() == wanted[i].at("peak").get<float>());
@@ -85,8 +99,9 @@ void check_same_alarms(const std::vector<json>& by_c, const std::string& scored)
 TEST_CASE("a detector as C has the alarms of kdgat score", "[export][cli]") {
   const DetectorRun& t = detector_to_export();
   fs::remove_all(t.scratch / "ecu");
-  const CommandResult made = t.kdgat("export '" + t.model().string() + "' --format c -o ecu --json" +
-                                     exported_vehicle(t) + "--check " + kKnownLog);
+  const CommandResult made =
+      t.kdgat("export '" + t.model().string() + "' --format c -o ecu --json" + exported_vehicle(t) +
+              "--check " + kKnownLog);
   INFO(made.err);
   REQUIRE(made.exit_code == 0);
   const json report = json::parse(made.out);
@@ -102,11 +117,11 @@ TEST_CASE("a detector as C has the alarms of kdgat score", "[export][cli]") {
     CHECK(report.at("files").at(file) > 0);
     CHECK(fs::exists(t.scratch / "ecu" / file));
   }
-  CHECK_THAT(read_text(t.scratch / "ecu" / "VERIFY.md"), Contains(kKnownLog) || Contains("fuzzing"));
+  CHECK_THAT(read_text(t.scratch / "ecu" / "VERIFY.md"),
+             Contains(kKnownLog) || Contains("fuzzing"));
   fs::remove(t.scratch / "one.log");
   REQUIRE(t.kdgat(std::string("data convert ") + kKnownLog + " -o one.log").exit_code == 0);
-  const CommandResult scored =
-      t.kdgat("score one.log --json" + exported_vehicle(t) + t.named());
+  const CommandResult scored = t.kdgat("score one.log --json" + exported_vehicle(t) + t.named());
   REQUIRE(scored.exit_code == 0);
   check_same_alarms(said_by_c(t.scratch / "ecu", t.scratch / "one.log"), scored.out);
 }
@@ -139,8 +154,10 @@ TEST_CASE("an export that is wrong is not written", "[export][cli]") {
                           "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\n"
                           "printf '#!/bin/sh\\n' > \"$2\"; chmod +x \"$2\"\n");
   fs::permissions(bin / "cc", fs::perms::owner_all);
-  const CommandResult made = run_shell("PATH='" + bin.string() + "':$PATH " + kdgat_word() + " export '" +
-                            t.model().string() + "' --format c -o wrong" + exported_vehicle(t), t.scratch.path());
+  const CommandResult made =
+      run_shell("PATH='" + bin.string() + "':$PATH " + kdgat_word() + " export '" +
+                    t.model().string() + "' --format c -o wrong" + exported_vehicle(t),
+                t.scratch.path());
   CHECK(made.exit_code == 3);
   CHECK_THAT(made.err, Contains("the C program judged 0 windows"));
   CHECK_FALSE(fs::exists(t.scratch / "wrong"));
@@ -156,8 +173,9 @@ TEST_CASE("a classifier and an autoencoder as C have the alarms of kdgat score",
   for (const std::string step : {"classifier", "autoencoder"}) {
     const fs::path folder = t.scratch / step;
     fs::remove_all(folder);
-    const CommandResult made = t.kdgat("export '" + t.run.string() + "' --model " + step +
-                                       " --format c -o " + step + " --json --check one.log");
+    const std::string model = " --model " + step + " --json --threshold " + t.middle_score(step);
+    const CommandResult made = t.kdgat("export '" + t.run.string() + "' --format c -o " + step +
+                                       " --check one.log" + model);
     INFO(made.err);
     REQUIRE(made.exit_code == 0);
     const json report = json::parse(made.out);
@@ -167,8 +185,9 @@ TEST_CASE("a classifier and an autoencoder as C have the alarms of kdgat score",
     CHECK(report.at("checks")[2].at("largest_difference") == 0);
     CHECK_THAT(made.err, Contains("validation windows of the run"));
     const CommandResult scored =
-        run_shell("KDGAT_ISA=portable " + kdgat_word() + " score one.log --json --run '" +
-                                 t.run.string() + "' --model " + step, t.scratch.path());
+        run_shell("KDGAT_ISA=portable " + kdgat_word() + " score one.log --run '" + t.run.string() +
+                      "'" + model,
+                  t.scratch.path());
     check_same_alarms(said_by_c(folder, t.scratch / "one.log"), scored.out);
   }
 }
@@ -179,8 +198,8 @@ TEST_CASE("int8 weights are reported, and make the file smaller", "[export][cli]
   for (const std::string weights : {"float32", "int8"}) {
     fs::remove_all(t.scratch / weights);
     const CommandResult made =
-        t.kdgat("export '" + t.run.string() + "' --model classifier --format c --weights " + weights +
-                " -o " + weights + " --json --check '" + t.a_log().string() + "'");
+        t.kdgat("export '" + t.run.string() + "' --model classifier --format c --weights " +
+                weights + " -o " + weights + " --json --check '" + t.a_log().string() + "'");
     INFO(made.err);
     REQUIRE(made.exit_code == 0);
     const json report = json::parse(made.out);

@@ -105,32 +105,32 @@ std::string add_tails(OnnxGraph& g, const std::string& x, const detector::Tails&
     excess.push_back(static_cast<float>(one.at("excess").get<double>() * std::log(10.0)));
   }
   constexpr float kMostRare = 30;
-  const std::string seen = g.op("Gather", {x, g.integers("tails.column", {count}, places)},
-                                {{"axis", int64_t{1}}});
-  const std::string reached =
-      g.op("GreaterOrEqual", {g.op("Unsqueeze", {seen, g.row({2})}),
-                              g.floats("tails.value", {1, count, width}, values)});
-  const std::string below = g.op(
-      "ReduceSum",
-      {g.op("Cast", {reached}, {{"to", static_cast<int64_t>(OnnxType::kInt64)}}), g.row({2})},
-      {{"keepdims", int64_t{0}}});
+  const std::string seen =
+      g.op("Gather", {x, g.integers("tails.column", {count}, places)}, {{"axis", int64_t{1}}});
+  const std::string reached = g.op(
+      "GreaterOrEqual",
+      {g.op("Unsqueeze", {seen, g.row({2})}), g.floats("tails.value", {1, count, width}, values)});
+  const std::string below =
+      g.op("ReduceSum",
+           {g.op("Cast", {reached}, {{"to", static_cast<int64_t>(OnnxType::kInt64)}}), g.row({2})},
+           {{"keepdims", int64_t{0}}});
   const std::string said =
       g.op("Gather", {g.floats("tails.rare", {static_cast<int64_t>(rare.size())}, rare),
                       g.op("Add", {below, g.integers("tails.offset", {1, count}, offsets)})});
-  const std::string beyond = g.op(
-      "Div", {g.op("Relu", {g.op("Sub", {seen, g.floats("tails.last", {1, count}, last)})}),
-              g.floats("tails.excess", {1, count}, excess)});
+  const std::string beyond =
+      g.op("Div", {g.op("Relu", {g.op("Sub", {seen, g.floats("tails.last", {1, count}, last)})}),
+                   g.floats("tails.excess", {1, count}, excess)});
   const std::string odd =
       g.op("Cast", {g.op("Greater", {seen, g.floats("tails.first", {1, count}, first)})},
            {{"to", static_cast<int64_t>(OnnxType::kFloat)}});
-  const std::string rarity = g.op(
-      "Mul", {g.op("Min", {g.op("Add", {said, beyond}), g.number(kMostRare)}), odd});
+  const std::string rarity =
+      g.op("Mul", {g.op("Min", {g.op("Add", {said, beyond}), g.number(kMostRare)}), odd});
   std::string most;
   if (g.opset() >= 18) {
     most = g.op("ReduceMax", {rarity, g.row({1})}, {{"keepdims", int64_t{0}}});
   } else {
-    most = g.op("ReduceMax", {rarity},
-                {{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{0}}});
+    most =
+        g.op("ReduceMax", {rarity}, {{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{0}}});
   }
   const auto all = static_cast<double>(std::max<std::size_t>(1, columns.size()));
   return g.op("Relu", {g.op("Sub", {most, g.number(static_cast<float>(std::log10(all)))})}, {},
@@ -139,7 +139,8 @@ std::string add_tails(OnnxGraph& g, const std::string& x, const detector::Tails&
 
 std::string columns_text() {
   std::string out = "of each window";
-  for (const std::string& name : graph::relative_names()) out += (out.size() > 14 ? ", " : ": ") + name;
+  for (const std::string& name : graph::relative_names())
+    out += (out.size() > 14 ? ", " : ": ") + name;
   return out;
 }
 
@@ -153,8 +154,7 @@ std::string onnx_detector(const detector::DetectorModel& model, const detector::
   }
   OnnxGraph g(opset);
   const std::string x = g.input({"x", OnnxType::kFloat, {"windows", kColumns}, columns_text()});
-  const std::string windows =
-      g.op("Slice", {g.op("Shape", {x}), g.row({0}), g.row({1})});
+  const std::string windows = g.op("Slice", {g.op("Shape", {x}), g.row({0}), g.row({1})});
   const std::string classifier = add_trees(g, x, windows, model.classifier);
   const std::string tails = add_tails(g, x, model.tails);
   const detector::Decision& decision = model.decision(vehicle.own);
@@ -172,8 +172,9 @@ std::string onnx_detector(const detector::DetectorModel& model, const detector::
   g.output({score, OnnxType::kFloat, {"windows"}, "above 0 is flagged; see alarm_windows"});
   OnnxFacts facts;
   facts.graph_name = "detector";
-  facts.doc = "Whether windows of a CAN bus are odd, by fifteen numbers that tell them from what is "
-              "usual on the vehicle.";
+  facts.doc =
+      "Whether windows of a CAN bus are odd, by fifteen numbers that tell them from what is "
+      "usual on the vehicle.";
   facts.producer = "kdgat";
   facts.producer_version = KDGAT_VERSION;
   facts.metadata = {{"kind", "detector"},
