@@ -118,7 +118,7 @@ target_link_libraries(kdgat_export PUBLIC kdgat_native)
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)  # what it computes ahead is computed natively as well
 set(KDGAT_RUNTIME_TEXTS)
 foreach(file CMakeLists.txt alarms.c api.h check.c detector.c detector_state.h detector_tables.h four.c input.c
-        kdgat_math.c main.c network.c windows.c)
+        kdgat_math.c main.c network.c stack.c windows.c)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/c/runtime/${file})
 endforeach()
 list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/export/onnx/check.py)
@@ -216,7 +216,7 @@ target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_s
 kdgat_add_stage(equivariant baselines physics plain_network pocket_data ranking_report)
 kdgat_add_stage(evaluate ablation beside report)
 kdgat_add_stage(export
-  c_check check_windows made_up_frames network_check onnx_check run_program verify_page written_folder)
+  c_check c_size check_windows made_up_frames network_check onnx_check run_program verify_page written_folder)
 target_link_libraries(kdgat_stage_export PUBLIC kdgat_export)
 kdgat_add_stage(finetune)
 kdgat_add_stage(fusion channel learners lin_ucb reward)

@@ -12,10 +12,12 @@ import contextlib
 import json
 import os
 import pathlib
+import queue
 import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 from benches.common import Failed, Figure, Setup, median
@@ -58,20 +60,32 @@ def busy_core():
 
 
 class Watching:
-    """`kdgat watch` beside this process; its lines of JSON."""
+    """`kdgat watch` beside this process; its lines of JSON, which are read as they come."""
 
     def __init__(self, build, words, **kwargs):
         self.process = subprocess.Popen([str(build.folder / "kdgat"), "watch", *map(str, words)], env=build.env, text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, close_fds=False, **kwargs)
+        self.lines = queue.SimpleQueue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
 
     def line(self):
-        return json.loads(self.process.stdout.readline())
+        """The next line; None at the end."""
+        line = self.lines.get()
+        return line and json.loads(line)
+
+    def rest(self):
+        """All lines to the end of the program."""
+        yield from iter(self.line, None)
+        self.process.wait()
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
-        lines = [json.loads(line) for line in self.process.stdout.read().splitlines()]
-        self.process.wait()
-        return [line for line in lines if line["event"] == "traffic"][-1]
+        return [line for line in self.rest() if line["event"] == "traffic"][-1]
 
 
 def live(build, model, log, seconds, rate=RATE, buffer=4 << 20, heartbeat="1s"):
@@ -163,8 +177,7 @@ def measure(build, args):
         watch = Watching(build, ["--replay", logs[0], "--speed", "max", "--heartbeat", "0.1s", "--model", detector])
         watch.line()
         starts.append(1000 * (time.monotonic() - begin))
-        watch.process.stdout.read()
-        watch.process.wait()
+        list(watch.rest())
     yield Figure("from start to the first report", median(starts), "ms", less=True, goal="goal 30 ms")
     with busy_core():
         last, sent, cpu, memory = live(build, detector, logs[0], args.seconds)
@@ -201,13 +214,11 @@ def day(build, model, hours):
     made.stdout.close()
     seen = []
     last = {}
-    for line in watch.process.stdout:
-        report = json.loads(line)
+    for report in watch.rest():
         if report["event"] == "traffic":
             last = report
             with contextlib.suppress(FileNotFoundError, TypeError):
                 seen.append((report["frames"], status_of(watch.process.pid, "VmRSS") / 1024))
-    watch.process.wait()
     made.wait()
     frames = last.get("frames", 0)
     early = [memory for count, memory in seen if count >= frames / 10]

@@ -112,6 +112,10 @@ void CCheck::run_vectors() const {
   throw Error(ExitCode::kData, "the test vectors do not hold: " + ran.output, "please report it");
 }
 
+std::optional<MeasuredSize> CCheck::size() const {
+  return measured_size(folder_, name_, compiler().value(), work_);
+}
+
 Check CCheck::run_made_up(std::span<const int64_t> keys, double threshold) const {
   const std::vector<graph::CanFrame> frames = made_up_frames(keys, kCheckFrames);
   std::size_t at = 0;
@@ -211,8 +215,9 @@ Check CCheck::run(const NextFrame& next, const std::string& where, double thresh
     const auto f1 = [&](std::span<const float> scores) {
       return train::rates(train::confusion(scores, label_of, threshold)).value("f1", 0.0);
     };
-    check.more += format_number("; AUC %.4f", train::auc(exact, label_of)) +
-                  format_number(" becomes %.4f", train::auc(rounded, label_of)) +
+    const double exact_auc = train::auc(exact, label_of), auc = train::auc(rounded, label_of);
+    check.kept = {{"exact_auc", exact_auc}, {"auc", auc}, {"exact_f1", f1(exact)}, {"f1", f1(rounded)}};
+    check.more += format_number("; AUC %.4f", exact_auc) + format_number(" becomes %.4f", auc) +
                   format_number(", F1 %.4f", f1(exact)) +
                   format_number(" becomes %.4f", f1(rounded));
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "data/can/can_frame.h"
+#include "export/c_size.h"
 #include "export/check.h"
 #include "scoring/score_options.h"
 
@@ -28,6 +29,8 @@ class CCheck {
   static std::optional<std::string> compiler();
   /// The test vectors in the folder. Throws Error(kData) where one does not hold.
   void run_vectors() const;
+  /// None where this machine cannot measure it.
+  std::optional<MeasuredSize> size() const;
   /// Made-up traffic of these ids, by CanFrame::key(). `threshold`: of the decisions.
   Check run_made_up(std::span<const int64_t> keys, double threshold) const;
   /// All frames of the first bus of a log of any form. Throws Error(kData) for a log without times,

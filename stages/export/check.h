@@ -24,6 +24,8 @@ struct Check {
   int64_t clearly_differ = 0;
   bool is_exact = true;  ///< false: rounded weights, of which it only reports
   std::string more{};    ///< a sentence
+  /// Of rounded weights on a log with labels: "auc", "exact_auc", "f1", "exact_f1".
+  nlohmann::json kept = nlohmann::json::object();
 
   void add(double score, double reference, double threshold) {
     add(score, reference, threshold, score > threshold, reference > threshold);
@@ -47,12 +49,14 @@ struct Check {
     return !is_exact || (largest_difference <= kMostDifference && clearly_differ == 0);
   }
   nlohmann::json json() const {
-    return {{"what", what},
-            {"where", where},
-            {"windows", windows},
-            {"largest_difference", largest_difference},
-            {"decisions_differ", decisions_differ},
-            {"holds", holds()}};
+    nlohmann::json out = {{"what", what},
+                          {"where", where},
+                          {"windows", windows},
+                          {"largest_difference", largest_difference},
+                          {"decisions_differ", decisions_differ},
+                          {"holds", holds()}};
+    out.update(kept);
+    return out;
   }
 
  private:

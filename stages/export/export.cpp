@@ -219,6 +219,8 @@ class Making {
     const CCheck check(folder_.staging(), options_.name, file_, judged,
                        options_.weights == "float32");
     check.run_vectors();
+    size_ = check.size();
+    if (size_) about_.size = size_->page();
     checks_.done.push_back(check.run_made_up(keys, threshold));
     if (const auto logs = request_.inputs.find("logs"); logs != request_.inputs.end()) {
       std::vector<Diagnostic> notes;
@@ -247,6 +249,13 @@ class Making {
     }
     for (const Check& check : checks_.done) checks.push_back(check.json());
     out.metrics = {{"files", files}, {"checks", checks}, {"not_checked", checks_.not_done}};
+    if (size_) {
+      out.metrics["size"] = {{"compiler", size_->compiler},
+                             {"flash", size_->flash},
+                             {"state", size_->state},
+                             {"memory", size_->memory},
+                             {"stack", size_->stack}};
+    }
     out.summary = grouped(std::ssize(files)) + " files, " + grouped(std::ssize(checks)) +
                   (checks.size() == 1 ? " check" : " checks") + " passed";
     return out;

@@ -24,8 +24,8 @@ std::string verify_page(const Exported& exported, const ExportOptions& options,
   out += "\nAn exact export is not written where a score differs by more than " +
          format_number("%.0e", kMostDifference) +
          ", or a decision although its score is farther from the threshold than the largest "
-         "difference.\n\n## To check it again\n\n" +
-         exported.again;
+         "difference.\n" +
+         exported.size + "\n## To check it again\n\n" + exported.again;
   return out;
 }
 

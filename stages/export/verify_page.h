@@ -17,6 +17,7 @@ struct Exported {
   std::string hash;   ///< xxh3-128 of the file
   std::string kind;   ///< "classifier", "autoencoder", "detector"
   std::string of;     ///< "" or ", for the vehicle van-7"
+  std::string size;   ///< Markdown: what it takes; "" where it is not known
   std::string again;  ///< Markdown: how to check it again
 };
 

@@ -1,6 +1,7 @@
 #include "scoring/log_watch.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "kdgat/text.h"
@@ -58,11 +59,18 @@ graph::DbcNames read_names(
 /// Throws Error(kUsage) where the model knows no vehicle of that name.
 const Vehicle& vehicle_named(const DetectorModel& model, const std::string& name) {
   std::string all;
+  std::vector<const Vehicle*> short_named;
   for (const Vehicle& one : model.vehicles) {
     if (one.name == name) return one;
+    const std::string file = std::filesystem::path(one.name).filename().string();
+    if (file == name || file.substr(0, file.find('.')) == name) short_named.push_back(&one);
     all += (all.empty() ? "" : ", ") + one.name;
   }
-  throw Error(ExitCode::kUsage, "the detector has no vehicle " + name, "there are: " + all);
+  if (short_named.size() == 1) return *short_named.front();
+  throw Error(ExitCode::kUsage,
+              short_named.empty() ? "the detector has no vehicle " + name
+                                  : "the detector has several vehicles of that name: " + name,
+              "there are: " + all);
 }
 
 void check_options(const DetectorModel& model, const std::string& file,

@@ -23,7 +23,8 @@ namespace kdgat::score {
 /// Told of a flagged window.
 inline constexpr std::size_t kReasons = 3;
 
-/// Throws Error(kUsage) where the model knows no vehicle of that name.
+/// By its name, or by the file alone that it was learned from, with its ending or without, where no
+/// other has the same ("van-7" of "train_01/van-7.csv.gz"). Throws Error(kUsage) where there is none.
 const detector::Vehicle& vehicle_named(const detector::DetectorModel& model,
                                        const std::string& name);
 

@@ -94,6 +94,28 @@ void check_same_alarms(const std::vector<json>& by_c, const std::string& scored)
   }
 }
 
+/// The number ahead of or behind the words of a line of the header's first comment.
+int64_t stated(const fs::path& folder, const std::string& name) {
+  const std::string header = read_text(folder / "detector.h");
+  const std::size_t line = header.find(" *   " + name);
+  REQUIRE(line != std::string::npos);
+  return std::stoll(header.substr(header.find_first_of("0123456789", line)));
+}
+
+/// What was measured is what the header and `size` say.
+void check_size(const fs::path& folder, const json& size) {
+  CHECK(size.at("state") == stated(folder, "state"));
+  CHECK(size.at("memory") == 0);
+  CHECK(size.at("stack") > 100);
+  CHECK(size.at("stack") <= stated(folder, "stack"));
+  CHECK(size.at("flash") <= stated(folder, "flash"));
+  CHECK(size.at("flash") > stated(folder, "flash") * 8 / 10);
+  const std::string line =
+      "cc -Os -std=c99 -fno-asynchronous-unwind-tables -c detector.c -o sized.o && size sized.o | awk "
+      "'NR == 2 {print $1 + $2}'; rm sized.o";
+  CHECK(std::stoll(run_shell(line, folder).out) == size.at("flash"));
+}
+
 }  // namespace
 
 TEST_CASE("a detector as C has the alarms of kdgat score", "[export][cli]") {
@@ -112,6 +134,7 @@ TEST_CASE("a detector as C has the alarms of kdgat score", "[export][cli]") {
     CHECK(check.at("largest_difference") == 0);
     CHECK(check.at("decisions_differ") == 0);
   }
+  check_size(t.scratch / "ecu", report.at("size"));
   for (const char* file : {"detector.c", "detector.h", "main.c", "check.c", "vectors.h",
                            "CMakeLists.txt", "VERIFY.md"}) {
     CHECK(report.at("files").at(file) > 0);
@@ -188,6 +211,7 @@ TEST_CASE("a classifier and an autoencoder as C have the alarms of kdgat score",
         run_shell("KDGAT_ISA=portable " + kdgat_word() + " score one.log --run '" + t.run.string() +
                       "'" + model,
                   t.scratch.path());
+    check_size(folder, report.at("size"));
     check_same_alarms(said_by_c(folder, t.scratch / "one.log"), scored.out);
   }
 }

@@ -490,6 +490,14 @@ TEST_CASE("a vehicle that cannot be exported is named, and what to do", "[detect
   other.vehicles.push_back({"empty", {}, 0});
   CHECK_THAT(test::data_error([&] { exporting::detector_c(other, "empty", {}); }),
              Contains("empty") && Contains("no id"));
+  other.vehicles.assign(2, model.vehicles.front());
+  other.vehicles[0].name = "train_01/van-7.csv.gz";
+  other.vehicles[1].name = "train_01/van-8.csv";
+  CHECK(&score::vehicle_named(other, "van-7") == &other.vehicles[0]);
+  CHECK(&score::vehicle_named(other, "van-8.csv") == &other.vehicles[1]);
+  other.vehicles[1].name = "train_02/van-7.csv";
+  CHECK_THAT(test::error_of([&] { score::vehicle_named(other, "van-7"); }, ExitCode::kUsage),
+             Contains("several vehicles"));
   other.vehicles.clear();
   CHECK_THAT(test::error_of([&] { exporting::detector_c(other, "any", {}); }, ExitCode::kUsage),
              Contains("no vehicle"));
