@@ -216,7 +216,8 @@ Check CCheck::run(const NextFrame& next, const std::string& where, double thresh
       return train::rates(train::confusion(scores, label_of, threshold)).value("f1", 0.0);
     };
     const double exact_auc = train::auc(exact, label_of), auc = train::auc(rounded, label_of);
-    check.kept = {{"exact_auc", exact_auc}, {"auc", auc}, {"exact_f1", f1(exact)}, {"f1", f1(rounded)}};
+    check.kept = {
+        {"exact_auc", exact_auc}, {"auc", auc}, {"exact_f1", f1(exact)}, {"f1", f1(rounded)}};
     check.more += format_number("; AUC %.4f", exact_auc) + format_number(" becomes %.4f", auc) +
                   format_number(", F1 %.4f", f1(exact)) +
                   format_number(" becomes %.4f", f1(rounded));

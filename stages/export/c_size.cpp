@@ -38,8 +38,14 @@ bool run_beside(std::vector<std::string> words, const std::string& text, const f
 std::optional<MeasuredSize> measured_size(const fs::path& folder, const std::string& name,
                                           const std::string& compiler, const fs::path& work) {
   const std::string object = (work / "sized.o").string();
-  const std::vector<std::string> compile = {compiler, "-std=c99", kSizeFlags, "-ffp-contract=off",
-                                            "-fno-asynchronous-unwind-tables", "-I", folder.string()};
+  const std::vector<std::string> compile = {compiler,
+                                            "-std=c99",
+                                            kSizeFlags,
+                                            "-ffp-contract=off",
+                                            "-fno-asynchronous-unwind-tables",
+                                            "-fno-pic",
+                                            "-I",
+                                            folder.string()};
   std::vector<std::string> words = compile;
   words.insert(words.end(), {"-c", "-o", object, (folder / (name + ".c")).string()});
   if (run_program(words).code != 0) return std::nullopt;
@@ -53,7 +59,8 @@ std::optional<MeasuredSize> measured_size(const fs::path& folder, const std::str
   MeasuredSize out{compiler + " " + kSizeFlags + ", " + machine(), text + data, data + bss};
   std::vector<std::string> with = compile;
   with.erase(with.begin() + 1);  // ucontext.h is no C99
-  with.push_back(object);
+  // Constants that name others stay constants, and no call is looked up on the measured stack.
+  with.insert(with.end(), {"-no-pie", "-Wl,-z,now", object});
   const std::map<std::string, std::string> names = {{"NAME", name}};
   const std::string state = "#include <stdio.h>\n#include \"" + name +
                             ".h\"\nint main(void) { return printf(\"%lu\", "

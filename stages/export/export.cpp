@@ -268,6 +268,7 @@ class Making {
   const Host& host_;
   Exported about_;
   Checks checks_;
+  std::optional<MeasuredSize> size_;  // where the machine can tell
 };
 
 }  // namespace

@@ -53,7 +53,9 @@ int main(int argc, char** argv) {
     windows = 0;
     kdgat_init(&state);
     for (i = 0; i < frames; ++i) {
-      if ((kdgat_push(&state, all[i].time, all[i].id, all[i].length, all[i].data) & KDGAT_WINDOW) == 0) continue;
+      if ((kdgat_push(&state, all[i].time, all[i].id, all[i].length, all[i].data) & KDGAT_WINDOW) ==
+          0)
+        continue;
       {
         const double end = now();
         if (pass == 0 || end - begin < took[windows]) took[windows] = end - begin;
@@ -64,8 +66,8 @@ int main(int argc, char** argv) {
   }
   qsort(took, (size_t)windows, sizeof(double), ascending);
   if (windows == 0) return 1;
-  printf("{\"frames\": %ld, \"windows\": %ld, \"median\": %.3f, \"p99\": %.3f, \"worst\": %.3f}\n", frames, windows,
-         took[windows / 2], took[windows * 99 / 100], took[windows - 1]);
+  printf("{\"frames\": %ld, \"windows\": %ld, \"median\": %.3f, \"p99\": %.3f, \"worst\": %.3f}\n",
+         frames, windows, took[windows / 2], took[windows * 99 / 100], took[windows - 1]);
   free(all);
   free(took);
   return fclose(in);
