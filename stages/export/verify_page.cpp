@@ -18,7 +18,7 @@ std::string verify_page(const Exported& exported, const ExportOptions& options,
            grouped(check.decisions_differ) + " |\n";
   }
   for (const Check& check : checks.done) {
-    if (!check.more.empty()) out += "\n" + check.more + "\n";
+    if (!check.more.empty()) out += "\n" + check.where + ": " + check.more + ".\n";
   }
   for (const std::string& sentence : checks.not_done) out += "\nNot checked: " + sentence + "\n";
   out += "\nAn exact export is not written where a score differs by more than " +
