@@ -366,6 +366,7 @@ kdgat_add_script_test(check_copies python3 -B tests/scripts/check_copies_test.py
 kdgat_add_script_test(check_domains python3 -B tests/scripts/check_domains_test.py)
 kdgat_add_script_test(check_layers python3 -B tests/scripts/check_layers_test.py)
 kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
+kdgat_add_script_test(pages python3 -B tests/scripts/pages_test.py)
 kdgat_add_script_test(reproduce python3 -B tests/scripts/reproduce_test.py)
 # Of the Python package, by a Python that has numpy: run_test.py looks for it as tests/support/python.h does, first in the
 # environment of scripts/setup --peers, and says that it skips the tests where there is none.

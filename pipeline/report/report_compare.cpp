@@ -24,6 +24,7 @@ std::vector<std::string> with_letters(std::vector<std::string> columns, std::siz
 std::string runs_table(const std::vector<ReportRun>& runs) {
   MarkupTable table;
   table.columns = {"", "run", "profile", "data set", "", "started", "time", "steps", "figures"};
+  table.caption = "The runs, and the letters that stand for them below.";
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunRecord& r = runs[i].record;
     table.rows.push_back({letter_markup(i),
@@ -41,6 +42,7 @@ std::string differences_markup(const std::vector<ReportRun>& runs) {
   for (const ReportRun& run : runs) records.push_back(run.record);
   MarkupTable table;
   table.columns = with_letters({"step", "what"}, runs.size());
+  table.caption = "Options, data, devices and versions in which the runs differ.";
   std::string before;
   for (const Difference& one : differences(records)) {
     std::vector<std::string> cells{one.step == before ? "" : escaped(one.step), escaped(one.name)};
@@ -81,9 +83,11 @@ std::vector<std::string> figure_cells(const FigureRow& row) {
   return cells;
 }
 
-std::string figures_table(const std::vector<FigureRow>& rows, std::size_t runs) {
+std::string figures_table(const std::vector<FigureRow>& rows, std::size_t runs,
+                          const std::string& caption) {
   MarkupTable table;
   table.columns = with_letters({"step", "part", "figure"}, runs);
+  table.caption = caption;
   std::string before;
   for (const FigureRow& row : rows) {
     const std::string place = row.figure.model + "/" + row.figure.part;
@@ -109,7 +113,8 @@ std::string figures_markup(const std::vector<ReportRun>& runs) {
   rows.erase(equal, rows.end());
   const std::string title = std::to_string(same.size()) +
                             (same.size() == 1 ? " figure is" : " figures are") + " the same";
-  return figures_table(rows, runs.size()) + details(title, figures_table(same, runs.size()));
+  return figures_table(rows, runs.size(), "Figures that differ; bold is the best.") +
+         details(title, figures_table(same, runs.size(), "Figures that are the same."));
 }
 
 /// One series of the steps of a name, a line for each run that has it.

@@ -61,6 +61,7 @@ std::string decisions_table(const std::vector<Detection>& part) {
   MarkupTable table;
   table.columns = {"model",  "threshold",    "from",         "attacks found",
                    "missed", "false alarms", "benign passed"};
+  table.caption = "Decisions counted, by model.";
   const std::vector<Figure> columns = columns_of(part);
   for (const Figure& column : columns) table.columns.push_back(escaped(column.label));
   const auto add = [&](std::vector<std::string> cells, const json& counts,

@@ -132,7 +132,8 @@ std::string sections(const ReportRun& run, const std::string& prefix) {
     links += element("a", part.title, "href=\"#" + id + "\"") + "\n";
     out += section(id, part.title, inner);
   }
-  return element("nav", links, "aria-label=\"sections\"") + out;
+  const std::string of = run.record.id.empty() ? "" : " of " + escaped(short_run(run.record.id));
+  return element("nav", links, "aria-label=\"sections" + of + "\"") + out;
 }
 
 std::string heading(const ReportRun& run) {
@@ -165,7 +166,7 @@ std::string report_html(const std::vector<ReportRun>& runs, const std::string& m
   }
   return kHead +
          element("title", escaped((runs.size() == 1 ? "kdgat run " : "kdgat runs ") + names)) +
-         "\n" + style() + "\n</head>\n<body>\n" + body +
+         "\n" + style() + "\n</head>\n<body>\n" + element("main", body) +
          element("footer", "Made by kdgat " KDGAT_VERSION ", " + escaped(made)) +
          "\n</body>\n</html>\n";
 }

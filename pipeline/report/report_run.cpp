@@ -79,6 +79,7 @@ std::string table_of(const json& table) {
     return list;
   };
   out.columns = cells(below(table, "columns"));
+  if (!out.columns.empty()) out.caption = "Results by " + out.columns.front() + ".";
   const json rows = below(table, "rows");
   json before;  // what the first cell of the row above says is not said again
   for (const json& row : rows) {
@@ -94,6 +95,7 @@ std::string table_of(const json& table) {
 std::string counts_table(const json& items, const std::string& what, bool with_rows) {
   MarkupTable table;
   table.columns = {what, "graphs", "attack", "benign", "unlabelled"};
+  table.caption = "Graphs by " + what + " and label.";
   if (with_rows) {
     table.columns.insert(table.columns.end(), {"rows", "malformed", "form"});
   }
@@ -258,6 +260,7 @@ std::string steps_section(const ReportRun& run, const std::string&) {
   for (const ReportStep& step : run.steps) longest = std::max(longest, step.record.seconds);
   MarkupTable table;
   table.columns = {"step", "stage", "", "time", "memory", "why"};
+  table.caption = "What ran, how it ended, and why it ran.";
   bool has_kept = false;
   for (const ReportStep& step : run.steps) {
     const StepRecord& r = step.record;
@@ -289,6 +292,7 @@ std::string steps_section(const ReportRun& run, const std::string&) {
 std::string memory_section(const ReportRun& run, const std::string&) {
   if (run.memory.empty()) return "";
   MarkupTable table;
+  table.caption = "Memory that was planned, beside what was measured.";
   std::vector<PlannedMemory> plans;
   for (auto& row : memory_report_rows(run.memory)) {
     for (std::string& cell : row) cell = escaped(cell);
@@ -308,6 +312,7 @@ std::string memory_section(const ReportRun& run, const std::string&) {
 std::string options_section(const ReportRun& run, const std::string&) {
   MarkupTable set;
   set.columns = {"step", "option", "value", "set by"};
+  set.caption = "What differs from the defaults, and who set it.";
   std::string all;
   for (const ReportStep& step : run.steps) {
     const json options = below(step.files.config, "options");
@@ -327,10 +332,7 @@ std::string options_section(const ReportRun& run, const std::string&) {
     }
   }
   if (all.empty()) return "";
-  return (set.rows.empty()
-              ? element("p", "Every option has its default.")
-              : element("p", "What differs from the defaults, and who set it.", "class=\"muted\"") +
-                    set.html()) +
+  return (set.rows.empty() ? element("p", "Every option has its default.") : set.html()) +
          details("Every option of every step", all);
 }
 

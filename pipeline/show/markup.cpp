@@ -88,13 +88,17 @@ std::string MarkupTable::html() const {
     return element(tag, inner, scope + gap + (is_number ? "class=\"n\"" : ""));
   };
   std::string head, body;
+  // A heading without words is none, as programs that read pages aloud see it.
+  const auto heading = [&](const std::string& inner, std::size_t i, const char* scope) {
+    return inner.empty() ? cell("td", inner, i, "") : cell("th", inner, i, scope);
+  };
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    head += cell("th", columns[i], i, "scope=\"col\"");
+    head += heading(columns[i], i, "scope=\"col\"");
   }
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? cell("th", row[i], i, "scope=\"row\"") : cell("td", row[i], i, "");
+      line += i == 0 ? heading(row[i], i, "scope=\"row\"") : cell("td", row[i], i, "");
     }
     body += element("tr", line) + "\n";
   }

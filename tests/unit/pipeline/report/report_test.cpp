@@ -63,6 +63,11 @@ TEST_CASE("a report shows what ran, why, and what came of it", "[report]") {
   // Options that someone set, and nothing of the defaults but in the full list.
   CHECK_THAT(page, Contains("p.yaml:7</td>") && Contains("batch_size=64"));
   CHECK(count(page, "class=\"state failed\"") == 0);
+  // Read aloud it is one main part, where each table says what it is and no heading is empty.
+  CHECK(count(page, "<main>") == 1);
+  CHECK(count(page, "<table>") > 4);
+  CHECK(count(page, "<table>") == count(page, "<table><caption>"));
+  CHECK(count(page, "\"></th>") == 0);
 }
 
 TEST_CASE("every text of a run is harmless in a report", "[report]") {
@@ -220,6 +225,7 @@ TEST_CASE("several runs stand side by side with what they differ in", "[report]"
   CHECK_THAT(page, Contains("lr</td><td class=\"n\">0.01</td><td class=\"n\">0.002</td>"));
   CHECK_THAT(page, Contains(">0.838</td><td class=\"n\"><b>0.912</b></td>"));
   CHECK_THAT(page, Contains("gat: val loss") && Contains("ROC, test_01"));
+  CHECK_THAT(page, Contains("\"sections of 01JD…K7\"") && Contains("\"sections of 01JD…M2\""));
 }
 
 /// pictures.json as a stage leaves it of one part with `logs` logs of `columns` columns each.
