@@ -49,15 +49,16 @@ class GraphsDomain : public WithOptions<GraphDomain, GraphsOptions, SynthSize> {
             }};
   }
 
-  const char* facts_key() const override { return "classified"; }
   bool is_input(const SafetensorsFile& file) const override { return is_graph_tensors(file); }
 
-  std::vector<SynthKind> synth_kinds() const override {
-    return {{"graphs", "graphs that differ in which nodes are joined alone (CSV)"}};
-  }
   void synthesize(const fs::path& folder, const json& values, const json&,
                   const std::function<bool()>& cancelled) const override {
     write_synthetic_graphs(folder, own_options<SynthSize>(values), cancelled);
+  }
+
+  const char* facts_key() const override { return "classified"; }
+  std::vector<SynthKind> synth_kinds() const override {
+    return {{"graphs", "graphs that differ in which nodes are joined (CSV)"}};
   }
 
  protected:
