@@ -10,6 +10,8 @@ kdgat_add_room(kdgat_graph stages/data/can
   synth_attacks synth_logs synth_traffic text_rows vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/data/can/forms
   asc binary_reader blf forms mf4 mf4_blocks mf4_groups pcap trc)
+kdgat_add_room(kdgat_graph stages/data/graphs
+  graph_builder graph_tables graph_tensors graphs_describe graphs_domain graphs_import npz synth_graphs tu_dataset)
 kdgat_add_room(kdgat_graph stages/data/molecules
   amber elements force_field ligands mmcif molecule_files molecule_graph molecule_import molecule_labels
   molecule_store molecules_describe molecules_domain neighbours nucleotide_chain pdb rna_templates structure

@@ -36,6 +36,8 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/data/dataset_files_test.cpp
     tests/unit/data/domain_suite_test.cpp
     tests/unit/data/can/fuzz_can_log_test.cpp
+    tests/unit/data/graphs/fuzz_graphs_test.cpp
+    tests/unit/data/graphs/graphs_import_test.cpp
     tests/unit/data/space/fuzz_neurons_test.cpp
     tests/unit/file/fuzz_safetensors_test.cpp
     tests/unit/data/texts/fuzz_texts_test.cpp

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "data/can/can_domain.h"
+#include "data/graphs/graphs_domain.h"
 #include "data/molecules/molecules_domain.h"
 #include "data/ratings/ratings_domain.h"
 #include "data/space/space_domain.h"
@@ -11,8 +12,9 @@
 namespace kdgat::graph {
 
 Domains all_domains() {
-  static const std::array<const Domain*, 5> domains = {
-      &can_domain(), &space_domain(), &texts_domain(), &ratings_domain(), &molecules_domain()};
+  static const std::array<const Domain*, 6> domains = {&can_domain(),     &graphs_domain(),
+                                                       &space_domain(),   &texts_domain(),
+                                                       &ratings_domain(), &molecules_domain()};
   return domains;
 }
 

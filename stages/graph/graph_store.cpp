@@ -10,6 +10,7 @@
 #include "graph/graph_arrays.h"
 #include "graph/index.h"
 #include "graph/ranges.h"
+#include "graph/section_facts.h"
 
 namespace kdgat::graph {
 
@@ -95,7 +96,9 @@ json make_facts(const GraphStoreData& data, const MadeSections& sections) {
               {"edge_features", data.edge_features},
               {"nodes", size_facts(sizes_of(data.node_ptr))},
               {"edges", size_facts(sizes_of(data.edge_ptr))}};
-  if (json facts = sections.facts(); !facts.is_null()) out[kSectionFacts] = std::move(facts);
+  if (json facts = sections.facts(); !facts.is_null()) {
+    out[section_facts_key(data.sections.positions.has_value(), has_names)] = std::move(facts);
+  }
   return out;
 }
 
@@ -162,7 +165,7 @@ void GraphStore::check_facts() const {
   require_numbers({"/attack", "/benign", "/unlabelled", "/nodes/p50", "/nodes/p95", "/nodes/p99",
                    "/edges/p50", "/edges/p95", "/edges/p99"});
   const json none = json::object();
-  const auto found = facts().find(kSectionFacts);
+  const auto found = facts().find(section_facts_key(positions() != nullptr, targets() != nullptr));
   const std::string fault = sections_.fact_fault(found == facts().end() ? none : *found);
   if (!fault.empty()) throw refuse(path(), "malformed metadata 'facts': " + fault);
   if (node_feature_names_.size() != at(node_features_) ||

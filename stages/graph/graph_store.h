@@ -24,8 +24,8 @@ inline constexpr int kStoreFormatVersion = 1;
 
 /// facts(): {"graphs","attack","benign": graphs of class 1 and 0, none where classes have names,
 ///  "unlabelled","num_ids": 1 where nodes have none,"node_features","edge_features",
-///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; with sections also kSectionFacts:{what
-///  the add_facts() of each says}
+///  "nodes":{"p50","p95","p99","max","sum"},"edges":{same}}; with sections also what the
+///  add_facts() of each says, below section_facts_key() (section_facts.h)
 class GraphStore : public StoreFile, public GraphSet {
  public:
   /// Checks header, shapes, facts, hashes as `check` says, and that nothing in it that indexes
@@ -142,7 +142,7 @@ struct Split {
 
 struct SplitOptions {
   /// "time" (blocks of each file), "random" (seeded shuffle of graphs) or "group" (graphs of one
-  /// source stay together). Of graphs in space "time" means "group".
+  /// source stay together). Of graphs with positions or classes, no clock, "time" means "group".
   std::string kind = "time";
   double val_fraction = 0.2;
   double test_fraction = 0.2;  ///< only where the data has no test sources
@@ -152,10 +152,10 @@ struct SplitOptions {
   int64_t fold = 0;   ///< which
 };
 
-/// Graphs of "train" sources go to train and val (and test where no source has role "test"); graphs
-/// of "test" sources to "test/<scenario>". `time` never lets windows that share rows straddle
-/// parts. `group` never lets graphs of one source straddle parts, except of sources that are
-/// independent; each part has its share of the graphs of each class, as far as whole sources allow.
+/// Graphs of "train" sources go to train and val (and test where no source has role "test"), those of
+/// scenario "val" to val, then no others; of "test" sources to "test/<scenario>". `time` never lets
+/// windows that share rows straddle parts, `group` no graphs of one source, except of sources that
+/// are independent; each part has its share of each class, as far as whole sources allow.
 Split make_split(const GraphStore& store, const SplitOptions& options);
 void write_split(const std::filesystem::path& path, const Split& split);
 /// Refuses a split of another store and indices out of range.

@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kSplitFormat = "kdgat.split";
 constexpr const char* kVersion = "1";
 constexpr int64_t kBlocks = 20;  // of each source file
+constexpr const char* kValScenario = "val";
 
 using GraphIds = std::vector<int64_t>;
 
@@ -217,7 +218,7 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
 }
 
 void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOptions& options,
-                    double test_fraction, Random& random, Split& split) {
+                    double val_fraction, double test_fraction, Random& random, Split& split) {
   const auto put = [&](const char* part, const std::vector<Group>& groups) {
     GraphIds& ids_of_part = split.parts[part];
     for (const Group& group : groups) {
@@ -248,7 +249,7 @@ void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOpt
     put("test", parts[1]);
     rest = std::move(parts[0]);
   }
-  const auto parts = deal(std::move(rest), {1 - options.val_fraction, options.val_fraction});
+  const auto parts = deal(std::move(rest), {1 - val_fraction, val_fraction});
   put("train", parts[0]);
   put("val", parts[1]);
 }
@@ -264,8 +265,8 @@ void check_fraction(const char* name, double value) {
 Split make_split(const GraphStore& store, const SplitOptions& options) {
   check_fraction("val_fraction", options.val_fraction);
   check_fraction("test_fraction", options.test_fraction);
-  const bool is_grouped =
-      options.kind == "group" || (options.kind == "time" && store.positions() != nullptr);
+  const bool has_no_clock = store.positions() != nullptr || store.targets() != nullptr;
+  const bool is_grouped = options.kind == "group" || (options.kind == "time" && has_no_clock);
   const bool has_folds = is_grouped && options.folds > 0;
   if (has_folds && (options.fold < 0 || options.fold >= options.folds)) {
     throw Error(ExitCode::kUsage, "fold is not below folds");
@@ -281,30 +282,33 @@ Split make_split(const GraphStore& store, const SplitOptions& options) {
     split.options["fold"] = options.fold;
   }
   split.parts = {{"train", {}}, {"val", {}}};
-  GraphIds learn;
+  GraphIds learn, fixed_val;
   bool has_test = false;
   for (int64_t id = 0; id < store.graphs(); ++id) {
     const auto file = static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)]);
     const Source& source = store.sources()[file];
     if (source.role != "test") {
-      learn.push_back(id);
+      const bool is_for_val = source.scenario == kValScenario;
+      (is_for_val ? fixed_val : learn).push_back(id);
       continue;
     }
     has_test = true;
     split.parts[source.scenario.empty() ? "test" : "test/" + source.scenario].push_back(id);
   }
   const double test_fraction = has_test ? 0 : options.test_fraction;
+  const double val_fraction = fixed_val.empty() ? options.val_fraction : 0;
   Random random(static_cast<uint64_t>(options.seed));
   if (is_grouped) {
-    split_by_group(store, learn, options, test_fraction, random, split);
+    split_by_group(store, learn, options, val_fraction, test_fraction, random, split);
   } else if (options.kind == "random") {
-    split_random(std::move(learn), options.val_fraction, test_fraction, random, split);
+    split_random(std::move(learn), val_fraction, test_fraction, random, split);
   } else if (options.kind == "time") {
-    split_by_time(store, learn, options.val_fraction, test_fraction, random, split);
+    split_by_time(store, learn, val_fraction, test_fraction, random, split);
   } else {
     throw Error(ExitCode::kUsage,
                 "split: '" + options.kind + "' is not one of time, random, group");
   }
+  split.parts["val"].insert(split.parts["val"].end(), fixed_val.begin(), fixed_val.end());
   for (auto& [name, ids] : split.parts) std::sort(ids.begin(), ids.end());
   return split;
 }

@@ -113,7 +113,7 @@ class Pyg(unittest.TestCase):
 @support.needs_program
 class NewStores(unittest.TestCase):
     def test_counts_are_those_of_data_inspect(self):
-        for kind in KINDS:
+        for kind in (*KINDS, "graphs"):
             with self.subTest(kind):
                 folder = support.store_of(kind)
                 told = json.loads(kdgat.run(["data", "inspect", folder, "--json"], capture=True).out)

@@ -16,7 +16,8 @@ needs_program = unittest.skipUnless(PROGRAM, "the program is not built")
 if PROGRAM:
     os.environ["PATH"] = os.path.dirname(PROGRAM) + os.pathsep + os.environ["PATH"]
 
-SYNTH = {"trees": ["--kind", "tree", "--graphs", "12", "--nodes", "80"],
+SYNTH = {"graphs": ["--kind", "graphs", "--graphs", "24", "--nodes", "18", "--classes", "4"],
+         "trees": ["--kind", "tree", "--graphs", "12", "--nodes", "80"],
          "points": ["--kind", "superpixel", "--graphs", "8"],
          "texts": ["--kind", "text", "--graphs", "60", "--nodes", "40", "--classes", "3"],
          "ratings": ["--kind", "ratings", "--graphs", "40", "--nodes", "15"],

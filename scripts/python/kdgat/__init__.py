@@ -3,6 +3,7 @@
     kdgat.run(["run", "--preset", "smoke"])   the program
     kdgat.open("runs/smoke/01M8...")          what a run left: figures, curves, predictions, weights
     kdgat.graphs("data")                      the graphs of a store, mapped into memory
+    kdgat.save(dataset, "g.safetensors")      graphs of PyTorch Geometric, for `kdgat data import`
 
 Needs numpy, which is imported when a run or a store is opened, not before. pandas (`frame()`) and torch_geometric
 (`to_pyg()`) are used where they are installed."""
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 from .errors import Error
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = ["Curves", "Done", "Error", "Graph", "Graphs", "Predictions", "Run", "Step", "Tensors", "__version__", "graphs",
-           "load", "open", "program", "run", "version"]
+           "load", "open", "program", "run", "save", "version"]
 
 _LAZY = {"Curves": "runs", "Done": "executable", "Graph": "stores", "Graphs": "stores", "Predictions": "predictions", "Run": "runs",
          "Step": "runs", "Tensors": "safetensors"}
@@ -50,6 +51,25 @@ def load(file: str | os.PathLike[str]) -> Tensors:
     """The tensors of any safetensors file, as read-only views of the mapped file. Raises Error where it is malformed."""
     from .safetensors import Tensors
     return Tensors(file)
+
+
+def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Sequence[str] | None = None,
+         split: Sequence[str] | None = None, group: Sequence[Any] | None = None) -> None:
+    """Writes graphs as a safetensors file that `kdgat data import` reads: a list of torch_geometric.data.Data, a data set of
+    PyTorch Geometric, or anything that has
+
+    x           [n,F] numbers; without it num_nodes, and the import counts degrees
+    edge_index  [2,e] numbers of nodes, from 0
+    edge_attr   [e,K] numbers, or None, of all graphs alike
+    y           one label, a number or a text; None = no label
+
+    classes  names of what y counts from 0, in order, or the labels themselves; without it the labels that occur
+    split    "train", "val" or "test" of each graph: fixed parts; without it the import divides
+    group    of each graph, any values: graphs of one group stay in one part
+
+    The file is put in place as a whole. Raises Error for what is none of that."""
+    from . import saving
+    saving.save(dataset, path, classes=classes, split=split, group=group)
 
 
 def run(args: Sequence[str | os.PathLike[str]], check: bool = True, capture: bool = False,

@@ -1,4 +1,4 @@
-"""Graphs of a store, mapped into memory: windows of CAN logs, trees, points, texts, ratings, molecules."""
+"""Graphs of a store, mapped into memory: windows of CAN logs, labelled graphs, trees, points, texts, ratings, molecules."""
 from __future__ import annotations
 
 import os
@@ -24,6 +24,8 @@ class Graph(dict[str, Any]):
                    the vocabulary; file str; row_begin, row_end int, rows of the file. With frames also frame_time float64
                    [r] in seconds, frame_id int32 [r], frame_length uint8 [r] in bytes, frame_flags uint8 [r] (1 attack,
                    2 unlabelled, 4 restart, 8 extended, 16 remote, above them the bus), frame_payload uint8 [r,8 or 64]
+    graphs         edge_attr float32 [e,D] where there are such; y int, number of its class, -1 = none; target float32 [1] NaN;
+                   file str, its group where it has one; row_begin int, its place in what was imported
     trees, points  pos float32 [n,3]; parent int32 [n], -1 = root; tour_in, tour_out int32 [n], an Euler tour; paths int64
                    [n]; relations int64 [3]; y int, number of its class, -1 = none; target float32 [T], NaN = none; file,
                    row_begin, row_end
@@ -54,8 +56,8 @@ class Graph(dict[str, Any]):
 class Graphs(Sequence[Graph]):
     """The graphs of a store by their numbers. One store has one kind of them.
 
-    format         "kdgat.graphs" (CAN windows, trees, points), "kdgat.text", "kdgat.ratings" or "kdgat.molecules"
-    kind           "can", "trees", "points", "texts", "ratings" or "molecules"
+    format         "kdgat.graphs" (CAN windows, labelled graphs, trees, points), "kdgat.text", "kdgat.ratings" or "kdgat.molecules"
+    kind           "can", "graphs", "trees", "points", "texts", "ratings" or "molecules"
     content_hash   its identity: files that speak of its graphs name it
     facts          what was counted when it was written
     options        of the import
@@ -71,7 +73,7 @@ class Graphs(Sequence[Graph]):
         self.format: str = t.metadata.get("format", "")
         kinds: dict[str, tuple[Callable[[int], Graph], list[str]]] = {
             "kdgat.graphs": (self._graph, ["x", "edge_attr", "edge_index", "y", "node_ptr", "edge_ptr", "row_begin", "row_end",
-                                           "source_of", "vocabulary"]),
+                                           "source_of"]),
             "kdgat.text": (self._text, ["row_ptr", "col", "value", "y", "doc_mask", "train_mask", "val_mask", "test_mask"]),
             "kdgat.ratings": (self._ratings, ["x", "row_ptr", "col", "user", "item", "rating", "time", "train", "test"]),
             "kdgat.molecules": (self._molecule, ["x", "pos", "atom_ptr", "ligand", "part", "source_of"]
@@ -107,8 +109,9 @@ class Graphs(Sequence[Graph]):
         self.content_hash: str = self._tensors.metadata.get("hash.header", "")
         by_format = {"kdgat.text": "texts", "kdgat.ratings": "ratings", "kdgat.molecules": "molecules"}
         spatial = self.facts.get("spatial") or {}
-        self.kind: str = by_format.get(self.format) or ("can" if "pos" not in self._a else
-                                                        "trees" if spatial.get("are_trees") else "points")
+        self.kind: str = by_format.get(self.format) or (
+            "graphs" if "classified" in self.facts else "can" if "pos" not in self._a
+            else "trees" if spatial.get("are_trees") else "points")
 
     def _check(self) -> None:
         """That pointers cut their arrays into pieces and that what is numbered is there."""
@@ -245,7 +248,7 @@ class Graphs(Sequence[Graph]):
         if a["edge_attr"].shape[1:] != (0,):
             out["edge_attr"] = a["edge_attr"][e]
         out["y"] = int(a["y"][g])
-        if len(a["vocabulary"]):  # the first feature is a number in it; the number behind the last is "unknown"
+        if len(a.get("vocabulary", ())):  # the first feature is a number in it; the number behind the last is "unknown"
             number = a["x"][n, 0].astype(np.int64)
             raw = np.append(a["vocabulary"], -1)
             out["id"] = raw[np.where((number >= 0) & (number < len(raw)), number, -1)]

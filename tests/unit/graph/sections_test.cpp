@@ -186,8 +186,11 @@ TEST_CASE("the facts of a store tell its sections", "[sections][store]") {
     write_graph_store(folder / "g", graphs_with(wanted, wanted + 1, 2));
     const nlohmann::json facts = GraphStore::open(folder / "g").facts();
     INFO("sections " << wanted << ": " << facts.dump());
-    CHECK(facts.contains(kSectionFacts) == ((wanted & ~uint64_t{kIds}) != 0));
-    const nlohmann::json of_sections = facts.value(kSectionFacts, nlohmann::json::object());
+    const bool has_classes = (wanted & kTargets) != 0, has_places = (wanted & kPositions) != 0;
+    const char* key = has_classes && !has_places ? "classified" : "spatial";
+    CHECK(facts.contains(key) == ((wanted & ~uint64_t{kIds}) != 0));
+    CHECK(facts.contains("classified") + facts.contains("spatial") <= 1);
+    const nlohmann::json of_sections = facts.value(key, nlohmann::json::object());
     CHECK(Positions::is_in(of_sections) == ((wanted & kPositions) != 0));
     CHECK(Trees::is_in(of_sections) == ((wanted & kTrees) != 0));
     CHECK(PathCounts::is_in(of_sections) == ((wanted & kPaths) != 0));
