@@ -7,7 +7,7 @@ kdgat_add_room(kdgat_core pipeline/alarms
 kdgat_add_room(kdgat_core pipeline/cli cli command_line)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  acceptance child frozen_run ranks run_options run_session runner stage_process step_run)
+  acceptance child frozen_run ranks run_options run_origin run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin libtorch plugin_catalog plugin_host schema stage_call)
@@ -20,20 +20,21 @@ kdgat_add_room(kdgat_core pipeline/report
   report_compare report_detection report_file report_model report_page report_run report_sweep
   report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
-  artifacts find_model journal plan plan_reasons requirements run_figures run_lock run_record step_metrics)
+  artifacts find_model journal plan plan_reasons requirements run_figures run_index run_index_file run_labels run_lock run_pivot run_query run_record run_work step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  bars_svg chart_scale chart_svg markup parallel_svg status_jsonl status_terminal table text)
+  bars_svg chart_scale chart_svg markup parallel_svg status_jsonl status_terminal table table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
-  clock hash json_file log machine owned_fd parallel program secrets signals subprocess temporary
+  clock git hash json_file log machine owned_fd parallel program secrets signals subprocess temporary
   tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb job_verb
-  jobs_verb line_output log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_verb
-  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
+  jobs_verb line_output log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_actions runs_list runs_note runs_tables runs_verb
+  runs_words
+  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb top_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
   why_verb word_units)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)

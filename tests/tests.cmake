@@ -137,6 +137,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/slurm/job_script_test.cpp
     tests/unit/pipeline/memory/legacy_estimate_test.cpp
     tests/unit/pipeline/system/clock_test.cpp
+    tests/unit/pipeline/system/git_test.cpp
     tests/unit/pipeline/system/json_file_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/system/parallel_test.cpp
@@ -156,6 +157,8 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/journal_test.cpp
     tests/unit/pipeline/run/requirements_test.cpp
+    tests/unit/pipeline/run/run_index_test.cpp
+    tests/unit/pipeline/run/run_labels_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp
     tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/dry_run_test.cpp

@@ -123,6 +123,17 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   line.value("--require", [&](const std::string& text) {
     options.require.push_back({"require", text, line.place()});
   });
+  const auto label = [&](const char* flag, const std::string& text) {
+    const std::string problem = label_problem(text);
+    if (!problem.empty()) line.problem(std::string(flag) + " \"" + text + "\" " + problem);
+    return problem.empty();
+  };
+  line.value("--name", [&](const std::string& text) {
+    if (label("--name", text)) options.labels.name = text;
+  });
+  line.value("--tag", [&](const std::string& text) {
+    if (label("--tag", text)) options.labels.tags.push_back(text);
+  });
   line.value("--from", options.plan.from);
   line.value("--until", options.plan.until);
   line.flag("--force", options.plan.force);

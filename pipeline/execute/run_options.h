@@ -15,6 +15,7 @@
 #include "pipeline/cli/cli.h"
 #include "pipeline/profile/profile.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/run_labels.h"
 
 namespace kdgat {
 
@@ -28,7 +29,8 @@ struct RunOptions {
   bool in_process = false;
   /// What --require adds to the profile's; key "require".
   std::vector<ProfileRequest::Override> require;
-  bool verify = false;  ///< data hashes are read, whenever that was last done
+  LabelChange labels{};  ///< name and tags of the run
+  bool verify = false;   ///< data hashes are read, whenever that was last done
 };
 
 /// What a profile may hold beside the host's own keys and the options of stages.

@@ -47,7 +47,8 @@ StepRun::StepRun(const RunnerInput& input, const PlannedStep& step, Run& run,
             step.spec.allocator},
       folder_(run.step_folder(step.spec.name),
               fingerprint_config(input, step, plugin_, call_.request)),
-      log_(folder_.path() / "log.txt") {
+      log_(folder_.path() / "log.txt"),
+      now_(folder_.path()) {
   folder_.write("request.json", call_.to_json());
   std::filesystem::remove(folder_.path() / kOomReport);  // of an earlier attempt
   folder_.journal(StartEvent{run.id(), step.reason});
@@ -75,7 +76,9 @@ void StepRun::on_event(const json& event, uint64_t memory) {
   const std::string& name = step_.spec.name;
   const EventKind kind = kind_of(event);
   if (kind == EventKind::kProgress) {
-    status_.progress(read_progress(name, event, memory));
+    const Progress now = read_progress(name, event, memory);
+    status_.progress(now);
+    now_.tell(now);
     return;  // how far it is now is of no use later; epochs come as metrics
   }
   folder_.journal(event);

@@ -9,6 +9,7 @@
 
 #include "kdgat/event.h"
 #include "pipeline/execute/runner.h"
+#include "pipeline/run/run_work.h"
 
 namespace kdgat {
 
@@ -42,6 +43,7 @@ class StepRun {
   StageCall call_;
   StepFolder folder_;
   StepLog log_;
+  NowFile now_;
   Machine machine_;
   int64_t index_ = 0;         ///< the last epoch
   nlohmann::json announced_;  ///< plan of the memory, as the stage told it

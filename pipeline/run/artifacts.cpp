@@ -15,6 +15,7 @@
 #include "pipeline/run/journal.h"
 #include "pipeline/run/run_lock.h"
 #include "pipeline/run/run_record.h"
+#include "pipeline/run/run_work.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
@@ -68,8 +69,9 @@ void remove_temporaries(const fs::path& folder) {
 /// Size by name of what a step leaves to others; the host's own bookkeeping, records made of it and
 /// what serves only to continue are left out.
 json list_outputs(const fs::path& folder) {
-  static const std::set<std::string> kOwn{kJournalFile,  "log.txt",   "request.json", "config.json",
-                                          "memory.json", "step.json", "metrics.csv",  "lock"};
+  static const std::set<std::string> kOwn{kJournalFile,  "log.txt",     "request.json",
+                                          "config.json", "memory.json", "step.json",
+                                          "metrics.csv", "lock",        kNowFile};
   json files = json::object();
   for (auto at = fs::recursive_directory_iterator(folder); at != fs::recursive_directory_iterator();
        ++at) {

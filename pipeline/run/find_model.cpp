@@ -8,6 +8,8 @@
 #include "kdgat/error.h"
 #include "pipeline/profile/path_options.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/run_labels.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
 
 namespace kdgat {
@@ -28,27 +30,54 @@ bool is_short_form(const std::string& name, const std::string& id) {
   return short_run(id) == typed;
 }
 
-/// Folders of runs whose id is, begins with, or is shown as `name`.
-std::vector<fs::path> runs_named(const std::string& name, const fs::path& root) {
+/// Those whose id is, begins with, or is shown as `name`, or that their user called so. A whole id
+/// means no other run.
+std::vector<fs::path> runs_named(const std::string& name, const std::vector<fs::path>& runs) {
   std::vector<fs::path> out;
-  std::error_code ignored;
-  for (const auto& dataset : fs::directory_iterator(root, ignored)) {
-    for (const auto& run : fs::directory_iterator(dataset.path(), ignored)) {
-      const std::string id = run.path().filename().string();
-      if (!fs::exists(run.path() / "run.json", ignored)) continue;
-      if (id.rfind(name, 0) == 0 || is_short_form(name, id)) out.push_back(run.path());
-    }
+  for (const fs::path& run : runs) {
+    const std::string id = run.filename().string();
+    if (id == name) return {run};
+    const bool is_it =
+        id.rfind(name, 0) == 0 || is_short_form(name, id) || read_labels(run).name == name;
+    if (is_it) out.push_back(run);
   }
-  std::sort(out.begin(), out.end());
   return out;
+}
+
+/// As "01M7…TE (baseline)".
+std::string candidate(const fs::path& run) {
+  const std::string name = read_labels(run).name;
+  return short_run(run.filename().string()) + (name.empty() ? "" : " (" + name + ")");
+}
+
+/// The newest first, and no more than can be read.
+std::string candidates(std::vector<fs::path> runs) {
+  constexpr std::size_t kShown = 6;
+  std::sort(runs.begin(), runs.end(),
+            [](const fs::path& a, const fs::path& b) { return a.filename() < b.filename(); });
+  std::vector<std::string> words;
+  for (auto run = runs.rbegin(); run != runs.rend() && words.size() < kShown; ++run) {
+    words.push_back(candidate(*run));
+  }
+  const std::size_t more = runs.size() - words.size();
+  return joined(words, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
+
+/// The name that is nearest to a word; "" if none is near.
+std::string nearest_name(const std::string& word, const std::vector<fs::path>& runs) {
+  std::vector<std::string> names;
+  for (const fs::path& run : runs) {
+    if (std::string name = read_labels(run).name; !name.empty()) names.push_back(std::move(name));
+  }
+  return nearest(word, names);
 }
 
 /// The run whose id has most of `name` at its beginning, the newest of several, as it is shown; ""
 /// if there is none that begins like it.
-std::string nearest_run(const std::string& name, const fs::path& root) {
+std::string nearest_run(const std::string& name, const std::vector<fs::path>& runs) {
   std::string best;
   std::size_t most = 2;  // "01" begins every id
-  for (const fs::path& run : runs_named("", root)) {
+  for (const fs::path& run : runs) {
     const std::string id = run.filename().string();
     const auto differ = std::mismatch(name.begin(), name.end(), id.begin(), id.end()).first;
     const auto same = static_cast<std::size_t>(differ - name.begin());
@@ -65,14 +94,17 @@ fs::path only_run_named(const std::string& name, const fs::path& root, const std
   if (name.empty()) {
     throw Error(ExitCode::kUsage, "\"\" names no run", "kdgat runs list shows their ids");
   }
-  const std::vector<fs::path> found = runs_named(name, root);
+  const std::vector<fs::path> all = runs_below(root);
+  const std::vector<fs::path> found = runs_named(name, all);
   if (found.size() > 1) {
     throw Error(ExitCode::kUsage,
-                std::to_string(found.size()) + " runs in " + root.string() + " begin with " + name,
+                std::to_string(found.size()) + " runs in " + root.string() +
+                    " begin with or are called " + name + ": " + candidates(found),
                 "give more of the id, or the folder");
   }
   if (found.empty()) {
-    const std::string near = nearest_run(name, root);
+    std::string near = nearest_run(name, all);
+    if (near.empty()) near = nearest_name(name, all);
     throw Error(ExitCode::kData, "no " + sought + " is called " + name,
                 (near.empty() ? "" : "did you mean " + near + "? ") + "runs were looked for in " +
                     root.string() + "; --root DIR names another place");
@@ -158,6 +190,18 @@ bool names_whole_run(const std::string& name, const fs::path& folder) {
   fs::path path = fs::path(name).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   return path.filename() == fs::canonical(folder).filename();
+}
+
+std::vector<fs::path> runs_below(const fs::path& root) {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  for (const auto& dataset : fs::directory_iterator(root, ignored)) {
+    for (const auto& run : fs::directory_iterator(dataset.path(), ignored)) {
+      if (fs::exists(run.path() / "run.json", ignored)) out.push_back(run.path());
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 fs::path find_run(const std::string& name, const fs::path& root) {

@@ -4,20 +4,24 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "pipeline/plugin/plugin_catalog.h"
 
 namespace kdgat {
 
-/// `run`: a model file, the folder of a step or of a run, or the id of a run below `root` (whole,
-/// its beginning, or as shown: 01M7...TE). Of a run with several models `step` chooses; without it
+/// `run`: a model file, the folder of a step or of a run, or a run below `root` by its id (whole,
+/// its beginning, or as shown: 01M7...TE) or its name. Of a run with several models `step` chooses; without it
 /// the only one of the stage that speaks most. Throws Error(kUsage) with what there
 /// is to choose from, Error(kData) if there is no model.
 std::filesystem::path find_model(const std::string& run, const std::string& step,
                                  const std::filesystem::path& root, const PluginCatalog& catalog);
 
-/// The folder of a run by that folder or its id below `root`. Throws as find_model().
+/// The folder of a run by that folder, or its id or name below `root`. Throws as find_model().
 std::filesystem::path find_run(const std::string& name, const std::filesystem::path& root);
+
+/// Folders of every run below `root`, in the order of their paths.
+std::vector<std::filesystem::path> runs_below(const std::filesystem::path& root);
 
 /// Whether `name` is the whole id of the run in `folder`, or its folder: it can mean no other.
 bool names_whole_run(const std::string& name, const std::filesystem::path& folder);

@@ -118,41 +118,6 @@ uint64_t bytes_below(int folder) {
   return bytes;
 }
 
-/// What run.json says, and nothing else.
-RunRecord read_run_file(const fs::path& folder) {
-  const json document = load_object(folder / "run.json");
-  RunRecord run;
-  run.folder = folder;
-  const fs::path place = fs::absolute(folder / ".").parent_path();
-  run.id = place.filename().string();
-  run.dataset = place.parent_path().filename().string();
-  run.profile = word(document, "profile");
-  run.host = word(document, "host");
-  run.version = word(document, "kdgat");
-  run.command = without_secrets(word(document, "command"));  // an older program wrote them
-  run.device = word(document, "device");
-  run.threads = static_cast<int>(number(document, "threads", 0));
-  run.started = word(document, "started");
-  run.finished = word(document, "finished");
-  run.headline = word(document, "headline");
-  if (const json bytes = document.value("bytes", json()); bytes.is_number_unsigned()) {
-    run.bytes = bytes.get<uint64_t>();
-  }
-  run.data = document.value("data", json());
-  run.requirements = document.value("requirements", json());
-  if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
-    run.exit_code = code.get<int>();
-  }
-  run.state = state_of(run);
-  for (const json& state : document.value("steps", json::array())) {
-    StepRecord step = read_step(state, run);
-    // Its process ended without a word.
-    if (step.status == "running" && run.state != "running") step.status = "interrupted";
-    run.steps.push_back(std::move(step));
-  }
-  return run;
-}
-
 }  // namespace
 
 std::string RunRecord::progress() const {
@@ -174,6 +139,45 @@ std::string RunRecord::progress() const {
 double RunRecord::seconds() const {
   const std::time_t from = seconds_of(started), to = seconds_of(finished);
   return from < 0 || to < from ? -1 : static_cast<double>(to - from);
+}
+
+RunRecord read_run_file(const fs::path& folder) {
+  const json document = load_object(folder / "run.json");
+  RunRecord run;
+  run.folder = folder;
+  const fs::path place = fs::absolute(folder / ".").parent_path();
+  run.id = place.filename().string();
+  run.dataset = place.parent_path().filename().string();
+  run.profile = word(document, "profile");
+  run.host = word(document, "host");
+  run.version = word(document, "kdgat");
+  run.command = without_secrets(word(document, "command"));  // an older program wrote them
+  run.device = word(document, "device");
+  run.threads = static_cast<int>(number(document, "threads", 0));
+  run.cpu = word(below(document, "machine"), "cpu");
+  run.gpu = word(below(document, "machine"), "gpu");
+  run.libtorch = word(below(document, "versions"), "libtorch");
+  run.git = below(document, "git");
+  run.labels = read_labels(folder);
+  run.started = word(document, "started");
+  run.finished = word(document, "finished");
+  run.headline = word(document, "headline");
+  if (const json bytes = document.value("bytes", json()); bytes.is_number_unsigned()) {
+    run.bytes = bytes.get<uint64_t>();
+  }
+  run.data = document.value("data", json());
+  run.requirements = document.value("requirements", json());
+  if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
+    run.exit_code = code.get<int>();
+  }
+  run.state = state_of(run);
+  for (const json& state : document.value("steps", json::array())) {
+    StepRecord step = read_step(state, run);
+    // Its process ended without a word.
+    if (step.status == "running" && run.state != "running") step.status = "interrupted";
+    run.steps.push_back(std::move(step));
+  }
+  return run;
 }
 
 RunRecord read_run(const fs::path& folder) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/run/journal.h"
+#include "pipeline/run/run_labels.h"
 
 namespace kdgat {
 
@@ -36,7 +37,10 @@ struct RunRecord {
   std::string id, dataset, profile;
   std::string host, version, command, device;  ///< "" in runs that did not record it
   int threads = 0;                             ///< 0 = not recorded
-  std::string started, finished;               ///< ISO; "" = not finished
+  std::string cpu, gpu, libtorch;              ///< "" = not recorded, or none
+  nlohmann::json git;  ///< {"folder","commit","branch","dirty"}; null if not recorded
+  RunLabels labels;
+  std::string started, finished;  ///< ISO; "" = not finished
   std::optional<int> exit_code;
   std::string state;  ///< "done", "failed", "interrupted" or "running"
   nlohmann::json
@@ -52,6 +56,8 @@ struct RunRecord {
   double seconds() const;
 };
 
+/// What run.json and the labels say, and nothing else. Throws as read_run().
+RunRecord read_run_file(const std::filesystem::path& folder);
 /// Throws Error(kData) if run.json cannot be read.
 RunRecord read_run(const std::filesystem::path& folder);
 

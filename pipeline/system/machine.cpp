@@ -21,6 +21,18 @@ std::optional<uint64_t> parse_number(const std::string& text) {
   return value;
 }
 
+/// Of "key   : value", what the first such line of a file has; "" if there is none.
+std::string value_of_line(const fs::path& file, const std::string& key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.rfind(key, 0) != 0 || colon == std::string::npos) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
 /// A number SLURM tells the processes of a job; nullopt outside of one.
 std::optional<uint64_t> job_variable(const char* name) {
   const char* text = std::getenv(name);
@@ -134,6 +146,26 @@ uint64_t Machine::peak_memory(pid_t pid) const {
 bool Machine::has_nvidia_driver() const {
   std::error_code ignored;
   return fs::exists(root_ / "proc/driver/nvidia/version", ignored);
+}
+
+std::string Machine::cpu_model() const {
+  return value_of_line(root_ / "proc/cpuinfo", "model name");
+}
+
+std::vector<std::string> Machine::gpu_models() const {
+  std::error_code ignored;
+  std::vector<fs::path> cards;
+  for (const auto& card : fs::directory_iterator(root_ / "proc/driver/nvidia/gpus", ignored)) {
+    cards.push_back(card.path());
+  }
+  std::sort(cards.begin(), cards.end());
+  std::vector<std::string> out;
+  for (const fs::path& card : cards) {
+    if (std::string model = value_of_line(card / "information", "Model"); !model.empty()) {
+      out.push_back(std::move(model));
+    }
+  }
+  return out;
 }
 
 fs::path temporary_folder() {

@@ -53,6 +53,10 @@ class Machine {
   /// Most resident memory a process had since it began its program, in bytes.
   uint64_t peak_memory(pid_t pid) const;
   bool has_nvidia_driver() const;
+  /// As the system names the processor; "" if it does not.
+  std::string cpu_model() const;
+  /// Of each NVIDIA card of the machine, in the order of their addresses; none without a driver.
+  std::vector<std::string> gpu_models() const;
   std::string read(const std::string& path) const;  ///< first line of /path, "" if unreadable
 
  private:

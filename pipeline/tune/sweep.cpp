@@ -8,7 +8,9 @@
 #include "kdgat/event.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/execute/step_run.h"
+#include "pipeline/run/journal.h"
 #include "pipeline/run/run_record.h"
+#include "pipeline/run/step_metrics.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
@@ -115,12 +117,26 @@ class SweepRun {
     one.cpu_seconds = number(told, "cpu_seconds", 0);
     if (is_kept) {
       one.state = "kept";
-      judge(one, read_result(folder).value("metrics", json::object()));
+      judge_done(one, read_result(folder).value("metrics", json::object()));
       status_.end({one.spec.name, "kept", value_text(one), 0, 0});
     } else if (whole(told, "stopped_at") > 0) {
       one.state = "stopped";
       one.stopped_at = whole(told, "stopped_at");
-      one.metrics = below(told, "metrics");
+      one.best_epoch = whole(told, kTrialBestEpoch);
+      judge(one, below(told, "metrics"));
+    }
+    remember(i, folder);
+  }
+
+  /// What an earlier process of this sweep compared at the rungs: trials to come are compared with
+  /// that, too.
+  void remember(std::size_t i, const std::filesystem::path& folder) {
+    if (record_.options.first_rung == 0) return;
+    const StepJournal journal = read_journal(folder);
+    const auto told = journal.series.find(record_.options.metric);
+    if (told == journal.series.end()) return;
+    for (const auto& [epoch, value] : told->second) {
+      rungs_.goes_on(static_cast<int64_t>(i), static_cast<int64_t>(epoch), value);
     }
   }
 
@@ -128,6 +144,21 @@ class SweepRun {
     one.metrics = metrics;
     const json value = below(metrics, record_.options.metric);
     if (value.is_number()) one.value = value.get<double>();
+  }
+
+  /// By what a step leaves, which is of its best epoch.
+  void judge_done(Trial& one, const json& metrics) {
+    judge(one, metrics);
+    one.best_epoch = static_cast<int64_t>(best_epoch_of(metrics));
+  }
+
+  /// Of a trial on its way: the best so far, in case it is stopped.
+  void judge_epoch(Trial& one, const MetricsEvent& told, double value) {
+    const bool is_best = one.best_epoch == 0 || !one.value ||
+                         (record_.options.is_less_better ? value < *one.value : value > *one.value);
+    if (!is_best) return;
+    judge(one, told.values);
+    one.best_epoch = told.index;
   }
 
   std::string value_text(const Trial& one) const {
@@ -281,9 +312,10 @@ class SweepRun {
     const MetricsEvent told = event.get<MetricsEvent>();
     if (kind_of(event) != EventKind::kMetrics || told.what != kEpoch) return;
     const json value = below(told.values, record_.options.metric);
-    if (!value.is_number() || rungs_.goes_on(told.index, value)) return;
+    if (!value.is_number()) return;
+    judge_epoch(one, told, value);
+    if (rungs_.goes_on(id, told.index, value)) return;
     one.stopped_at = told.index;
-    judge(one, told.values);
     process().cancel(id, static_cast<int>(ExitCode::kRequeue));
   }
 
@@ -302,7 +334,7 @@ class SweepRun {
     if (code == 0) {
       one.stopped_at = 0;
       one.state = "done";
-      judge(one, end.answer.result.value("metrics", json::object()));
+      judge_done(one, end.answer.result.value("metrics", json::object()));
       admission_->finish(static_cast<std::size_t>(id));
     } else if (one.stopped_at > 0 && is_cancel(code)) {
       one.state = "stopped";
@@ -354,6 +386,7 @@ class SweepRun {
     std::string text = value_text(one);
     if (one.state == "stopped") {
       told["stopped_at"] = one.stopped_at;
+      told[kTrialBestEpoch] = one.best_epoch;
       told["metrics"] = one.metrics;
       text = "stopped at epoch " + std::to_string(one.stopped_at) + "  " + text;
     }

@@ -32,6 +32,9 @@ struct SweepOptions {
   int64_t eta = 3;
 };
 
+/// In tune.json, of a trial: the epoch that its numbers are of.
+inline constexpr const char* kTrialBestEpoch = "epoch_of_best";
+
 /// One trial of a sweep, as it stands.
 struct Trial {
   TrialSpec spec;
@@ -43,6 +46,7 @@ struct Trial {
   int attempts = 0;
   double seconds = 0, cpu_seconds = 0;
   int64_t stopped_at = 0;       ///< epoch
+  int64_t best_epoch = 0;       ///< that `metrics` are of; 0 = not known
   std::optional<double> value;  ///< of the metric
   nlohmann::json metrics = nlohmann::json::object();
   std::string error;
@@ -54,19 +58,20 @@ struct Trial {
 /// people look at first, of validation. Never one of test data.
 std::string choose_metric(const std::string& wanted, const nlohmann::json& options);
 
-/// For successive halving: what trials came to at each rung.
+/// For successive halving: what trials came to at each rung. A trial that says an epoch again, as one
+/// that is continued does, counts once.
 class Rungs {
  public:
   Rungs(int64_t first, int64_t eta, bool is_less_better)
       : first_(first), eta_(eta), is_less_better_(is_less_better) {}
-  /// Whether a trial that comes to `epoch` with this value goes on.
-  bool goes_on(int64_t epoch, double value);
+  /// Whether a trial, by any number of its own, that comes to `epoch` with this value goes on.
+  bool goes_on(int64_t trial, int64_t epoch, double value);
 
  private:
   bool is_rung(int64_t epoch) const;
   int64_t first_, eta_;
   bool is_less_better_;
-  std::map<int64_t, std::vector<double>> values_;
+  std::map<int64_t, std::map<int64_t, double>> costs_;  ///< by epoch and trial
 };
 
 /// The sweep as kSweepFile keeps it, which is rewritten whole after every change.

@@ -32,12 +32,14 @@ bool Rungs::is_rung(int64_t epoch) const {
   return rung == epoch;
 }
 
-bool Rungs::goes_on(int64_t epoch, double value) {
+bool Rungs::goes_on(int64_t trial, int64_t epoch, double value) {
   if (!is_rung(epoch)) return true;
-  std::vector<double>& seen = values_[epoch];
+  std::map<int64_t, double>& seen = costs_[epoch];
   const double cost = is_less_better_ ? value : -value;
-  const auto place = std::upper_bound(seen.begin(), seen.end(), cost) - seen.begin();
-  seen.insert(seen.begin() + place, cost);
+  seen[trial] = cost;
+  const auto place = std::count_if(seen.begin(), seen.end(), [&](const auto& other) {
+    return other.first != trial && other.second <= cost;
+  });
   const auto count = static_cast<int64_t>(seen.size());
   if (count < eta_) return true;  // too few to compare with
   return place < std::max<int64_t>(1, count / eta_);
@@ -81,6 +83,7 @@ json SweepRecord::json() const {
                            {"cpu_seconds", one.cpu_seconds},
                            {"metrics", std::move(metrics)}};
     if (one.value) item["value"] = *one.value;
+    if (one.best_epoch > 0) item[kTrialBestEpoch] = one.best_epoch;
     if (one.stopped_at > 0) item["stopped_at"] = one.stopped_at;
     if (!one.error.empty()) item["error"] = one.error;
     list.push_back(std::move(item));

@@ -91,10 +91,14 @@ std::string trials_table(const json& record) {
   });
   const std::vector<std::string> metrics = shown_metrics(record.at("trials"), metric);
   const std::vector<std::string> keys = tried_keys(record);
+  const bool has_epochs = std::any_of(trials.begin(), trials.end(), [](const json& trial) {
+    return trial.contains(kTrialBestEpoch);
+  });
   Table table;
   std::vector<std::string> head = {"trial"};
   head.insert(head.end(), keys.begin(), keys.end());
   head.insert(head.end(), metrics.begin(), metrics.end());
+  if (has_epochs) head.push_back("of epoch");
   head.insert(head.end(), {"reserved", "needed", "time", "state"});
   table.add(std::move(head));
   for (const json& trial : trials) {
@@ -103,6 +107,9 @@ std::string trials_table(const json& record) {
     for (const std::string& name : metrics) {
       const json value = below(below(trial, "metrics"), name);
       row.push_back(value.is_number() ? format_number("%.4f", value.get<double>()) : "-");
+    }
+    if (has_epochs) {
+      row.push_back(trial.contains(kTrialBestEpoch) ? trial.at(kTrialBestEpoch).dump() : "-");
     }
     row.push_back(bytes_text(number(trial, "reserved", 0)));
     row.push_back(bytes_text(number(trial, "needed", 0)));

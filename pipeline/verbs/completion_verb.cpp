@@ -25,10 +25,12 @@ struct CompletionWords {
       jobs_flags = "--retry --seed --root --json",
       memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
       report_flags = "--output --root --json --help",
-      runs_flags = "--root --dataset --dry-run --yes --force --json --help";
+      runs_flags =
+          "--root --dataset --name --tag --untag --where --format --dry-run --yes --force --json "
+          "--help";
 };
 
-std::string joined(const std::set<std::string>& words) {
+std::string words_of(const std::set<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
   return out;
@@ -36,9 +38,9 @@ std::string joined(const std::set<std::string>& words) {
 
 CompletionWords collect(const PluginCatalog& catalog) {
   std::set<std::string> visible, stages, keys,
-      flags = {"--preset", "--config", "--data",       "--from",      "--until",
-               "--force",  "--verify", "--dry-run",    "--explain",   "--progress",
-               "--json",   "--help",   "--in-process", "--plugin-dir"};
+      flags = {"--preset", "--config",  "--data",       "--from",      "--until", "--force",
+               "--verify", "--dry-run", "--explain",    "--progress",  "--name",  "--tag",
+               "--json",   "--help",    "--in-process", "--plugin-dir"};
   const auto add = [&](const nlohmann::json& schema, const std::string& prefix) {
     for (const std::string& name : option_names(schema)) {
       flags.insert(flag_of(prefix + name));
@@ -82,10 +84,10 @@ CompletionWords collect(const PluginCatalog& catalog) {
   std::set<std::string> cards;
   for (const Card& card : known_cards()) cards.insert(card.name);
   const std::vector<std::string> sites = site_names(site_folders());
-  return {joined(visible),     joined(stages),      joined({presets.begin(), presets.end()}),
-          joined(flags),       joined(keys),        joined(score_flags),
-          joined(why_flags),   joined(adapt_flags), joined(export_flags),
-          joined(watch_flags), joined(cards),       joined({sites.begin(), sites.end()})};
+  return {words_of(visible),     words_of(stages),      words_of({presets.begin(), presets.end()}),
+          words_of(flags),       words_of(keys),        words_of(score_flags),
+          words_of(why_flags),   words_of(adapt_flags), words_of(export_flags),
+          words_of(watch_flags), words_of(cards),       words_of({sites.begin(), sites.end()})};
 }
 
 /// Puts each word list in the place of its @name@.
@@ -137,7 +139,8 @@ _kdgat() {
           plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
           data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth inject convert"; fi ;;
           report) words="@report@" ;;
-          runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare rm"; else words="@runs@"; fi ;;
+          runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare pivot export note rm"; else words="@runs@"; fi ;;
+          top) words="--root --once --json" ;;
           score) words="@score@" ;;
           why) words="@why@" ;;
           adapt) words="@adapt@" ;;
@@ -184,7 +187,8 @@ _kdgat() {
           plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
           data) if (( CURRENT == 3 )); then found=(import inspect verify synth inject convert); fi ;;
           report) found=(@report@) ;;
-          runs) if (( CURRENT == 3 )); then found=(list show compare rm); else found=(@runs@); fi ;;
+          runs) if (( CURRENT == 3 )); then found=(list show compare pivot export note rm); else found=(@runs@); fi ;;
+          top) found=(--root --once --json) ;;
           score) found=(@score@) ;;
           why) found=(@why@) ;;
           adapt) found=(@adapt@) ;;
@@ -228,7 +232,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   out += seen("plugins") + " -a 'list show'\n";
   out += seen("memory") + " -a 'estimate report'\n";
   out += seen("data") + " -a 'import inspect verify synth inject convert'\n";
-  out += seen("runs") + " -a 'list show compare rm'\n";
+  out += seen("runs") + " -a 'list show compare pivot export note rm'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
   out += seen("run fit plan submit memory config") + " -a '" + words.keys + "'\n";
   const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
@@ -253,6 +257,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   add_flags("memory", words.memory_flags);
   add_flags("report", words.report_flags);
   add_flags("runs", words.runs_flags);
+  add_flags("top", "--root --once --json");
   add_flags("score", words.score_flags);
   add_flags("why", words.why_flags);
   add_flags("adapt", words.adapt_flags);

@@ -190,7 +190,7 @@ class Display {
   std::unique_ptr<Status> status_;
 };
 
-std::string joined(const std::vector<std::string>& words) {
+std::string in_one_text(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
   return out;
@@ -217,7 +217,7 @@ int say_what_would_be(Context& context, const DataRequest& request) {
     const std::string what_to_do =
         request.action == "import"    ? "import " + request.paths.front()
         : request.action == "convert" ? "convert " + request.paths.front()
-        : request.action == "inject"  ? "write attacks into " + joined(request.paths)
+        : request.action == "inject"  ? "write attacks into " + in_one_text(request.paths)
                                       : "write files";
     context.out << one_line("would " + what_to_do + " to " + request.output + " with ")
                 << request.options.dump() << '\n';

@@ -7,6 +7,7 @@
 #include "kdgat/kinds.h"
 #include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/ranks.h"
+#include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/records/recorder.h"
@@ -117,6 +118,11 @@ class RunCommand {
       run->record_plan(plan);
       status_->message("info", "continuing run " + short_run(run->id()));
     } else if (plan.needs_no_work()) {
+      if (!session_.options.labels.is_empty()) {
+        status_->message("note",
+                         "nothing is to be done, so there is no run that could be named; "
+                         "kdgat runs note RUN names an earlier one");
+      }
       return report_kept(plan);
     } else {
       if (!busy.empty()) {
@@ -126,6 +132,8 @@ class RunCommand {
       run = Run::create(session_.dataset_root, session_.profile.name, plan);
     }
     run->describe(description(data));
+    run->describe(run_origin(session_, plan));
+    if (!session_.options.labels.is_empty()) change_labels(run->folder(), session_.options.labels);
     for (const std::string& warning : plan.warnings) status_->message("warning", warning);
     announce(plan);
 

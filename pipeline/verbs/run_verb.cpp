@@ -38,6 +38,8 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --records A,B        files made of the journals: csv, tensorboard (default both; [] = none)
   --mlflow-uri URI     metrics also to this MLflow server or folder (default MLFLOW_TRACKING_URI)
   --seed N             seed of every stage
+  --name NAME          what to call the run: stands where its id may
+  --tag TAG            a word to find it by; may be said again
   --from STEP          run this step and what depends on it again
   --until STEP         stop after this step
   --require EXPR       end with 11 unless a figure is as required; may be said again

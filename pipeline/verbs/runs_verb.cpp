@@ -1,5 +1,5 @@
-// kdgat runs list|show|compare|rm: the runs there are, what one did, how several differ, and their
-// removal.
+// kdgat runs list|show|compare|pivot|export|note|rm: the runs there are, what one did, how several differ, what
+// its user says of one, and their removal.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,132 +13,16 @@
 #include "pipeline/run/find_model.h"
 #include "pipeline/run/requirements.h"
 #include "pipeline/run/run_figures.h"
+#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
-#include "pipeline/system/parallel.h"
+#include "pipeline/verbs/runs_actions.h"
 
 namespace kdgat {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-void print(Context& context, const json& what) {
-  context.out << what.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
-}
-
-json figures_json(const std::vector<Figure>& figures) {
-  json out = json::array();
-  for (const Figure& figure : figures) {
-    out.push_back({{"step", figure.model},
-                   {"part", figure.part},
-                   {"name", figure.name},
-                   {"value", figure.value}});
-  }
-  return out;
-}
-
-json steps_json(const RunRecord& run) {
-  const auto known = [](double value) { return value < 0 ? json() : json(value); };
-  json out = json::array();
-  for (const StepRecord& step : run.steps) {
-    out.push_back({{"step", step.step},
-                   {"stage", step.stage},
-                   {"status", step.status},
-                   {"reason", step.reason},
-                   {"error", step.error},
-                   {"run", step.made_by},
-                   {"folder", step.folder.string()},
-                   {"seconds", known(step.seconds)},
-                   {"peak_resident_bytes", known(step.peak_bytes)}});
-  }
-  return out;
-}
-
-json run_json(const RunRecord& run) {
-  return {{"id", run.id},
-          {"folder", run.folder.string()},
-          {"profile", run.profile},
-          {"dataset", run.dataset},
-          {"state", run.state},
-          {"exit_code", run.exit_code ? json(*run.exit_code) : json()},
-          {"started", run.started},
-          {"finished", run.finished},
-          {"host", run.host},
-          {"device", run.device},
-          {"threads", run.threads},
-          {"kdgat", run.version},
-          {"command", run.command},
-          {"data", run.data},
-          {"requirements", run.requirements},
-          {"bytes", size_on_disk(run.folder)},
-          {"steps", steps_json(run)},
-          {"figures", figures_json(figures(run))}};
-}
-
-std::string done_text(const RunRecord& run) {
-  const auto done = std::count_if(run.steps.begin(), run.steps.end(), [](const StepRecord& step) {
-    return step.status == "done" || step.is_kept();
-  });
-  return std::to_string(done) + "/" + std::to_string(run.steps.size());
-}
-
-int print_runs(Context& context, const std::vector<std::string>& words) {
-  std::string root = "runs", dataset;
-  CommandLine line(context, "kdgat runs list");
-  line.value("--root", root);
-  line.value("--dataset", dataset);
-  line.parse(words);
-  std::vector<RunRecord> runs = list_runs(root, dataset);
-  if (context.json) {
-    std::vector<json> all(runs.size());
-    for_each_at_once(runs.size(), [&](std::size_t i) {
-      look_closer(runs[i]);
-      all[i] = run_json(runs[i]);
-    });
-    print(context, all);
-    return 0;
-  }
-  if (runs.empty()) {
-    context.err << "no runs in " << one_line(root + (dataset.empty() ? "" : "/" + dataset)) << '\n';
-    return 0;
-  }
-  Table table;
-  table.add({"run", "profile", "data set", "when", "state", "steps", "figures", "size"});
-  std::vector<std::vector<std::string>> rows(runs.size());
-  for_each_at_once(runs.size(), [&](std::size_t i) {
-    const RunRecord& run = runs[i];
-    rows[i] = {short_run(run.id),
-               run.profile,
-               run.dataset,
-               format_when(run.started),
-               run.state,
-               done_text(run),
-               run.headline.empty() ? headline(run, context.catalog) : run.headline,
-               format_bytes(run.bytes ? *run.bytes : size_on_disk(run.folder))};
-  });
-  for (std::vector<std::string>& row : rows) table.add(std::move(row));
-  context.out << table.text();
-  return 0;
-}
-
-/// The runs named, each once. Throws Error(kUsage) if there are fewer than `least`.
-std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const std::string& root,
-                                 std::size_t least, const std::string& verb) {
-  if (names.size() < least) {
-    throw Error(ExitCode::kUsage, verb + (least == 1 ? " needs a run" : " needs two runs or more"),
-                "ids or folders; kdgat runs list shows them");
-  }
-  std::vector<RunRecord> runs;
-  for (const std::string& name : names) {
-    RunRecord run = read_run(find_run(name, root));
-    const bool is_there = std::any_of(runs.begin(), runs.end(), [&](const RunRecord& other) {
-      return fs::equivalent(other.folder, run.folder);
-    });
-    if (!is_there) runs.push_back(std::move(run));
-  }
-  return runs;
-}
 
 /// What to type to go on with a run.
 std::string next_text(const RunRecord& run) {
@@ -149,7 +33,32 @@ std::string next_text(const RunRecord& run) {
          " continues it · kdgat report " + folder;
 }
 
-std::string joined(const std::vector<std::string>& list) {
+/// "bench, cuda, NVIDIA H100, 2 threads of Intel Xeon"
+std::string machine_text(const RunRecord& run) {
+  std::vector<std::string> words = {run.host};
+  for (const std::string& word : {run.device, run.gpu}) {
+    if (!word.empty()) words.push_back(word);
+  }
+  std::string threads;
+  if (run.threads > 0) {
+    threads = std::to_string(run.threads) + (run.threads == 1 ? " thread" : " threads");
+    words.push_back(threads + (run.cpu.empty() ? "" : " of " + run.cpu));
+  } else if (!run.cpu.empty()) {
+    words.push_back(run.cpu);
+  }
+  return joined(words, ", ");
+}
+
+/// "commit 0123456789ab (changed) of main in /home/me/study"
+std::string source_text(const json& git) {
+  const std::string commit = word(git, "commit"), branch = word(git, "branch");
+  if (commit.empty()) return "";
+  const json dirty = below(git, "dirty");
+  return "commit " + commit.substr(0, 12) + (dirty == json(true) ? " with changes" : "") +
+         (branch.empty() ? "" : " of " + branch) + " in " + word(git, "folder");
+}
+
+std::string first_few(const std::vector<std::string>& list) {
   constexpr std::size_t kShown = 5;
   std::string out;
   for (std::size_t i = 0; i < std::min(list.size(), kShown); ++i) {
@@ -174,7 +83,7 @@ std::string files_text(const RunRecord& run) {
     std::vector<std::string> words;
     words.reserve(files.size());
     for (const auto& [bytes, name] : files) words.push_back(name + " " + format_bytes(bytes));
-    if (!words.empty()) table.add({step.step, joined(words)});
+    if (!words.empty()) table.add({step.step, first_few(words)});
   }
   return table.text();
 }
@@ -191,7 +100,7 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   if (context.json) {
     json out = run_json(run);
     out["memory"] = memory_report_json(memory);
-    print(context, out);
+    print_json(context, out);
     return 0;
   }
   Table head;
@@ -199,14 +108,17 @@ int show_run(Context& context, const std::vector<std::string>& words) {
     if (!text.empty()) head.add({what, text});
   };
   add("run", run.id + "  " + run.state + ", " + run.progress());
+  add("name", run.labels.name);
+  add("tags", joined(run.labels.tags, ", "));
+  for (const RunNote& note : run.labels.notes) {
+    add("note", format_when(note.time) + "  " + note.text);
+  }
   add("when",
       format_when(run.started) + (run.seconds() < 0 ? "" : ", " + format_seconds(run.seconds())));
   add("profile", run.profile + ", data set " + run.dataset);
-  add("machine", run.host + (run.device.empty() ? "" : ", " + run.device) +
-                     (run.threads == 0 ? ""
-                                       : ", " + std::to_string(run.threads) +
-                                             (run.threads == 1 ? " thread" : " threads")) +
-                     ", kdgat " + run.version);
+  add("machine", machine_text(run));
+  add("versions", "kdgat " + run.version + (run.libtorch.empty() ? "" : ", " + run.libtorch));
+  add("source", source_text(run.git));
   add("data", run.data.is_object() ? run.data.value("summary", "") : "");
   add("command", run.command);
   for (const std::string& text : requirements_text(run.requirements)) add("required", text);
@@ -266,7 +178,7 @@ int compare(Context& context, const std::vector<std::string>& words) {
                                 {"name", row.figure.name},
                                 {"values", std::move(values)}});
     }
-    print(context, out);
+    print_json(context, out);
     return 0;
   }
   const auto with_ids = [&](std::vector<std::string> head) {
@@ -340,7 +252,7 @@ std::vector<Diagnostic> objections(const std::vector<RunRecord>& runs, const fs:
       out.push_back({"", name + " is running", "end it first"});
     } else if (const auto others = resting_on(run, everything, going);
                !is_forced && !others.empty()) {
-      out.push_back({"", "other runs kept steps of " + name + ": " + joined(others),
+      out.push_back({"", "other runs kept steps of " + name + ": " + first_few(others),
                      "remove those runs too, or say --force"});
     }
   }
@@ -419,28 +331,49 @@ int remove(Context& context, const std::vector<std::string>& words) {
                   << "  " << format_bytes(bytes) << '\n';
     }
   }
-  if (context.json) print(context, {{"dry_run", is_dry}, {"runs", out}});
+  if (context.json) print_json(context, {{"dry_run", is_dry}, {"runs", out}});
   return 0;
 }
 
-constexpr const char* kRunsHelp = R"(List, show, compare and remove runs.
+constexpr const char* kRunsHelp = R"(List, show, compare, tabulate, name and remove runs.
 
   kdgat runs list                                   newest first: state, steps, figures, size
   kdgat runs list --dataset hcrl_sa --root /scratch/runs --json
+  kdgat runs list --tag paper --where "classifier.lr<0.01" --where "f1>=0.9"
   kdgat runs show 01JD                              steps and why they ran, figures, memory, files
   kdgat runs compare 01JD…K7 01JD…B2                options that differ, figures side by side
+  kdgat runs pivot rows=classifier.lr cols=seed value=classifier.val_loss --format latex
+  kdgat runs export --dataset hcrl_sa > runs.csv    a row a run: options that differ, figures
+  kdgat runs note 01JD "seed was wrong" --tag void   a note and a tag; --name NAME, --untag TAG
   kdgat runs rm 01JD…B2 --dry-run                   what would go
   kdgat runs rm 01JDAB --yes                        by the beginning of its id, unasked
 
-usage: kdgat runs list [--root DIR] [--dataset NAME] [--json]
+usage: kdgat runs list [WHICH] [--root DIR] [--json]
        kdgat runs show RUN [--root DIR] [--json]
        kdgat runs compare RUN RUN [RUN...] [--root DIR] [-v] [--json]
+       kdgat runs pivot [rows=KEY,..] [cols=KEY,..] value=KEY [WHICH] [--format text|csv|md|latex]
+       kdgat runs export [WHICH] [--format csv|jsonl]
+       kdgat runs note RUN [TEXT] [--name NAME] [--tag TAG] [--untag TAG] [--root DIR] [--json]
        kdgat runs rm RUN [RUN...] [-n] [-y] [-f] [--root DIR] [--json]
 
-RUN is an id, its beginning, its short form or a folder.
+RUN is an id, its beginning, its short form, a name or a folder. Where it could mean several they are
+listed and none is taken.
 
   --root DIR           folder that holds all runs (default runs)
+
+WHICH, each of which leaves runs out:
   --dataset NAME       only the runs of this data set
+  --name NAME          only those of this name
+  --tag TAG            only those with this tag; may be said again
+  --where CONDITION    KEY, one of >= <= == != > < and a value; may be said again
+
+A KEY is an option ("classifier.lr", "data.window", "seed"), a figure ("classifier.val_loss",
+"classifier.test_01.f1") or one of run, name, tag, profile, dataset, state, host, device, cpu, gpu,
+kdgat, libtorch, started, threads, seconds. The end of a key will do where no other ends so. A cell of
+a pivot is the mean of the runs in it, with their number; a run that lacks the value is left out.
+
+  --name NAME          note: call the run so, in place of its name
+  --tag, --untag TAG   note: add a tag, or take one away; may be said again
   -n, --dry-run        say what would be removed; change nothing
   -y, --yes            do not ask
   -f, --force          remove also runs whose steps other runs kept
@@ -453,18 +386,21 @@ Either all named runs are removed, or none.
 )";
 
 int runs_verb(Context& context, const std::vector<std::string>& arguments) {
-  const Command command =
-      read_action(context, "runs", arguments, {"list", "show", "compare", "rm"});
+  const Command command = read_action(context, "runs", arguments,
+                                      {"list", "show", "compare", "pivot", "export", "note", "rm"});
   if (command.name == "show") return show_run(context, command.words);
   if (command.name == "compare") return compare(context, command.words);
   if (command.name == "rm") return remove(context, command.words);
+  if (command.name == "pivot") return pivot_runs(context, command.words);
+  if (command.name == "export") return export_runs(context, command.words);
+  if (command.name == "note") return note_run(context, command.words);
   return print_runs(context, command.words);
 }
 
 }  // namespace
 
 Verb make_runs_verb() {
-  return {"runs", "list, show, compare and remove runs", Needs::kCatalog, runs_verb,
+  return {"runs", "list, show, compare, tabulate, name and remove runs", Needs::kCatalog, runs_verb,
           help_text(kRunsHelp)};
 }
 

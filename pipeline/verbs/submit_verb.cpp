@@ -324,6 +324,9 @@ class SubmitCommand {
     write_file(frozen_file(run.folder()), frozen(i).to_json().dump(1) + "\n");
     run.set_records(make_targets(session_.profile.records).public_json());
     run.describe({{"command", command_}});
+    if (const LabelChange& labels = session_.options.labels; !labels.is_empty()) {
+      change_labels(run.folder(), labels);
+    }
     run.mark_submitted();
     return {seeds()[i], run.folder()};
   }

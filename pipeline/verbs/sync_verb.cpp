@@ -19,18 +19,6 @@ using nlohmann::json;
 
 constexpr double kRequestSeconds = 30;
 
-std::vector<fs::path> runs_below(const fs::path& root) {
-  std::vector<fs::path> out;
-  std::error_code ignored;
-  for (const auto& dataset : fs::directory_iterator(root, ignored)) {
-    for (const auto& run : fs::directory_iterator(dataset.path(), ignored)) {
-      if (fs::exists(run.path() / "run.json", ignored)) out.push_back(run.path());
-    }
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 struct SyncWords {
   std::vector<std::string> runs;
   std::string root = "runs", to;

@@ -7,6 +7,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/measure.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/path_options.h"
@@ -97,6 +98,10 @@ class TuneCommand {
                    {"device", session_->device},
                    {"threads", record_.threads},
                    {"tune", flags_.mode}});
+    run->describe(run_origin(*session_, plan));
+    if (const LabelChange& labels = session_->options.labels; !labels.is_empty()) {
+      change_labels(run->folder(), labels);
+    }
     run->set_records(targets.public_json());
     Recorder recorder(run->folder(), targets);
     const int code = carry_out(plan, data, *run);

@@ -15,6 +15,7 @@ Verb make_cancel_verb();
 Verb make_memory_verb();
 Verb make_report_verb();
 Verb make_runs_verb();
+Verb make_top_verb();
 Verb make_score_verb();
 Verb make_why_verb();
 Verb make_watch_verb();
@@ -70,14 +71,14 @@ Verb make_help_verb() {
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> table = {
-      make_run_verb(),         make_fit_verb(),     make_plan_verb(),    make_tune_verb(),
-      make_submit_verb(),      make_jobs_verb(),    make_cancel_verb(),  make_memory_verb(),
-      make_report_verb(),      make_runs_verb(),    make_score_verb(),   make_why_verb(),
-      make_watch_verb(),       make_adapt_verb(),   make_export_verb(),  make_sync_verb(),
-      make_data_verb(),        make_config_verb(),  make_plugins_verb(), make_doctor_verb(),
-      make_completion_verb(),  make_version_verb(), make_help_verb(),    make_job_verb(),
-      make_stage_verb(),       make_trials_verb(),  make_records_verb(), make_describe_verb(),
-      make_open_plugin_verb(), make_texts_verb(),
+      make_run_verb(),      make_fit_verb(),         make_plan_verb(),    make_tune_verb(),
+      make_submit_verb(),   make_jobs_verb(),        make_cancel_verb(),  make_memory_verb(),
+      make_report_verb(),   make_runs_verb(),        make_top_verb(),     make_score_verb(),
+      make_why_verb(),      make_watch_verb(),       make_adapt_verb(),   make_export_verb(),
+      make_sync_verb(),     make_data_verb(),        make_config_verb(),  make_plugins_verb(),
+      make_doctor_verb(),   make_completion_verb(),  make_version_verb(), make_help_verb(),
+      make_job_verb(),      make_stage_verb(),       make_trials_verb(),  make_records_verb(),
+      make_describe_verb(), make_open_plugin_verb(), make_texts_verb(),
   };
   return table;
 }

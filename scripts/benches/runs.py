@@ -2,22 +2,27 @@
 
   scripts/bench runs
 
-A short smoke run is copied --runs times (5,000): how long it takes to list all, and to plan another where the newest
-has every step, where none has. Then a journal of --numbers numbers (100,000) in ten series: to a folder of MLflow, and
+A short smoke run is copied --runs times (10,000), each with a learning rate and a loss of its own, every tenth with a
+name and a tag: how long it takes to list all, without an index and with one, to list those that a filter lets through,
+to lay them out and to export them, and to plan another where the newest has every step, where none has. The files of the
+runs are in the system's cache, as after any look at them. Then a journal of --numbers numbers (100,000) in ten series: to a folder of MLflow, and
 its curves in a report."""
 import json
 import os
 import shutil
+import time
 
 from benches.common import Figure, Setup, median
 
 SETUP = Setup(threads=1)
+LEARNING_RATES = (0.0001, 0.0003, 0.001, 0.003, 0.01)
+YOUNG_SECONDS = 2.5  # what is younger is not kept in an index
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 SMOKE = ["--preset", "smoke", "data.synth.seconds=20", "max_epochs=2"]
 
 
 def add_arguments(parser):
-    parser.add_argument("--runs", type=int, default=5000)
+    parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--numbers", type=int, default=100_000)
 
 
@@ -39,6 +44,23 @@ def copy_run(source, target):
             (shutil.copyfile if name.endswith(".json") else os.link)(os.path.join(folder, name), to / name)
     document = (target / "run.json").read_text()
     (target / "run.json").write_text(document.replace(source.name, target.name))
+
+
+def vary(run, number):
+    """A learning rate, a loss and, of every tenth, labels of its own; and none of its files written a moment ago."""
+    config, metrics = run / "classifier" / "config.json", run / "classifier" / "metrics.json"
+    document = json.loads(config.read_text())
+    document["options"]["lr"] = LEARNING_RATES[number % len(LEARNING_RATES)]
+    config.write_text(json.dumps(document))
+    document = json.loads(metrics.read_text())
+    for figure in document.get("figures", []):
+        if figure["name"] == "val_loss":
+            figure["value"] = 1 / (1 + number)
+    document["val_loss"] = 1 / (1 + number)
+    metrics.write_text(json.dumps(document))
+    if number % 10 == 0:
+        labels = {"name": f"trial {number}", "tags": ["tenth"], "notes": []}
+        (run / "labels.json").write_text(json.dumps(labels))
 
 
 def write_long_journal(run, numbers):
@@ -65,12 +87,37 @@ def measure(build, args):
     made = next(root.glob("*/*/run.json")).parent
     for number in range(1, args.runs):
         copy_run(made, made.parent / run_id(made.name, number))
+        vary(made.parent / run_id(made.name, number), number)
+    time.sleep(YOUNG_SECONDS)
+    index = root / ".runs.index"
 
     def milliseconds(*words):
         return 1e3 * median(build.seconds("kdgat", *words, "--root", root, cwd=build.scratch) for _ in range(args.repeat))
 
     count = f"{args.runs:,} runs, "
-    yield Figure(count + "runs list", milliseconds("runs", "list"), "ms", less=True, goal="goal 500 ms")
+
+    def without_index(*words):
+        times = []
+        for _ in range(args.repeat):
+            index.unlink(missing_ok=True)
+            times.append(build.seconds("kdgat", *words, "--root", root, cwd=build.scratch))
+        return 1e3 * median(times)
+
+    def listed(name, *words):
+        return Figure(count + name, milliseconds("runs", *words), "ms", less=True, goal="goal 1,000 ms")
+
+    yield Figure(count + "list, no index", without_index("runs", "list"), "ms", less=True)
+    yield listed("runs list", "list")
+    yield listed("--dataset", "list", "--dataset", made.parent.name)
+    yield listed("--tag", "list", "--tag", "tenth")
+    yield listed("--name", "list", "--name", "trial 10")
+    by_value = ("runs", "list", "--where", "classifier.lr<0.001")
+    yield Figure(count + "--where, no index", without_index(*by_value), "ms", less=True)
+    yield listed("--where an option", *by_value[1:])
+    yield listed("--where a figure", "list", "--where", "classifier.val_loss<0.001")
+    yield listed("pivot", "pivot", "rows=classifier.lr", "cols=dataset", "value=classifier.val_loss")
+    yield listed("export", "export")
+    yield Figure("  the index", index.stat().st_size / 2**20, "MiB", less=True)
     yield Figure(count + "run -n, kept", milliseconds("run", *SMOKE, "-n"), "ms", less=True, goal="goal 200 ms")
     yield Figure(count + "run -n, new", milliseconds("run", *SMOKE, "-n", "seed=7"), "ms", less=True, goal="goal 200 ms")
 

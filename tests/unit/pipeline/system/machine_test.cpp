@@ -125,3 +125,14 @@ TEST_CASE("machine believes SLURM before it looks for itself", "[machine]") {
   ::unsetenv("SLURM_JOB_ID");  // a login shell that some job once set up
   CHECK_FALSE(fake.machine.job_memory());
 }
+
+TEST_CASE("machine names its processor and its cards", "[machine]") {
+  const FakeMachine fake;
+  CHECK(fake.machine.cpu_model().empty());
+  CHECK(fake.machine.gpu_models().empty());
+  fake.file("proc/cpuinfo", "processor\t: 0\nmodel name\t: Fast 9000 @ 2 GHz\nmodel name\t: x\n");
+  fake.file("proc/driver/nvidia/gpus/0000:18:00.0/information", "Model: \t\t H100\nIRQ: 1\n");
+  fake.file("proc/driver/nvidia/gpus/0000:3b:00.0/information", "Model: \t\t L4\n");
+  CHECK(fake.machine.cpu_model() == "Fast 9000 @ 2 GHz");
+  CHECK(fake.machine.gpu_models() == std::vector<std::string>{"H100", "L4"});
+}

@@ -204,18 +204,21 @@ TEST_CASE("a simulated device runs trials by their bytes and seconds") {
 
 TEST_CASE("successive halving lets the best third of a rung go on") {
   Rungs rungs(1, 3, /*is_less_better=*/true);
-  CHECK(rungs.goes_on(2, 100));  // no rung
-  CHECK(rungs.goes_on(1, 0.5));  // too few to compare with
-  CHECK(rungs.goes_on(1, 0.9));
-  CHECK_FALSE(rungs.goes_on(1, 0.7));
-  CHECK(rungs.goes_on(1, 0.1));
-  CHECK_FALSE(rungs.goes_on(1, 0.4));
-  CHECK(rungs.goes_on(1, 0.2));  // second of six
-  CHECK(rungs.goes_on(3, 9));    // a rung of its own
+  CHECK(rungs.goes_on(1, 2, 100));  // no rung
+  CHECK(rungs.goes_on(2, 1, 0.5));  // too few to compare with
+  CHECK(rungs.goes_on(3, 1, 0.9));
+  CHECK_FALSE(rungs.goes_on(4, 1, 0.7));
+  CHECK(rungs.goes_on(5, 1, 0.1));
+  CHECK_FALSE(rungs.goes_on(6, 1, 0.4));
+  CHECK(rungs.goes_on(7, 1, 0.2));  // second of six
+  CHECK(rungs.goes_on(8, 3, 9));    // a rung of its own
+  // Continued, a trial says its epochs again: six trials stay six.
+  CHECK(rungs.goes_on(7, 1, 0.2));
+  CHECK_FALSE(rungs.goes_on(6, 1, 0.4));
   Rungs more(2, 2, /*is_less_better=*/false);
-  CHECK(more.goes_on(2, 0.5));
-  CHECK(more.goes_on(2, 0.6));
-  CHECK_FALSE(more.goes_on(2, 0.4));
+  CHECK(more.goes_on(9, 2, 0.5));
+  CHECK(more.goes_on(10, 2, 0.6));
+  CHECK_FALSE(more.goes_on(11, 2, 0.4));
 }
 
 TEST_CASE("trials are compared by validation, losses and errors downward") {

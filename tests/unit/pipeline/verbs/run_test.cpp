@@ -482,3 +482,29 @@ TEST_CASE("plugins, doctor and version say what is there", "[run]") {
   CHECK_THAT(kdgat("version").out, Catch::StartsWith("kdgat ") && Contains("plugin ABI 1.0"));
   CHECK(json::parse(kdgat("version --json").out).at("plugin_abi") == "1.0");
 }
+
+TEST_CASE("a run is named as it begins, and shown by kdgat top while it works", "[run]") {
+  const ScratchFolder scratch;
+  Background run("run example steps=3000 seconds=0.02 --name first --tag a --tag b",
+                 scratch.path());
+  REQUIRE(wait_for(scratch.path(), "now.json", "\"done\""));
+  const json top = json::parse(run_kdgat("top --json", scratch.path()).out);
+  REQUIRE(top.at("runs").size() == 1);
+  const json& shown = top.at("runs").at(0);
+  CHECK(shown.at("name") == "first");
+  CHECK(shown.at("steps").at(0).at("step") == "example");
+  CHECK(shown.at("steps").at(0).at("total") == 3000);
+  CHECK_THAT(run_kdgat("top", scratch.path()).out, Contains("first  example"));
+  run.end(SIGTERM);
+  const CommandResult none = run_kdgat("top", scratch.path());
+  CHECK(none.out.empty());
+  CHECK_THAT(none.err, Contains("no run is at work"));
+  const fs::path folder = runs_in(scratch.path()).at(0);
+  CHECK_FALSE(fs::exists(folder / "example" / "now.json"));
+  const json record = json::parse(read_text(folder / "run.json"));
+  CHECK(record.at("versions").at("stages").contains("example"));
+  CHECK(record.at("machine").at("cores") > 0);
+  const json known = json::parse(run_kdgat("runs show first --json", scratch.path()).out);
+  CHECK(known.at("tags") == json{"a", "b"});
+  CHECK(run_kdgat("run example --name a/b", scratch.path()).exit_code == 2);
+}

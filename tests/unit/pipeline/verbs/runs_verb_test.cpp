@@ -1,4 +1,5 @@
 // `kdgat runs` and `kdgat report` as a person types them, on runs made by hand.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -268,4 +269,75 @@ TEST_CASE("kdgat report writes one file and prints its name", "[report]") {
   CHECK(out.at("runs").size() == 2);
   CHECK_THAT(runs.say({"report"}).err, Contains("kdgat report needs a run"));
   CHECK(runs.say({"report", kFirst, "-o", "/nowhere/at/all.html"}).code == 3);
+}
+
+TEST_CASE("kdgat runs note names a run, and its name stands where its id may", "[runs]") {
+  const Runs runs;
+  const Said said = runs.say({"runs", "note", kFirst, "as", "published", "--name", "base line",
+                              "--tag", "paper", "--tag", "gat"});
+  INFO(said.err);
+  CHECK(said.code == 0);
+  CHECK_THAT(said.out, Contains("base line, tags paper, gat") && Contains("as published"));
+  CHECK_THAT(runs.say({"runs", "show", "base line"}).out,
+             Contains("base line") && Contains("paper, gat") && Contains("as published"));
+  const json shown = json::parse(runs.say({"runs", "show", "base line", "--json"}).out);
+  CHECK(shown.at("id") == kFirst);
+  CHECK(shown.at("notes").at(0).at("text") == "as published");
+  CHECK_THAT(runs.say({"runs", "list", "--tag", "paper"}).out,
+             Contains("base line") && !Contains("M2"));
+  CHECK_THAT(runs.say({"runs", "list", "--tag", "none"}).err,
+             Contains("no such runs in") && Contains("among 2"));
+  CHECK(runs.say({"runs", "note", "base line", "--name", "other", "--untag", "gat"}).code == 0);
+  CHECK(runs.say({"runs", "show", "base line"}).code == 3);
+  CHECK(runs.say({"runs", "note", kFirst, "--tag", "a/b"}).code == 2);
+  CHECK(runs.say({"runs", "note"}).code == 2);
+}
+
+TEST_CASE("kdgat runs show tells with what a run was made", "[runs]") {
+  const Runs runs;
+  write_run(runs.root.path(), "set", kFirst, {},
+            {{"machine", {{"cpu", "Fast 9000"}, {"gpu", "H100"}}},
+             {"versions", {{"libtorch", "libtorch 2.13.0"}}},
+             {"git",
+              {{"commit", std::string(40, 'c')},
+               {"branch", "topic"},
+               {"dirty", true},
+               {"folder", "/src"}}}});
+  CHECK_THAT(runs.say({"runs", "show", kFirst}).out,
+             Contains("bench, cpu, H100, 2 threads of Fast 9000") &&
+                 Contains("kdgat 0.1.0, libtorch 2.13.0") &&
+                 Contains("commit cccccccccccc with changes of topic in /src"));
+}
+
+TEST_CASE("kdgat runs pivot and export make tables of runs", "[runs]") {
+  const Runs runs;
+  const fs::path third = write_run(runs.root.path(), "set", "01JDCCCCCCCCCCCCCCCCCCCCP3",
+                                   {step_state("gat", "classifier")});
+  write_training(third / "gat", 6, 0.002);
+  const auto pivot = [&](const std::string& format) {
+    return runs
+        .say({"runs", "pivot", "rows=gat.lr", "cols=profile", "value=gat.val_loss", "--format",
+              format})
+        .out;
+  };
+  CHECK_THAT(pivot("text"), Contains("0.0425 (n=2)"));
+  CHECK(pivot("csv") == "gat.lr,smoke,smoke n\n0.002,0.0425,1\n0.01,0.0425,2\n");
+  CHECK_THAT(pivot("md"), Contains("| 0.002 | 0.0425 |"));
+  CHECK_THAT(pivot("latex"), Contains("\\begin{tabular}{lr}"));
+  const json cells =
+      json::parse(runs.say({"runs", "pivot", "rows=gat.lr", "value=gat.val_loss", "--json"}).out)
+          .at("cells");
+  CHECK(cells.at(1).at("n") == 2);
+  CHECK(cells.at(1).at("row").at("gat.lr") == "0.01");
+  CHECK(runs.say({"runs", "pivot", "rows=gat.lr"}).code == 2);
+  CHECK(runs.say({"runs", "pivot", "rows=lt", "value=gat.val_loss"}).code == 2);
+
+  const std::string csv = runs.say({"runs", "export", "--where", "gat.lr=0.002"}).out;
+  CHECK(csv.substr(0, 4) == "run,");
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 2);
+  const std::string lines = runs.say({"runs", "export", "--format", "jsonl"}).out;
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 3);
+  const json newest = json::parse(lines.substr(0, lines.find('\n')));
+  CHECK(newest.at("options") == json{{"gat.lr", 0.002}});
+  CHECK(newest.at("figures").at("gat.val_loss") == 0.0425);
 }

@@ -1,0 +1,97 @@
+#include "pipeline/run/run_labels.h"
+
+#include <sys/file.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
+#include "pipeline/run/run_lock.h"
+#include "pipeline/show/json_lookup.h"
+#include "pipeline/system/clock.h"
+#include "pipeline/system/json_file.h"
+#include "pipeline/system/program.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kLabelsLock = "labels.lock";
+constexpr std::size_t kLongestLabel = 100;
+
+bool is_utf8_text(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = detail::utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+void check_label(const char* what, const std::string& label) {
+  if (const std::string problem = label_problem(label); !problem.empty()) {
+    throw Error(ExitCode::kUsage, std::string(what) + " \"" + label + "\" " + problem);
+  }
+}
+
+json labels_json(const RunLabels& labels) {
+  json notes = json::array();
+  for (const RunNote& note : labels.notes) {
+    notes.push_back({{"time", note.time}, {"text", note.text}});
+  }
+  return {{"name", labels.name}, {"tags", labels.tags}, {"notes", std::move(notes)}};
+}
+
+}  // namespace
+
+bool RunLabels::has(const std::string& tag) const {
+  return std::find(tags.begin(), tags.end(), tag) != tags.end();
+}
+
+std::string label_problem(const std::string& label) {
+  if (label.empty()) return "is empty";
+  if (label.size() > kLongestLabel) return "is longer than 100 bytes";
+  if (!is_utf8_text(label)) return "is not UTF-8";
+  if (holds_control(label)) return "is not one line of text";
+  if (label.find('/') != std::string::npos) return "has a \"/\", as folders do";
+  if (label.find(',') != std::string::npos) return "has a comma, which stands between several";
+  if (label.front() == '-') return "begins with a dash, as flags do";
+  if (label.front() == ' ' || label.back() == ' ') return "begins or ends with a blank";
+  return "";
+}
+
+RunLabels read_labels(const fs::path& run_folder) {
+  const json told = read_json(run_folder / kLabelsFile);
+  RunLabels labels;
+  labels.name = word(told, "name");
+  for (const json& tag : below(told, "tags")) {
+    if (tag.is_string()) labels.tags.push_back(tag);
+  }
+  for (const json& note : below(told, "notes")) {
+    labels.notes.push_back({word(note, "time"), word(note, "text")});
+  }
+  return labels;
+}
+
+RunLabels change_labels(const fs::path& run_folder, const LabelChange& change) {
+  if (change.name && !change.name->empty()) check_label("the name", *change.name);
+  for (const std::string& tag : change.tags) check_label("the tag", tag);
+  const OwnedFd turn = lock_file(run_folder / kLabelsLock, LOCK_EX);
+  RunLabels labels = read_labels(run_folder);
+  if (change.name) labels.name = *change.name;
+  for (const std::string& tag : change.tags) {
+    if (!labels.has(tag)) labels.tags.push_back(tag);
+  }
+  std::erase_if(labels.tags, [&](const std::string& tag) {
+    return std::find(change.untag.begin(), change.untag.end(), tag) != change.untag.end();
+  });
+  if (!change.note.empty()) labels.notes.push_back({iso_now(), change.note});
+  write_file(run_folder / kLabelsFile,
+             labels_json(labels).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+  return labels;
+}
+
+}  // namespace kdgat

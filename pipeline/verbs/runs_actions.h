@@ -1,0 +1,29 @@
+// What the actions of `kdgat runs` share, and those that have a file of their own.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "pipeline/cli/cli.h"
+#include "pipeline/run/run_record.h"
+
+namespace kdgat {
+
+/// Indented, on standard output.
+void print_json(Context& context, const nlohmann::json& what);
+
+/// A run with its steps and figures, as it stands on the disk now.
+nlohmann::json run_json(const RunRecord& run);
+
+/// The runs named, each once. Throws Error(kUsage) if there are fewer than `least`.
+std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const std::string& root,
+                                 std::size_t least, const std::string& verb);
+
+// Actions of kdgat runs, which return the exit code: in runs_list.cpp, runs_note.cpp, runs_tables.cpp.
+int print_runs(Context& context, const std::vector<std::string>& words);
+int pivot_runs(Context& context, const std::vector<std::string>& words);
+int export_runs(Context& context, const std::vector<std::string>& words);
+int note_run(Context& context, const std::vector<std::string>& words);
+
+}  // namespace kdgat

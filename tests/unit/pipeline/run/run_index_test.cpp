@@ -1,0 +1,234 @@
+// The index of runs never says what the runs do not: whatever becomes of it, and of them.
+#include "pipeline/run/run_index.h"
+
+#include <catch2/catch.hpp>
+
+#include "kdgat/error.h"
+#include "pipeline/run/artifacts.h"
+#include "pipeline/run/run_pivot.h"
+#include "pipeline/run/run_query.h"
+#include "support/bytes_read.h"
+#include "support/command.h"
+#include "support/fake_run.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kFirst = "01JDAAAAAAAAAAAAAAAAAAAAK7";
+constexpr const char* kSecond = "01JDBBBBBBBBBBBBBBBBBBBBM2";
+constexpr const char* kThird = "01JDCCCCCCCCCCCCCCCCCCCCP3";
+
+/// Files of a moment ago are old enough to be kept.
+int64_t an_hour_on() { return RunIndex::system_now() + int64_t{3600} * 1'000'000'000; }
+
+/// Three runs of one step; the last one kept that of the first.
+struct Indexed {
+  Indexed() {
+    for (const auto& [id, lr] : {std::pair{kFirst, 0.01}, {kSecond, 0.002}}) {
+      const fs::path run = write_run(root.path(), "set", id, {step_state("gat", "classifier")},
+                                     {{"data", {{"options", {{"window", 100}}}}}});
+      write_training(run / "gat", 4, lr);
+    }
+    write_run(root.path(), "set", kThird,
+              {step_state("gat", "classifier", "kept",
+                          {{"folder", (first() / "gat").string()}, {"run", kFirst}})});
+  }
+  fs::path first() const { return root / "set" / kFirst; }
+  fs::path second() const { return root / "set" / kSecond; }
+  /// What every run has for a key.
+  std::vector<std::string> all(const std::string& key) const {
+    RunIndex index(root.path(), an_hour_on);
+    index.read_values();
+    std::vector<std::size_t> runs;
+    for (std::size_t i = 0; i < index.runs().size(); ++i) runs.push_back(i);
+    const RunKey found = find_key(key, index, runs, true);
+    std::vector<std::string> out;
+    for (const std::size_t run : runs) {
+      const auto value = value_of(index, run, found);
+      out.push_back(value ? value->text : "-");
+    }
+    index.save();
+    return out;
+  }
+  std::vector<std::string> which(const std::vector<std::string>& conditions,
+                                 std::vector<std::string> tags = {}) const {
+    RunIndex index(root.path(), an_hour_on);
+    RunFilter filter;
+    filter.tags = std::move(tags);
+    std::vector<Diagnostic> problems;
+    for (const std::string& text : conditions) {
+      if (auto one = read_condition(text, "here", problems)) filter.conditions.push_back(*one);
+    }
+    if (!problems.empty()) throw Error(ExitCode::kUsage, problems);
+    std::vector<std::string> out;
+    for (const std::size_t run : matching_runs(index, filter)) {
+      out.push_back(index.runs()[run].id.substr(4, 1));
+    }
+    index.save();
+    return out;
+  }
+  ScratchFolder root;
+};
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("an index is written and read again to the bit, and a damaged one is none", "[runs]") {
+  IndexContent content;
+  IndexEntry entry;
+  entry.run_file = {1, 2, 3, 4};
+  entry.record.id = kFirst;
+  entry.record.exit_code = 3;
+  entry.record.labels.tags = {"a", "b"};
+  entry.record.steps.push_back({"gat", "classifier", "done", "never ran", "", kFirst, "", 4, 5});
+  entry.options = {{content.texts.id_of("data.window"), content.texts.id_of("100")}};
+  StepCells cells;
+  cells.step = "gat";
+  cells.figures = {{content.texts.id_of("gat.val_loss"), content.texts.id_of("{}"), 0.25}};
+  entry.steps = {cells};
+  content.entries["set/" + std::string(kFirst)] = entry;
+  const std::string bytes = index_bytes(content);
+  const auto again = read_index(bytes);
+  REQUIRE(again);
+  CHECK(index_bytes(*again) == bytes);
+  const IndexEntry& read = again->entries.begin()->second;
+  CHECK(read.record.labels.tags == entry.record.labels.tags);
+  CHECK(read.record.exit_code == 3);
+  CHECK(read.steps->at(0).figures.at(0).value == 0.25);
+  for (std::size_t i = 0; i < bytes.size(); i += 7) {
+    std::string torn = bytes;
+    torn[i] = static_cast<char>(torn[i] ^ 0x10);
+    CHECK_FALSE(read_index(torn));
+    CHECK_FALSE(read_index(bytes.substr(0, i)));
+  }
+}
+
+TEST_CASE("what was written within two seconds is not kept", "[runs]") {
+  const Indexed runs;
+  RunIndex index(runs.root.path());
+  index.read_values();
+  index.save();
+  CHECK_FALSE(fs::exists(runs.root / kIndexFile));
+}
+
+TEST_CASE("the index of a root follows runs, labels and figures that change", "[runs]") {
+  const Indexed runs;
+  CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
+  REQUIRE(fs::exists(runs.root / kIndexFile));
+  const std::string whole = read_text(runs.root / kIndexFile);
+  std::size_t read = bytes_read_by([&] { CHECK(RunIndex(runs.root.path()).runs().size() == 3); });
+  CHECK(read < whole.size() + 200);  // no run.json
+
+  const std::vector<RunRecord> listed = list_runs(runs.root.path());
+  const RunIndex index(runs.root.path());
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    CHECK(index.runs()[i].id == listed[i].id);
+    CHECK(index.runs()[i].folder == listed[i].folder);
+    CHECK(index.runs()[i].steps.at(0).folder == listed[i].steps.at(0).folder);
+    CHECK(index.runs()[i].state == listed[i].state);
+  }
+
+  SECTION("a figure of a step, which a kept one shares") {
+    json metrics = json::parse(read_text(runs.first() / "gat/metrics.json"));
+    metrics["val_loss"] = 0.5;
+    write_text(runs.first() / "gat/metrics.json", metrics.dump());
+    CHECK(runs.all("val_loss") == Words{"0.5", "0.0425", "0.5"});
+  }
+  SECTION("a folder of a step that was removed by hand") {
+    fs::remove_all(runs.first() / "gat");
+    CHECK(runs.all("val_loss") == Words{"-", "0.0425", "-"});
+  }
+  SECTION("a run that was removed, and one that is new") {
+    remove_run(runs.first());
+    write_run(runs.root.path(), "other", "01JDDDDDDDDDDDDDDDDDDDDDQ4", {});
+    CHECK(runs.all("run") == Words{"01JDDDDDDDDDDDDDDDDDDDDDQ4", kThird, kSecond});
+  }
+  SECTION("labels") {
+    LabelChange change;
+    change.name = "baseline";
+    change.tags = {"paper"};
+    change_labels(runs.second(), change);
+    CHECK(runs.all("name") == Words{"-", "baseline", "-"});
+    CHECK(runs.which({}, {"paper"}) == Words{"B"});
+  }
+  SECTION("a run that works again has no place in it") {
+    write_run(runs.root.path(), "set", kSecond, {step_state("gat", "classifier", "running")},
+              {{"exit_code", nullptr}});
+    CHECK(runs.all("state") == Words{"done", "interrupted", "done"});
+  }
+  SECTION("an index that is gone, torn or another program's") {
+    for (const std::string& text :
+         {std::string(), whole.substr(0, whole.size() / 2), "kdgat runs index, form 0\n" + whole}) {
+      write_text(runs.root / kIndexFile, text);
+      CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
+    }
+    CHECK(read_text(runs.root / kIndexFile) == whole);
+  }
+  SECTION("a root that cannot be written") {
+    fs::remove(runs.root / kIndexFile);
+    fs::create_directory(runs.root / kIndexFile);  // as if another's
+    CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
+  }
+}
+
+TEST_CASE("conditions choose runs by options, figures and what they are", "[runs]") {
+  const Indexed runs;
+  CHECK(runs.which({}) == Words{"C", "B", "A"});
+  CHECK(runs.which({"gat.lr<0.005"}) == Words{"B"});
+  CHECK(runs.which({"lr >= 0.01", "run!=" + std::string(kThird)}) == Words{"A"});
+  CHECK(runs.which({"data.window=100"}) == Words{"B", "A"});
+  CHECK(runs.which({"data.window!=7"}) == Words{"B", "A"});  // the kept one says nothing of it
+  CHECK(runs.which({"val_auc>0.955"}).empty());
+  CHECK(runs.which({"val_auc==0.955", "monitor_mode=min", "state=done"}).size() == 3);
+  CHECK(runs.which({"started<2026-03-02"}).size() == 3);
+  const auto refused = [&](const char* text) {
+    return error_of([&] { runs.which({text}); }, ExitCode::kUsage);
+  };
+  CHECK_THAT(refused("gat.lt<1"), Contains("did you mean gat.lr?"));
+  CHECK_THAT(refused("vgae.lr<1"), Contains("did you mean gat.lr?"));
+  for (const char* text : {"lr", "<1", "lr<", "lr<=", ""}) {
+    CHECK_THAT(refused(text), Contains("is no condition"));
+  }
+}
+
+TEST_CASE("a key that ends several says which", "[runs]") {
+  const Indexed runs;
+  const fs::path run = write_run(runs.root.path(), "set", "01JDDDDDDDDDDDDDDDDDDDDDQ4",
+                                 {step_state("vgae", "autoencoder")});
+  write_training(run / "vgae", 4);
+  CHECK_THAT(error_of([&] { runs.which({"lr<1"}); }, ExitCode::kUsage),
+             Contains("lr may be gat.lr, vgae.lr"));
+}
+
+TEST_CASE("a pivot has the mean of the runs of a cell and their number", "[runs]") {
+  const Indexed runs;
+  json metrics = json::parse(read_text(runs.first() / "gat/metrics.json"));
+  metrics["val_loss"] = 0.5;
+  write_text(runs.first() / "gat/metrics.json", metrics.dump());
+  const fs::path more = write_run(runs.root.path(), "set", "01JDDDDDDDDDDDDDDDDDDDDDQ4",
+                                  {step_state("gat", "classifier")});
+  write_training(more / "gat", 4, 0.01);
+  write_run(runs.root.path(), "set", "01JDEEEEEEEEEEEEEEEEEEEEQ5", {});
+  RunIndex index(runs.root.path());
+  index.read_values();
+  const std::vector<std::size_t> all = {0, 1, 2, 3, 4};
+  const Pivot pivot = make_pivot(index, all, {"gat.lr"}, {"seed"}, "gat.val_loss");
+  CHECK(pivot.rows == std::vector<Words>{{"0.002"}, {"0.01"}});
+  CHECK(pivot.cols == std::vector<Words>{{"42"}});
+  CHECK(pivot.without_value == 1);
+  const PivotCell& cell = pivot.cells.at({1, 0});
+  CHECK(cell.runs.size() == 3);  // that of the kept step, too
+  CHECK(cell.mean == Approx((0.5 + 0.5 + 0.0425) / 3));
+  CHECK(pivot_text(index, pivot, cell) == "0.3475");
+  const std::vector<RunKey> differing = differing_options(index, all);
+  std::vector<std::string> names;
+  for (const RunKey& key : differing) names.push_back(key.name);
+  CHECK(std::find(names.begin(), names.end(), "gat.lr") != names.end());
+  CHECK(differing_options(index, {1, 4}).size() == 1);  // data.window, which one does not say
+}
