@@ -168,6 +168,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/verbs/runs_verb_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
     tests/unit/pipeline/data/data_headline_test.cpp
+    tests/unit/pipeline/sdk/atomic_file_test.cpp
     tests/unit/pipeline/sdk/host_memory_test.cpp
     tests/unit/pipeline/sdk/result_test.cpp
     tests/unit/pipeline/show/status_test.cpp

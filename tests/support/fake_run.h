@@ -10,6 +10,10 @@
 
 namespace kdgat::test {
 
+/// Ids of runs, the earlier one first.
+constexpr const char* kFirstRun = "01JDAAAAAAAAAAAAAAAAAAAAK7";
+constexpr const char* kSecondRun = "01JDBBBBBBBBBBBBBBBBBBBBM2";
+
 /// run.json of <root>/<dataset>/<id>; `more` adds to it or replaces.
 inline std::filesystem::path write_run(const std::filesystem::path& root,
                                        const std::string& dataset, const std::string& id,

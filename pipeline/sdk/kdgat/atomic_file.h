@@ -1,9 +1,11 @@
 // Writes a file so that it is complete or absent: temporary name, fsync, rename, fsync of the
 // folder. Two writers of the same path do not disturb each other; the last rename wins with a whole
-// file.
+// file. A path that is a device or a pipe is written in place: a rename would put a plain file where
+// /dev/null was.
 #pragma once
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,6 +25,11 @@ namespace kdgat {
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+    if (is_stream()) {
+      fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+      if (fd_ < 0) fail("cannot open");
+      return;
+    }
     static std::atomic<unsigned> counter{0};
     temporary_ = path_;
     temporary_ += ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
@@ -33,7 +40,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile() {
     if (fd_ >= 0) ::close(fd_);
-    if (!committed_) ::unlink(temporary_.c_str());
+    if (!committed_ && !in_place()) ::unlink(temporary_.c_str());
   }
 
   int fd() const { return fd_; }
@@ -65,10 +72,12 @@ class AtomicFile {
 
   /// After this the file stands under its name, whatever happens to the machine.
   void commit() {
-    if (::fsync(fd_) != 0) fail("cannot write");
+    // A device or a pipe has nothing to make durable, and says EINVAL.
+    if (!in_place() && ::fsync(fd_) != 0) fail("cannot write");
     const int fd = fd_;
     fd_ = -1;
     if (::close(fd) != 0) fail("cannot write");
+    if (in_place()) return;
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename");
     committed_ = true;
     const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
@@ -80,13 +89,21 @@ class AtomicFile {
   }
 
  private:
+  /// A device, a pipe, or one of the links in /dev, such as stdout.
+  bool is_stream() const {
+    struct stat found{};
+    if (::stat(path_.c_str(), &found) != 0) return false;
+    if (path_.parent_path() == "/dev" && std::filesystem::is_symlink(path_)) return true;
+    return !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+  }
+  bool in_place() const { return temporary_.empty(); }
   [[noreturn]] void fail(const char* what) const {
     throw Error(ExitCode::kData,
                 std::string(what) + " " + path_.string() + ": " + std::strerror(errno));
   }
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  ///< empty: path_ itself is written
   int fd_ = -1;
   bool committed_ = false;
 };

@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFirst = "01JDAAAAAAAAAAAAAAAAAAAAK7";
-constexpr const char* kSecond = "01JDBBBBBBBBBBBBBBBBBBBBM2";
 constexpr const char* kThird = "01JDCCCCCCCCCCCCCCCCCCCCP3";
 
 /// Files of a moment ago are old enough to be kept.
@@ -29,17 +27,17 @@ int64_t an_hour_on() { return RunIndex::system_now() + int64_t{3600} * 1'000'000
 /// Three runs of one step; the last one kept that of the first.
 struct Indexed {
   Indexed() {
-    for (const auto& [id, lr] : {std::pair{kFirst, 0.01}, {kSecond, 0.002}}) {
+    for (const auto& [id, lr] : {std::pair{kFirstRun, 0.01}, {kSecondRun, 0.002}}) {
       const fs::path run = write_run(root.path(), "set", id, {step_state("gat", "classifier")},
                                      {{"data", {{"options", {{"window", 100}}}}}});
       write_training(run / "gat", 4, lr);
     }
     write_run(root.path(), "set", kThird,
               {step_state("gat", "classifier", "kept",
-                          {{"folder", (first() / "gat").string()}, {"run", kFirst}})});
+                          {{"folder", (first() / "gat").string()}, {"run", kFirstRun}})});
   }
-  fs::path first() const { return root / "set" / kFirst; }
-  fs::path second() const { return root / "set" / kSecond; }
+  fs::path first() const { return root / "set" / kFirstRun; }
+  fs::path second() const { return root / "set" / kSecondRun; }
   /// What every run has for a key.
   std::vector<std::string> all(const std::string& key) const {
     RunIndex index(root.path(), an_hour_on);
@@ -83,16 +81,16 @@ TEST_CASE("an index is written and read again to the bit, and a damaged one is n
   IndexContent content;
   IndexEntry entry;
   entry.run_file = {1, 2, 3, 4};
-  entry.record.id = kFirst;
+  entry.record.id = kFirstRun;
   entry.record.exit_code = 3;
   entry.record.labels.tags = {"a", "b"};
-  entry.record.steps.push_back({"gat", "classifier", "done", "never ran", "", kFirst, "", 4, 5});
+  entry.record.steps.push_back({"gat", "classifier", "done", "never ran", "", kFirstRun, "", 4, 5});
   entry.options = {{content.texts.id_of("data.window"), content.texts.id_of("100")}};
   StepCells cells;
   cells.step = "gat";
   cells.figures = {{content.texts.id_of("gat.val_loss"), content.texts.id_of("{}"), 0.25}};
   entry.steps = {cells};
-  content.entries["set/" + std::string(kFirst)] = entry;
+  content.entries["set/" + std::string(kFirstRun)] = entry;
   const std::string bytes = index_bytes(content);
   const auto again = read_index(bytes);
   REQUIRE(again);
@@ -147,7 +145,7 @@ TEST_CASE("the index of a root follows runs, labels and figures that change", "[
   SECTION("a run that was removed, and one that is new") {
     remove_run(runs.first());
     write_run(runs.root.path(), "other", "01JDDDDDDDDDDDDDDDDDDDDDQ4", {});
-    CHECK(runs.all("run") == Words{"01JDDDDDDDDDDDDDDDDDDDDDQ4", kThird, kSecond});
+    CHECK(runs.all("run") == Words{"01JDDDDDDDDDDDDDDDDDDDDDQ4", kThird, kSecondRun});
   }
   SECTION("labels") {
     LabelChange change;
@@ -158,7 +156,7 @@ TEST_CASE("the index of a root follows runs, labels and figures that change", "[
     CHECK(runs.which({}, {"paper"}) == Words{"B"});
   }
   SECTION("a run that works again has no place in it") {
-    write_run(runs.root.path(), "set", kSecond, {step_state("gat", "classifier", "running")},
+    write_run(runs.root.path(), "set", kSecondRun, {step_state("gat", "classifier", "running")},
               {{"exit_code", nullptr}});
     CHECK(runs.all("state") == Words{"done", "interrupted", "done"});
   }

@@ -20,9 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFirst = "01JDAAAAAAAAAAAAAAAAAAAAK7";
-constexpr const char* kSecond = "01JDBBBBBBBBBBBBBBBBBBBBM2";
-
 /// As if a process worked on the run.
 class HeldLock {
  public:
@@ -40,25 +37,25 @@ class HeldLock {
 TEST_CASE("a run's state is what its end or its lock says", "[runs]") {
   const ScratchFolder root;
   const auto state = [&](const json& more) {
-    return read_run(write_run(root.path(), "set", kFirst, {}, more)).state;
+    return read_run(write_run(root.path(), "set", kFirstRun, {}, more)).state;
   };
   CHECK(state(json::object()) == "done");
   CHECK(state({{"exit_code", 82}}) == "failed");
   for (const int code : {85, 130, 143}) CHECK(state({{"exit_code", code}}) == "interrupted");
   CHECK(state({{"exit_code", nullptr}}) == "interrupted");
-  const HeldLock lock(root / "set" / kFirst);
+  const HeldLock lock(root / "set" / kFirstRun);
   CHECK(state({{"exit_code", nullptr}}) == "running");
-  CHECK(is_worked_on(root / "set" / kFirst));
+  CHECK(is_worked_on(root / "set" / kFirstRun));
 }
 
 TEST_CASE("runs are listed newest first, of one data set if asked", "[runs]") {
   const ScratchFolder root;
-  write_run(root.path(), "set", kFirst, {});
-  write_run(root.path(), "other", kSecond, {step_state("a", "trainer")});
+  write_run(root.path(), "set", kFirstRun, {});
+  write_run(root.path(), "other", kSecondRun, {step_state("a", "trainer")});
   write_text(root / "set" / "01JDTORN" / "run.json", "{");
   const std::vector<RunRecord> all = list_runs(root.path());
   REQUIRE(all.size() == 2);
-  CHECK(all[0].id == kSecond);
+  CHECK(all[0].id == kSecondRun);
   CHECK(all[0].dataset == "other");
   CHECK(all[0].steps.at(0).reason == "never ran");
   CHECK(all[1].seconds() == 27);
@@ -68,11 +65,11 @@ TEST_CASE("runs are listed newest first, of one data set if asked", "[runs]") {
 
 TEST_CASE("to list runs nothing is read of them but run.json", "[runs]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kFirst, {step_state("gat", "classifier")},
+  const fs::path run = write_run(root.path(), "set", kFirstRun, {step_state("gat", "classifier")},
                                  {{"headline", "F1 0.838  gat, val"}});
   write_training(run / "gat", 100);
   const fs::path kept =
-      write_run(root.path(), "set", kSecond,
+      write_run(root.path(), "set", kSecondRun,
                 {step_state("gat", "classifier", "kept", {{"folder", (run / "gat").string()}})},
                 {{"device", ""}});
   std::vector<RunRecord> all;
@@ -89,7 +86,7 @@ TEST_CASE("a run's figures are those of its best judge", "[runs]") {
   const ScratchFolder root;
   const PluginCatalog catalog;
   const fs::path run =
-      write_run(root.path(), "set", kFirst,
+      write_run(root.path(), "set", kFirstRun,
                 {step_state("vgae", "autoencoder"), step_state("gat", "classifier"),
                  step_state("evaluate", "evaluate")});
   write_training(run / "vgae", 3);
@@ -102,12 +99,12 @@ TEST_CASE("a run's figures are those of its best judge", "[runs]") {
   CHECK(all.back().part == "test_01");
   CHECK(figure_text(Figure("graphs_per_second", 0), 12469.4) == "12,470");
   CHECK(figure_text(Figure("parameters", 0), 102'411) == "102,411");
-  CHECK(headline(read_run(write_run(root.path(), "set", kSecond, {})), catalog) == "");
+  CHECK(headline(read_run(write_run(root.path(), "set", kSecondRun, {})), catalog) == "");
 }
 
 TEST_CASE("a figure that is kept out of headlines does not speak for a run", "[runs]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kFirst, {step_state("evaluate", "evaluate")});
+  const fs::path run = write_run(root.path(), "set", kFirstRun, {step_state("evaluate", "evaluate")});
   const auto figure = [](const char* model, double value, int headline) {
     return json{{"model", model}, {"part", "val"}, {"name", "f1"},        {"value", value},
                 {"label", "F1"},  {"place", 1},    {"headline", headline}};
@@ -123,10 +120,10 @@ TEST_CASE("a figure that is kept out of headlines does not speak for a run", "[r
 TEST_CASE("runs differ in options, data, steps and threads", "[runs]") {
   const ScratchFolder root;
   const fs::path a =
-      write_run(root.path(), "set", kFirst,
+      write_run(root.path(), "set", kFirstRun,
                 {step_state("gat", "classifier"), step_state("vgae", "autoencoder")});
   const fs::path b =
-      write_run(root.path(), "set", kSecond, {step_state("gat", "classifier")}, {{"threads", 8}});
+      write_run(root.path(), "set", kSecondRun, {step_state("gat", "classifier")}, {{"threads", 8}});
   write_training(a / "gat", 3, 0.01);
   write_training(b / "gat", 3, 0.002);
   write_training(a / "vgae", 3);
@@ -150,7 +147,7 @@ TEST_CASE("runs differ in options, data, steps and threads", "[runs]") {
 
 TEST_CASE("a removed run is gone as a whole, one in use is not removed", "[runs]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kFirst, {step_state("a", "trainer")});
+  const fs::path run = write_run(root.path(), "set", kFirstRun, {step_state("a", "trainer")});
   write_text(run / "a" / "model.safetensors", "weights");
   CHECK(size_on_disk(run) > 7);
   {

@@ -1,0 +1,54 @@
+// Files are replaced whole; devices and pipes are written where they are.
+#include "kdgat/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "support/command.h"
+#include "support/log_text.h"
+
+using namespace kdgat;
+using namespace kdgat::test;
+namespace fs = std::filesystem;
+
+TEST_CASE("a file stands under its name only after commit", "[sdk]") {
+  ScratchFolder scratch;
+  const fs::path path = scratch / "out.txt";
+  {
+    AtomicFile file(path);
+    file.write("never");
+    CHECK_FALSE(fs::exists(path));
+  }
+  CHECK(fs::is_empty(scratch.path()));
+  write_file(path, "first");
+  write_file(path, "second");
+  CHECK(read_text(path) == "second");
+}
+
+TEST_CASE("a pipe is written in place and stays a pipe", "[sdk]") {
+  ScratchFolder scratch;
+  const fs::path path = scratch / "pipe";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(reader >= 0);
+  write_file(path, "a line");
+  char text[16] = {};
+  CHECK(::read(reader, text, sizeof text) == 6);
+  CHECK(std::string(text) == "a line");
+  ::close(reader);
+  CHECK(fs::is_fifo(path));
+  fs::remove(path);
+  CHECK(fs::is_empty(scratch.path()));
+}
+
+TEST_CASE("a device is written in place and stays a device", "[sdk]") {
+  REQUIRE(fs::is_character_file("/dev/full"));
+  CHECK_THROWS_WITH(write_file("/dev/full", "text"),
+                    Catch::Contains("cannot write /dev/full: No space left on device"));
+  CHECK(fs::is_character_file("/dev/full"));
+  write_file("/dev/null", "text");
+  CHECK(fs::is_character_file("/dev/null"));
+}
