@@ -91,7 +91,7 @@ class AtomicFile {
  private:
   /// A device, a pipe, or one of the links in /dev, such as stdout.
   bool is_stream() const {
-    struct stat found{};
+    struct stat found = {};
     if (::stat(path_.c_str(), &found) != 0) return false;
     if (path_.parent_path() == "/dev" && std::filesystem::is_symlink(path_)) return true;
     return !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);

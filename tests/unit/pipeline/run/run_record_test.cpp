@@ -104,7 +104,8 @@ TEST_CASE("a run's figures are those of its best judge", "[runs]") {
 
 TEST_CASE("a figure that is kept out of headlines does not speak for a run", "[runs]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kFirstRun, {step_state("evaluate", "evaluate")});
+  const fs::path run =
+      write_run(root.path(), "set", kFirstRun, {step_state("evaluate", "evaluate")});
   const auto figure = [](const char* model, double value, int headline) {
     return json{{"model", model}, {"part", "val"}, {"name", "f1"},        {"value", value},
                 {"label", "F1"},  {"place", 1},    {"headline", headline}};
@@ -122,8 +123,8 @@ TEST_CASE("runs differ in options, data, steps and threads", "[runs]") {
   const fs::path a =
       write_run(root.path(), "set", kFirstRun,
                 {step_state("gat", "classifier"), step_state("vgae", "autoencoder")});
-  const fs::path b =
-      write_run(root.path(), "set", kSecondRun, {step_state("gat", "classifier")}, {{"threads", 8}});
+  const fs::path b = write_run(root.path(), "set", kSecondRun, {step_state("gat", "classifier")},
+                               {{"threads", 8}});
   write_training(a / "gat", 3, 0.01);
   write_training(b / "gat", 3, 0.002);
   write_training(a / "vgae", 3);
