@@ -9,12 +9,12 @@
 #include <map>
 #include <utility>
 
-#include "kdgat/atomic_file.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/owned_fd.h"
 #include "pipeline/system/parallel.h"
+#include "pipeline/system/secrets.h"
 
 namespace kdgat {
 namespace {
@@ -293,7 +293,7 @@ void RunIndex::save() {
     }
     const std::string bytes = index_bytes(lasting);
     std::swap(lasting.texts, content_.texts);
-    write_file(root_ / kIndexFile, bytes);
+    write_guarded(root_ / kIndexFile, bytes);
   } catch (const std::exception&) {
     return;  // another's root, or a full disk: the next list reads the runs again
   }

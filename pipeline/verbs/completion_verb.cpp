@@ -78,7 +78,7 @@ CompletionWords collect(const PluginCatalog& catalog) {
   add_options(kind::kLog, score_options, score_flags);
   add_options(kind::kLog, why_options, why_flags);
   add_options(kind::kBenignLog, adapt_options, adapt_flags);
-  add_options(kCheckLog, export_options, export_flags);
+  add_options(kind::kCheckLog, export_options, export_flags);
   add_options(kind::kBus, watch_options, watch_flags);
   const std::vector<std::string> presets = preset_names(default_preset_folders());
   std::set<std::string> cards;

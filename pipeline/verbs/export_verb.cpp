@@ -94,7 +94,7 @@ written.
 )";
 
 int export_verb(Context& context, const std::vector<std::string>& arguments) {
-  const PluginDescription& plugin = stage_behind("export", kCheckLog, context.catalog);
+  const PluginDescription& plugin = stage_behind("export", kind::kCheckLog, context.catalog);
   ExportRequest request = read_export_request(context, plugin.options, arguments);
   const auto input = [](const char* name, const char* of_kind, const std::string& path) {
     return json{{"name", name}, {"kind", of_kind}, {"path", path}};
@@ -102,7 +102,7 @@ int export_verb(Context& context, const std::vector<std::string>& arguments) {
   json logs = json::array();
   for (const std::string& log : request.logs) {
     require_input(log);
-    logs.push_back(input("logs", kCheckLog, log));
+    logs.push_back(input("logs", kind::kCheckLog, log));
   }
   const fs::path model = request.find(context.catalog);
   request.options["output"] = request.output;
@@ -119,7 +119,7 @@ int export_verb(Context& context, const std::vector<std::string>& arguments) {
 
 Verb make_export_verb() {
   return {"export", "write a model as C or ONNX, and check it", Needs::kCatalog, export_verb,
-          help_around(kExportHelp, kCheckLog, export_options, kExportEnd)};
+          help_around(kExportHelp, kind::kCheckLog, export_options, kExportEnd)};
 }
 
 }  // namespace kdgat

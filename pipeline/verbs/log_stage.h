@@ -15,9 +15,6 @@ namespace kdgat {
 const PluginDescription& stage_behind(const char* verb, const char* takes,
                                       const PluginCatalog& catalog);
 
-/// The kind of input that the stage behind `kdgat export` alone takes: a log to check it on.
-inline constexpr const char* kCheckLog = "check_log";
-
 // Of the options of a stage those that are flags of the verb; others the verb says in its own way.
 nlohmann::json score_options(const PluginDescription& plugin);
 nlohmann::json why_options(const PluginDescription& plugin);

@@ -277,8 +277,9 @@ StageInfo Export::info() {
   StageInfo out;
   out.name = "export";
   out.summary = "Write a model as C or ONNX, and check what was written; used by kdgat export.";
-  out.inputs = {
-      {"model", kind::kModel}, {"graphs", kind::kGraphs, false}, {"logs", kCheckLog, false, true}};
+  out.inputs = {{"model", kind::kModel},
+                {"graphs", kind::kGraphs, false},
+                {"logs", kind::kCheckLog, false, true}};
   return out;
 }
 

@@ -11,9 +11,6 @@
 
 namespace kdgat::exporting {
 
-/// The kind of the logs that an export is checked on: no other stage takes it.
-inline constexpr const char* kCheckLog = "check_log";
-
 struct ExportOptions {
   std::string format = "c";
   std::string output;

@@ -15,6 +15,7 @@ inline constexpr const char* kData = "data";             ///< anything else
 inline constexpr const char* kLog = "log";               ///< a log, or a folder of logs
 inline constexpr const char* kBus = "bus";               ///< live traffic, or a log in its place
 inline constexpr const char* kBenignLog = "benign_log";  ///< the same, to learn what is usual from
+inline constexpr const char* kCheckLog = "check_log";    ///< logs that an export is checked on
 inline constexpr const char* kMolecules = "molecules";   ///< files of molecules
 inline constexpr const char* kAutoencoder = "autoencoder";
 inline constexpr const char* kClassifier = "classifier";
@@ -25,10 +26,10 @@ inline constexpr const char* kRecommender = "recommender";   ///< of one set of 
 inline constexpr const char* kPocketModel = "pocket_model";  ///< of molecules, with its catalogue
 inline constexpr const char* kDifficulty = "difficulty";     ///< of training windows
 
-inline constexpr std::array<std::string_view, 16> kAll = {
-    kGraphs,    kModel,       kMetrics,     kData,       kLog,     kBus,
-    kBenignLog, kMolecules,   kAutoencoder, kClassifier, kEncoder, kGraphModel,
-    kTextModel, kRecommender, kPocketModel, kDifficulty};
+inline constexpr std::array<std::string_view, 17> kAll = {
+    kGraphs,     kModel,     kMetrics,     kData,        kLog,        kBus,
+    kBenignLog,  kCheckLog,  kMolecules,   kAutoencoder, kClassifier, kEncoder,
+    kGraphModel, kTextModel, kRecommender, kPocketModel, kDifficulty};
 
 }  // namespace kdgat::kind
 

@@ -110,7 +110,9 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
   }
 
  protected:
-  bool owns(const SafetensorsFile& file) const override { return !file.has("pos"); }
+  bool owns(const SafetensorsFile& file) const override {
+    return !file.has("pos") && !file.metadata().contains("classes");
+  }
 
   void add_counts(const GraphStore& store, const std::vector<int64_t>& graphs,
                   json& counts) const override {

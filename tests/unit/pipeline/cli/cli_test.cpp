@@ -174,7 +174,7 @@ TEST_CASE("completion knows verbs and is made for three shells", "[cli]") {
     CHECK(said.out.find("describe-plugin") == std::string::npos);
     CHECK(said.out.find("estimate report") != std::string::npos);
     CHECK(said.out.find("v100-16") != std::string::npos);
-    CHECK(said.out.find("list show compare rm") != std::string::npos);
+    CHECK(said.out.find("list show compare pivot export note rm") != std::string::npos);
     for (const char* mark : {"@verbs@", "@cards@", "@memory@", "@report@", "@runs@"}) {
       CHECK(said.out.find(mark) == std::string::npos);
     }
