@@ -23,6 +23,8 @@ class GatDetector
  public:
   using DetectorOf::DetectorOf;
 
+  bool takes_classes() const override { return true; }
+
   void make(const setup::GraphShape& graphs) override {
     if (!graphs.has_ids) check_options(graphs);
     DetectorOf::make(graphs);

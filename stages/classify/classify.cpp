@@ -100,16 +100,6 @@ std::string column_of(const std::string& name) { return "p " + name; }
 
 }  // namespace
 
-json Classify::plan(const Options&, const Request&) { return json::object(); }
-
-StageInfo Classify::info() {
-  StageInfo out;
-  out.inputs = {{"model", kind::kModel}, {"graphs", kind::kData}};
-  out.summary = "Say how probable each class of labelled graphs is; used by kdgat score.";
-  out.name = "classify";
-  return out;
-}
-
 json Classify::run(const Options& options, const Request& request, Host& host) {
   const Model model = load(request.input("model").path, setup::prepare_scoring(request));
   const graph::GraphStoreData data = read(options, model, request, host);
@@ -153,5 +143,16 @@ json Classify::run(const Options& options, const Request& request, Host& host) {
           {"summary", grouped(std::ssize(ids)) + " graphs, each of " +
                           std::to_string(model.classes.size()) + " classes"}};
 }
+
+StageInfo Classify::info() {
+  StageInfo out;
+  out.summary = "Say how probable each class of labelled graphs is; used by kdgat score.";
+  out.inputs.push_back({"model", kind::kModel});
+  out.inputs.push_back({"graphs", kind::kData});
+  out.name = "classify";
+  return out;
+}
+
+json Classify::plan(const Options&, const Request&) { return json::object(); }
 
 }  // namespace kdgat::classify

@@ -28,11 +28,11 @@ struct Setup {
   train::Parts parts;
 };
 
-GraphShape shape_of(const graph::GraphStore& store) {
+GraphShape shape_of(const graph::GraphStore& store, bool takes_classes) {
   GraphShape out;
   out.node_features = store.node_features();
   out.edge_features = store.edge_features();
-  if (store.ids() == nullptr && store.targets() != nullptr) {
+  if (takes_classes && train::is_labelled_graphs(store)) {
     out.num_ids = 1;
     out.has_ids = false;
     out.classes = static_cast<int64_t>(store.targets()->classes.size());
@@ -61,7 +61,7 @@ Setup set_up(Detector& detector, const train::TrainOptions& options, const Reque
   out.parts = detector.choose_parts(out.data, host);
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  detector.make(shape_of(out.data.store));
+  detector.make(shape_of(out.data.store, detector.takes_classes()));
   detector.fit_input(out.data, out.parts.train);
   return out;
 }

@@ -41,6 +41,8 @@ class Detector {
   virtual const char* name() const = 0;  ///< of the model: "vgae", "gat"
   /// Graphs to train on and to validate with. Without a host nobody is told what is left out.
   virtual train::Parts choose_parts(const train::Data& data, const Host* host) const = 0;
+  /// Whether it learns labelled graphs beside windows of logs.
+  virtual bool takes_classes() const { return false; }
   /// With first weights. Throws Error(kUsage) for options that do not fit such graphs.
   virtual void make(const GraphShape& graphs) = 0;
 

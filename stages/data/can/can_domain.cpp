@@ -110,7 +110,10 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
   }
 
  protected:
-  bool owns(const SafetensorsFile& file) const override { return !file.has("pos"); }
+  /// Windows have neither places nor classes with names.
+  bool owns(const SafetensorsFile& file) const override {
+    return !file.has("pos") && !file.metadata().contains("classes");
+  }
 
   void add_counts(const GraphStore& store, const std::vector<int64_t>& graphs,
                   json& counts) const override {
