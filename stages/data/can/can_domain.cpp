@@ -110,7 +110,6 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
   }
 
  protected:
-  /// Windows have neither places nor classes with names.
   bool owns(const SafetensorsFile& file) const override {
     return !file.has("pos") && !file.metadata().contains("classes");
   }

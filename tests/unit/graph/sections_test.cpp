@@ -8,6 +8,7 @@
 
 #include "graph/pack.h"
 #include "graph/random.h"
+#include "graph/section_facts.h"
 #include "support/command.h"
 #include "support/log_text.h"
 #include "support/random_graphs.h"
@@ -67,7 +68,8 @@ void check_paths(const GraphStore& store) {
     CHECK(store.path_counts()->of_graph(store.node_ptr(), g) == of_graph);
     all += of_graph;
   }
-  CHECK(store.facts().at("spatial").at("paths").at("sum") == all);
+  const char* key = section_facts_key(store.positions() != nullptr, store.targets() != nullptr);
+  CHECK(store.facts().at(key).at("paths").at("sum") == all);
 }
 
 void check_trees(const GraphStore& store) {
