@@ -145,10 +145,10 @@ kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/model/kernels/cpu
-  by_graph gat graph_norm heads norm parallel path_geometry paths)
-kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths)
+  by_graph gat graph_norm heads norm parallel path_geometry paths sums)
+kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths sums)
 kdgat_add_room(kdgat_engine stages/model/layers
-  blocked_heads gat_conv gatv2_conv graph_norm input jumping layers noise norm recompute)
+  blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
   couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers plain_tensor_product
   pocket_config pocket_encoder pocket_footprint pocket_model pocket_v3 product_parts radial_network
@@ -167,7 +167,7 @@ kdgat_add_room(kdgat_engine stages/train
   calibration checkpoint data_set fit optimizer precision probe progress rank_group resources
   schedule scoring trainer validation)
 kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics retrieval)
-kdgat_add_room(kdgat_engine stages/train/sampling curriculum_sampler difficulty sampling)
+kdgat_add_room(kdgat_engine stages/train/sampling class_sampler curriculum_sampler difficulty sampling)
 set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}"
                       DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages
@@ -211,12 +211,13 @@ kdgat_add_stage(adapt)
 kdgat_add_stage(autoencoder)
 kdgat_add_stage(classifier classifier_options)
 set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+kdgat_add_stage(classify)
 kdgat_add_stage(curriculum)
 kdgat_add_stage(detector cross_fit detector_memory figures learning learning_size left_out sentences training)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
 kdgat_add_stage(equivariant baselines physics plain_network pocket_data ranking_report)
-kdgat_add_stage(evaluate ablation beside report)
+kdgat_add_stage(evaluate ablation beside class_evaluation report)
 kdgat_add_stage(export
   c_check c_size check_windows made_up_frames network_check onnx_check run_program verify_page written_folder)
 target_link_libraries(kdgat_stage_export PUBLIC kdgat_export)

@@ -16,9 +16,14 @@ bool makes(const PluginDescription& plugin, const std::string& kind) {
                      [&](const PortDescription& port) { return port.kind == kind; });
 }
 
+/// A port may name several domains: "can, graphs".
+bool names_domain(const PortDescription& port, const std::string& domain) {
+  return (", " + port.domain + ",").find(", " + domain + ",") != std::string::npos;
+}
+
 bool reads(const PluginDescription& plugin, const std::string& domain) {
   return std::any_of(plugin.inputs.begin(), plugin.inputs.end(),
-                     [&](const PortDescription& port) { return port.domain == domain; });
+                     [&](const PortDescription& port) { return names_domain(port, domain); });
 }
 
 std::string sentence(const PluginDescription& plugin, const PortDescription& port) {
@@ -384,7 +389,7 @@ void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::st
       const auto producers = step.inputs.find(port.name);
       const bool is_of_data =
           producers != step.inputs.end() && producers->second.front() == kDataStep;
-      if (!is_of_data || port.domain.empty() || port.domain == domain) continue;
+      if (!is_of_data || port.domain.empty() || names_domain(port, domain)) continue;
       problems.push_back({step.spec.where,
                           step.spec.name + ": the stage " + step.spec.stage +
                               " reads data of the domain " + port.domain + ", this is " + domain,

@@ -1,7 +1,9 @@
 #include "classifier/classifier.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,7 +11,9 @@
 #include "objective/distillation.h"
 #include "setup/detector.h"
 #include "setup/training_stage.h"
+#include "train/metrics/class_metrics.h"
 #include "train/sampling/sampling.h"
+#include "train/scoring.h"
 
 namespace kdgat::classifier {
 namespace {
@@ -19,7 +23,15 @@ class GatDetector
  public:
   using DetectorOf::DetectorOf;
 
+  bool takes_classes() const override { return true; }
+
+  void make(const setup::GraphShape& graphs) override {
+    if (!graphs.has_ids) check_options(graphs);
+    DetectorOf::make(graphs);
+  }
+
   train::Parts choose_parts(const train::Data& data, const Host* host) const override {
+    if (train::is_labelled_graphs(data.store)) return parts_of_classes(data, host);
     const std::vector<int64_t> train = data.part("train"), val = data.part("val");
     train::Parts parts;
     parts.train = train::labelled_of_both_classes(data, train);
@@ -47,18 +59,28 @@ class GatDetector
   }
 
   void fit_input(const train::Data& data, const std::vector<int64_t>& train) override {
-    model_->input->fit(data.store, data.with_label(train, 0));
+    const bool has_classes = train::is_labelled_graphs(data.store);
+    model_->input->fit(data.store, has_classes ? train : data.with_label(train, 0));
+    class_weight_ = at::Tensor();
+    if (options_.class_weights != "balanced") return;
+    at::Tensor graphs_C = at::zeros({model_->config().classes}, at::kFloat);
+    for (const int64_t label : data.labels(train)) graphs_C[label] += 1;
+    const double expected =
+        static_cast<double>(train.size()) / static_cast<double>(graphs_C.numel());
+    class_weight_ = expected / graphs_C.clamp_min(1);
   }
 
   nlohmann::json widths() const override {
     const model::GatConfig& c = model_->config();
-    return {{"hidden", c.hidden}, {"heads", c.heads}, {"layers", c.layers}};
+    nlohmann::json out = {{"hidden", c.hidden}, {"layers", c.layers}};
+    if (!c.is_plain()) out["heads"] = c.heads;
+    return out;
   }
 
   std::unique_ptr<train::Objective> make_objective(
       std::unique_ptr<objective::Teacher> teacher) const override {
     const objective::ClassificationLoss criterion{options_.loss == "focal", options_.focal_gamma,
-                                                  options_.focal_alpha};
+                                                  options_.focal_alpha, class_weight_};
     if (!teacher) {
       auto out = std::make_unique<objective::ClassifierObjective>(model_);
       out->criterion = criterion;
@@ -70,14 +92,85 @@ class GatDetector
     out->criterion = criterion;
     return out;
   }
+
+  train::Judge judge(const train::Data& data, train::Objective& objective) const override {
+    if (!train::is_labelled_graphs(data.store)) return {};
+    auto& classifier = dynamic_cast<objective::ClassifierObjective&>(objective);
+    return [&data, &classifier](const std::vector<int64_t>& ids,
+                                const std::function<void()>& check) {
+      const std::vector<float> probabilities = train::score_all(
+          data.store, ids, classifier.with_edge_attr(), [&](const graph::GraphBatch& batch) {
+            check();
+            return classifier.probabilities(batch);
+          });
+      const int64_t classes = classifier.model()->config().classes;
+      nlohmann::json out = train::class_report(probabilities, data.labels(ids), classes).at("core");
+      out["f1"] = out.at("macro_f1");
+      out.erase("macro_f1");
+      out.erase("n_samples");
+      return out;
+    };
+  }
+
+ private:
+  /// What windows can have and labelled graphs cannot.
+  void check_options(const setup::GraphShape& graphs) const {
+    const auto refuse = [](const std::string& what, const std::string& hint) {
+      throw Error(ExitCode::kUsage, what, hint);
+    };
+    if (graphs.classes < 2) {
+      refuse(
+          "a classifier needs graphs of two classes, these have " + std::to_string(graphs.classes),
+          "kdgat data inspect shows the classes");
+    }
+    if (options_.conv == "gatv2" && graphs.edge_features == 0) {
+      refuse("conv=gatv2 reads edge features, and the edges have none", "use conv=gin or gat");
+    }
+    if (options_.id_embedding != "table") {
+      refuse("id_embedding=" + options_.id_embedding +
+                 ": the nodes of labelled graphs have no identifiers",
+             "leave id_embedding away");
+    }
+    if (options_.sampling == "curriculum") {
+      refuse(
+          "sampling=curriculum chooses by the difficulty of benign windows of logs, and these are "
+          "labelled graphs",
+          "use sampling=balanced or natural");
+    }
+    if (options_.focal_alpha > 0 && graphs.classes > 2) {
+      refuse("focal_alpha weighs two classes, these are " + std::to_string(graphs.classes),
+             "use class_weights=balanced");
+    }
+  }
+
+  static train::Parts parts_of_classes(const train::Data& data, const Host* host) {
+    const std::vector<int64_t> train = data.part("train");
+    train::Parts out;
+    out.train = train::labelled(data, train);
+    const std::vector<int64_t> labels = data.labels(out.train);
+    if (std::set<int64_t>(labels.begin(), labels.end()).size() < 2) {
+      throw Error(ExitCode::kData, "a classifier needs training graphs of two classes",
+                  "kdgat data inspect shows the parts and their classes");
+    }
+    if (out.train.size() < train.size() && host != nullptr) {
+      host->log("warning", std::to_string(train.size() - out.train.size()) +
+                               " training graphs without a label are left out");
+    }
+    out.val_loss = out.val_score = train::labelled(data, data.part("val"));
+    return out;
+  }
+
+  at::Tensor class_weight_;  ///< [C], of the training graphs
 };
 
 }  // namespace
 
 StageInfo Classifier::info() {
   StageInfo out = setup::training_stage(
-      "classifier", "Train a graph-attention classifier of benign against attack windows.");
-  out.inputs = {graphs_of("can"), train::difficulty_port(), {"teacher", "classifier", false}};
+      "classifier",
+      "Train a graph network that classifies windows, benign or attack, or labelled graphs.");
+  out.inputs = {
+      graphs_of("can, graphs"), train::difficulty_port(), {"teacher", "classifier", false}};
   out.outputs = {{"model", "model"}, {"classifier", "classifier"}};
   out.speaks = 1;
   out.published_names = {"normal"};

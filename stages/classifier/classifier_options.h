@@ -21,15 +21,17 @@ struct ClassifierOptions : train::TrainOptions,
   std::string loss = "cross_entropy";
   double focal_gamma = 2;
   double focal_alpha = 0;
+  std::string class_weights = "none";
 
   static auto table() {
     using O = ClassifierOptions;
     return std::tuple_cat(
         std::tuple{
-            field("hidden", &O::hidden, "Channels of each attention head.")
+            field("hidden", &O::hidden,
+                  "Channels of each attention head; of conv gin and none the width of a layer.")
                 .alias("gat_hidden")
                 .range(1, 65536),
-            field("layers", &O::layers, "Attention layers, joined by jumping knowledge.")
+            field("layers", &O::layers, "Layers of messages, joined by jumping knowledge.")
                 .alias("gat_layers")
                 .range(1, 64),
             field("heads", &O::heads, "Attention heads of each layer.")
@@ -49,7 +51,12 @@ struct ClassifierOptions : train::TrainOptions,
                 .range(0, 10),
             field("focal_alpha", &O::focal_alpha,
                   "Weight of attacks in the focal loss, benign ones have the rest; 0: no weights.")
-                .range(0, 1)},
+                .range(0, 1),
+            field(
+                "class_weights", &O::class_weights,
+                "What a graph counts in the loss: the same, or balanced, by how rare its class is.")
+                .choices({"none", "balanced"})
+                .later()},
         model::GatForm::table(), train::SamplingOptions::table(), objective::KdOptions::table(),
         train::TrainOptions::table());
   }

@@ -2,6 +2,7 @@
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
+#include "graph/section_facts.h"
 #include "setup/training_stage.h"
 #include "train/sampling/sampling.h"
 
@@ -10,12 +11,18 @@ namespace kdgat::distill {
 StageInfo Distill::info() {
   StageInfo out = setup::training_stage(
       "distill", "Train a small classifier or autoencoder to do what a trained teacher does.");
-  out.inputs = {graphs_of("can"), train::difficulty_port(), {"teacher", "model", false}};
+  out.inputs = {graphs_of("can, graphs"), train::difficulty_port(), {"teacher", "model", false}};
   out.outputs = {{"model", "model"}};
   return out;
 }
 
 nlohmann::json Distill::plan(const Options& options, const Request& request) {
+  if (options.model == "autoencoder" &&
+      request.input("graphs").facts.contains(graph::kClassifiedFacts)) {
+    throw Error(ExitCode::kUsage,
+                "model=autoencoder learns windows of logs, and these are labelled graphs",
+                "use model=classifier, with a classifier for its teacher");
+  }
   if (options.model == "classifier") {
     return classifier::Classifier::plan(options.of_classifier(), request);
   }

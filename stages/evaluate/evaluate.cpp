@@ -10,9 +10,11 @@
 
 #include "evaluate/ablation.h"
 #include "evaluate/beside.h"
+#include "evaluate/class_evaluation.h"
 #include "evaluate/report.h"
 #include "file/safetensors.h"
 #include "graph/rewire.h"
+#include "graph/section_facts.h"
 #include "kdgat/atomic_file.h"
 #include "model/model_file.h"
 #include "objective/load_scorer.h"
@@ -298,24 +300,28 @@ StageInfo Evaluate::info() {
   out.name = "evaluate";
   out.version = 2;  // thresholds calibrated for unknown vehicles
   out.summary = "Score trained models on validation and test data, the threshold from validation.";
-  out.inputs = {graphs_of("can"), {"models", "model", true, true}};
+  out.inputs = {graphs_of("can, graphs"), {"models", "model", true, true}};
   out.outputs = {{"metrics", "metrics"}};
   out.published_names = {"evaluation"};
   return out;
 }
 
-json Evaluate::plan(const Options&, const Request&) { return json::object(); }
+json Evaluate::plan(const Options&, const Request& request) {
+  if (!request.input("graphs").facts.contains(graph::kClassifiedFacts)) return json::object();
+  return {{"figures", {"balanced_accuracy", "macro_f1"}}};
+}
 
 json Evaluate::run(const Options& options, const Request& request, Host& host) {
   request.input("models");
   const train::Data data = train::open_data(request.input("graphs").path);
-  const torch::Device device = setup::prepare_scoring(request);
   for (const std::string& part : options.parts) {
     if (!data.split.parts.contains(part)) {
       throw Error(ExitCode::kUsage, "parts: the data has no part " + part,
                   "kdgat data inspect shows the parts");
     }
   }
+  if (train::is_labelled_graphs(data.store)) return evaluate_classes(options, data, request, host);
+  const torch::Device device = setup::prepare_scoring(request);
   Evaluation evaluation(options, data, request, host);
   std::vector<Input> detectors;  // judged last: on the windows of the others
   for (const Input& input : request.inputs.at("models")) {

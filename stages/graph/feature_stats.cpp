@@ -35,8 +35,8 @@ ColumnStats column_stats(std::span<const float> values, std::span<const int64_t>
 
 }  // namespace
 
-ColumnStats node_stats(const GraphStore& store, std::span<const int64_t> ids) {
-  return column_stats(store.x(), store.node_ptr(), ids, store.node_features(), 1);
+ColumnStats node_stats(const GraphStore& store, std::span<const int64_t> ids, int64_t first) {
+  return column_stats(store.x(), store.node_ptr(), ids, store.node_features(), first);
 }
 
 ColumnStats edge_stats(const GraphStore& store, std::span<const int64_t> ids) {

@@ -95,6 +95,10 @@ std::string layout_difference(const nlohmann::json& of_model, const nlohmann::js
            size(here, "vocabulary") +
            (size(of_model, "vocabulary") == size(here, "vocabulary") ? ", not the same" : "");
   }
+  if (differs("classes")) {
+    return "other classes: " + of_model.value("classes", nlohmann::json()).dump() + ", here " +
+           here.value("classes", nlohmann::json()).dump();
+  }
   return "";
 }
 

@@ -177,7 +177,21 @@ std::unique_ptr<GraphNetwork> built(const model::ModelHeader& header,
 }  // namespace
 
 std::string why_not_native(const model::ModelHeader& header) {
-  if (header.name == "gat" || header.name == "vgae") return "";
+  if (header.name == "gat") {
+    const auto said = [&header](const char* key) {
+      const auto found = header.config.find(key);
+      return found != header.config.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    if (said("conv") == "gin" || said("conv") == "none") return "conv " + said("conv");
+    if (said("norm") == "batch") return "norm batch of a classifier";
+    if (const std::string pooling = said("pooling"); !pooling.empty() && pooling != "mean") {
+      return "pooling " + pooling;
+    }
+    if (header.config.contains("classes")) return "more than two classes";
+    if (header.config.contains("has_ids")) return "nodes without identifiers";
+    return "";
+  }
+  if (header.name == "vgae") return "";
   return header.name == "fusion" ? "a fusion joins two networks" : "it is no network of windows";
 }
 

@@ -19,11 +19,12 @@ torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch,
   return loss_of(logits(batch, noise), batch, totals);
 }
 
-torch::Tensor ClassifierObjective::loss_of(const torch::Tensor& logits_G2,
+torch::Tensor ClassifierObjective::loss_of(const torch::Tensor& logits_GC,
                                            const graph::GraphBatch& batch,
                                            const graph::StepTotals& totals) {
+  const int64_t classes = logits_GC.size(1);
   for (int64_t g = 0; g < batch.graphs; ++g) {
-    if (batch.y[g] != 0 && batch.y[g] != 1) {
+    if (batch.y[g] < 0 || batch.y[g] >= classes) {
       throw Error(ExitCode::kData, "graph " + std::to_string(batch.graph_id[g]) + " has no label",
                   "a classifier is trained on labelled data: import files with an attack column");
     }
@@ -31,8 +32,8 @@ torch::Tensor ClassifierObjective::loss_of(const torch::Tensor& logits_G2,
   // The labels are copied: the loss may outlive the batch.
   const torch::Tensor y_G =
       torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong)
-          .to(logits_G2.device(), torch::kLong, false, true);
-  return criterion.sum(logits_G2.to(torch::kFloat), y_G) / static_cast<double>(totals.graphs);
+          .to(logits_GC.device(), torch::kLong, false, true);
+  return criterion.sum(logits_GC.to(torch::kFloat), y_G) / static_cast<double>(totals.graphs);
 }
 
 torch::Tensor ClassifierObjective::score(const graph::GraphBatch& batch) {
@@ -42,8 +43,19 @@ torch::Tensor ClassifierObjective::score(const graph::GraphBatch& batch) {
 torch::Tensor ClassifierObjective::raw_score(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
   const EvalGuard eval(*model_);
-  const torch::Tensor logits_G2 = logits(batch, {}).to(torch::kFloat);
-  return (logits_G2.select(1, 1) - logits_G2.select(1, 0)).cpu();
+  const torch::Tensor logits_GC = logits(batch, {}).to(torch::kFloat);
+  if (logits_GC.size(1) > 2) {
+    const auto [best_G, which_G] = logits_GC.max(1, /*keepdim=*/true);
+    const torch::Tensor others_GC = logits_GC.scatter(1, which_G, -INFINITY);
+    return (best_G.squeeze(1) - others_GC.logsumexp(1)).cpu();
+  }
+  return (logits_GC.select(1, 1) - logits_GC.select(1, 0)).cpu();
+}
+
+torch::Tensor ClassifierObjective::probabilities(const graph::GraphBatch& batch) {
+  const torch::NoGradGuard no_grad;
+  const EvalGuard eval(*model_);
+  return logits(batch, {}).to(torch::kFloat).softmax(1).cpu();
 }
 
 double ClassifierObjective::score_of(double raw_score) const {

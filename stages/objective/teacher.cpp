@@ -121,7 +121,7 @@ ModelTeacher::ModelTeacher(const fs::path& file, const std::string& model,
     forward_ = [net](const model::BatchTensors& batch) mutable -> std::vector<torch::Tensor> {
       return {net->forward(batch)};
     };
-    tensors_ = {{"logits", false, 2}};
+    tensors_ = {{"logits", false, net->config().classes}};
   } else if (auto* autoencoder = dynamic_cast<AutoencoderObjective*>(scorer_.get())) {
     model::GraphAutoencoder net = autoencoder->model();
     module_ = net.ptr();

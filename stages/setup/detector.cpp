@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/section_facts.h"
 #include "memory/meter.h"
 #include "model/layers/generator_lock.h"
 #include "objective/teacher_cache.h"
@@ -18,11 +19,41 @@ namespace {
 
 using nlohmann::json;
 
+/// The stage that scores with a model of labelled graphs; windows have the one that all have.
+constexpr const char* kScoresLabelledGraphs = "classify";
+
 /// What is trained on, when the model is made for it.
 struct Setup {
   train::Data data;
   train::Parts parts;
 };
+
+GraphShape shape_of(const graph::GraphStore& store, bool takes_classes) {
+  GraphShape out;
+  out.node_features = store.node_features();
+  out.edge_features = store.edge_features();
+  if (takes_classes && train::is_labelled_graphs(store)) {
+    out.num_ids = 1;
+    out.has_ids = false;
+    out.classes = static_cast<int64_t>(store.targets()->classes.size());
+    return out;
+  }
+  out.num_ids = store.need<graph::Ids>().count();
+  return out;
+}
+
+/// The same of the facts of a store.
+GraphShape shape_of(const json& facts) {
+  GraphShape out;
+  out.num_ids = facts.at("num_ids");
+  out.node_features = facts.value("node_features", out.node_features);
+  const auto classified = facts.find(graph::kClassifiedFacts);
+  if (classified == facts.end()) return out;
+  out.edge_features = facts.value("edge_features", int64_t{0});
+  out.has_ids = false;
+  out.classes = static_cast<int64_t>(classified->value("classes", json::array()).size());
+  return out;
+}
 
 Setup set_up(Detector& detector, const train::TrainOptions& options, const Request& request,
              const Host* host) {
@@ -30,7 +61,7 @@ Setup set_up(Detector& detector, const train::TrainOptions& options, const Reque
   out.parts = detector.choose_parts(out.data, host);
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  detector.make(out.data.store.need<graph::Ids>().count(), out.data.store.node_features());
+  detector.make(shape_of(out.data.store, detector.takes_classes()));
   detector.fit_input(out.data, out.parts.train);
   return out;
 }
@@ -121,7 +152,7 @@ json plan_detector(Detector& detector, const DetectorOptions& options, const Req
   const Input& graphs = request.input("graphs");
   if (!graphs.facts.contains("num_ids")) return json::object();
   const train::TrainOptions training = training_of(options);
-  detector.make(graphs.facts.at("num_ids"), graphs.facts.value("node_features", 11));
+  detector.make(shape_of(graphs.facts));
   json facts = facts_of(detector);
   const memory::Footprint counted =
       detector.footprint(model::footprint_options(training, options.kd.use_kd, request.threads));
@@ -149,11 +180,14 @@ json run_detector(Detector& detector, const DetectorOptions& options, json ident
       detector, teacher, model::footprint_options(training, options.kd.use_kd, request.threads));
   task.identity = std::move(identity);
   task.size = detector.size();
+  task.judge = detector.judge(setup.data, *objective);
+  task.headline = "accuracy";
   json result =
       train::fit(training, *objective, task, setup.data.store, setup.parts, request, host);
   finish(request, detector.module(),
          {detector.name(), detector.config(), train::layout_of(setup.data.store),
-          train::decision_of(result)});
+          train::decision_of(result),
+          train::is_labelled_graphs(setup.data.store) ? kScoresLabelledGraphs : ""});
   result["facts"] = facts_of(detector);
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <torch/nn/module.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,15 @@
 
 namespace kdgat::setup {
 
+/// What a model must know of the graphs that it is made for.
+struct GraphShape {
+  int64_t num_ids = 0;
+  int64_t node_features = 11;
+  int64_t edge_features = 11;
+  int64_t classes = 2;
+  bool has_ids = true;  ///< windows of logs; else labelled graphs, whose classes have names
+};
+
 /// One model and its objective, of the options of its stage. What stands below make() is of
 /// the model made last.
 class Detector {
@@ -31,8 +41,10 @@ class Detector {
   virtual const char* name() const = 0;  ///< of the model: "vgae", "gat"
   /// Graphs to train on and to validate with. Without a host nobody is told what is left out.
   virtual train::Parts choose_parts(const train::Data& data, const Host* host) const = 0;
-  /// For graphs of so many ids and features of a node, with first weights.
-  virtual void make(int64_t num_ids, int64_t node_features) = 0;
+  /// Whether it learns labelled graphs beside windows of logs.
+  virtual bool takes_classes() const { return false; }
+  /// With first weights. Throws Error(kUsage) for options that do not fit such graphs.
+  virtual void make(const GraphShape& graphs) = 0;
 
   /// Fits the scale of its input to the graphs `train`.
   virtual void fit_input(const train::Data& data, const std::vector<int64_t>& train) = 0;
@@ -45,6 +57,13 @@ class Detector {
   /// Of the task alone, or distilling from `teacher`.
   virtual std::unique_ptr<train::Objective> make_objective(
       std::unique_ptr<objective::Teacher> teacher) const = 0;
+  /// Of validation graphs; empty where scores and a threshold say enough. `data` and `objective`
+  /// outlive it.
+  virtual train::Judge judge(const train::Data& data, train::Objective& objective) const {
+    static_cast<void>(data);
+    static_cast<void>(objective);
+    return {};
+  }
 };
 
 /// As far as the types of options, model and its configuration say it.
@@ -55,10 +74,15 @@ class DetectorOf : public Detector {
   DetectorOf(const char* name, const Options& options) : options_(options), name_(name) {}
 
   const char* name() const override { return name_; }
-  void make(int64_t num_ids, int64_t node_features) override {
+  void make(const GraphShape& graphs) override {
     Config config{options_, options_};
-    config.num_ids = num_ids;
-    config.node_features = node_features;
+    config.num_ids = graphs.num_ids;
+    config.node_features = graphs.node_features;
+    if constexpr (requires { config.has_ids; }) {
+      config.has_ids = graphs.has_ids;
+      config.classes = graphs.classes;
+      if (!graphs.has_ids) config.edge_features = std::max<int64_t>(1, graphs.edge_features);
+    }
     model_ = make_model(config);  // the one that stands beside Config
     model_->checkpointing = options_.gradient_checkpointing;
   }

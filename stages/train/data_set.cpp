@@ -22,6 +22,14 @@ std::vector<int64_t> labels_of(const graph::GraphSet& store, const std::vector<i
   return out;
 }
 
+std::vector<int64_t> labelled(const Data& data, const std::vector<int64_t>& ids) {
+  std::vector<int64_t> out;
+  for (const int64_t id : ids) {
+    if (data.store.y()[static_cast<std::size_t>(id)] >= 0) out.push_back(id);
+  }
+  return out;
+}
+
 std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids) {
   std::vector<int64_t> out;
   bool seen[2] = {false, false};
@@ -36,10 +44,17 @@ std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vecto
 
 nlohmann::json layout_of(const graph::GraphStore& store) {
   const graph::Ids ids = store.ids() != nullptr ? *store.ids() : graph::Ids();
-  return {{"node_features", store.node_feature_names()},
-          {"edge_features", store.edge_feature_names()},
-          {"vocabulary", std::vector<int64_t>(ids.vocabulary.begin(), ids.vocabulary.end())},
-          {"import", store.options()}};
+  nlohmann::json out = {
+      {"node_features", store.node_feature_names()},
+      {"edge_features", store.edge_feature_names()},
+      {"vocabulary", std::vector<int64_t>(ids.vocabulary.begin(), ids.vocabulary.end())},
+      {"import", store.options()}};
+  if (is_labelled_graphs(store)) out["classes"] = store.targets()->classes;
+  return out;
+}
+
+bool is_labelled_graphs(const graph::GraphStore& store) {
+  return store.targets() != nullptr && store.ids() == nullptr && store.positions() == nullptr;
 }
 
 Data open_data(const std::filesystem::path& folder) {

@@ -27,12 +27,18 @@ struct Data {
   }
 };
 
+/// Those of `ids` that have a label, in order.
+std::vector<int64_t> labelled(const Data& data, const std::vector<int64_t>& ids);
 /// Those of `ids` labelled 0 or 1, in order; none unless both labels occur.
 std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids);
 
 /// What a model must know of the graphs it was made for: {"node_features": [names],
-/// "edge_features": [names], "vocabulary": [raw ids, ascending], "import": the import options}.
+/// "edge_features": [names], "vocabulary": [raw ids, ascending], "import": the import options}; of
+/// labelled graphs also "classes": [names].
 nlohmann::json layout_of(const graph::GraphStore& store);
+
+/// Whether these are graphs of the domain "graphs": with classes, and neither places nor identifiers.
+bool is_labelled_graphs(const graph::GraphStore& store);
 
 /// `folder` holds graphs.safetensors and split.safetensors. Throws Error(kData).
 Data open_data(const std::filesystem::path& folder);

@@ -60,17 +60,21 @@ LeastSize VgaeConfig::least_size() const {
 }
 
 LeastSize GatConfig::least_size() const {
-  LeastSize out = size_of_input(*this, num_ids, embedding_dim);
-  const double wide = static_cast<double>(hidden) * static_cast<double>(heads);
+  LeastSize out = has_ids ? size_of_input(*this, num_ids, embedding_dim) : LeastSize();
+  const double wide = static_cast<double>(hidden) * (is_plain() ? 1 : static_cast<double>(heads));
   const auto count = static_cast<double>(layers);
-  const double input = static_cast<double>(embedding_dim) + static_cast<double>(node_features - 1);
+  const double input =
+      has_ids ? static_cast<double>(embedding_dim) + static_cast<double>(node_features - 1)
+              : static_cast<double>(node_features);
   const double of_both = conv == "gatv2" ? 2 : 1;
   out.add(input, wide, of_both);
   out.add(wide, wide, of_both * (count - 1));
+  if (is_plain()) out.add(wide, wide, count);
   if (conv == "gatv2") out.add(static_cast<double>(edge_features), wide, count);
   const double units = jk == "lstm" ? std::floor(count * wide / 2) : 0;
   if (jk == "lstm") out.add(4 * units, units + wide, 2);
-  add_perceptron(out, jk == "lstm" ? wide : wide * count, 2, static_cast<double>(fc_layers));
+  add_perceptron(out, jk == "lstm" ? wide : wide * count, static_cast<double>(classes),
+                 static_cast<double>(fc_layers));
   return out;
 }
 

@@ -87,21 +87,26 @@ Value pool(Step& step, const GatConfig& config) {
   Tape& tape = step.tape;
   const bool reads_edges = config.conv == "gatv2";
   const Held attr = reads_edges ? step.edges(config, config.edge_features) : nullptr;
-  Value h = step.input(config, config.num_ids, config.node_features, config.embedding_dim);
+  Value h = config.has_ids
+                ? step.input(config, config.num_ids, config.node_features, config.embedding_dim)
+                : step.features(config, config.node_features);
   std::vector<Value> states;
   for (int64_t i = 0; i < config.layers; ++i) {
     tape.enter("layer " + std::to_string(i));
     h = step.checkpoint(h, [&step, &config, attr, reads_edges](const Value& x) {
-      const Value out = reads_edges ? step.attention_with_edges(x, attr, config.hidden,
-                                                                config.heads, config.edge_features)
-                                    : step.attention(x, config.hidden, config.heads);
-      return config.norm == "graph" ? step.norm_relu_dropout(out, config.norm)
-                                    : step.relu_dropout(out);
+      const Value out =
+          config.is_plain() ? step.gin(x, config.hidden, config.conv == "gin", config.norm)
+          : reads_edges     ? step.attention_with_edges(x, attr, config.hidden, config.heads,
+                                                        config.edge_features)
+                            : step.attention(x, config.hidden, config.heads);
+      return config.norm == "none" ? step.relu_dropout(out)
+                                   : step.norm_relu_dropout(out, config.norm);
     });
-    states.push_back(config.jk == "lstm" ? h : step.mean_pool(h));
+    if (config.norm == "batch") step.running_statistics(static_cast<double>(config.width()));
+    states.push_back(config.jk == "lstm" ? h : step.pool(h, config.pooling));
   }
   tape.enter(config.jk == "lstm" ? "the LSTM" : "the perceptron");
-  if (config.jk == "lstm") return step.mean_pool(step.lstm(states));
+  if (config.jk == "lstm") return step.pool(step.lstm(states), config.pooling);
   Value joined = tape.value(kGraphs, h.width * static_cast<double>(states.size()));
   tape.then(joined, [&tape, states = Step::without_data(states)](const Held& grad) {
     for (const Value& state : states) tape.pass(state, grad);
@@ -148,7 +153,9 @@ Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
              config.conv == "gatv2" ? config.edge_features : options.edge_features);
   {
     const Value pooled = pool(step, config);
-    const Value logits = step.linear(step.perceptron(pooled, config.fc_layers), 2).value;
+    const Value logits =
+        step.linear(step.perceptron(pooled, config.fc_layers), static_cast<double>(config.classes))
+            .value;
     tape.enter("the loss");
     const Held labels = tape.hold(kGraphs * kLong);
     if (options.distilling) tape.hold(kGraphs * (8 * logits.width * kFloat));  // both, softened

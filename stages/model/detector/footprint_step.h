@@ -79,6 +79,17 @@ class Step {
     return x;
   }
 
+  /// Input of nodes without identifiers: all columns are features.
+  Value features(const InputForm& form, int64_t node_features) {
+    const auto width = static_cast<double>(node_features);
+    kept_.push_back(tape.hold(kNodes * kInt));
+    if (form.standardise) {
+      buffers += kFloat * 2 * width;
+      tape.hold(kNodes * (3 * kFloat * width));
+    }
+    return tape.value(kNodes, width);
+  }
+
   /// Edge features as the model reads them.
   Held edges(const InputForm& form, int64_t edge_features) {
     const double features = static_cast<double>(edge_features);
@@ -232,6 +243,47 @@ class Step {
     Value out = tape.value(kNodes, width);
     tape.then(out, [this, products = products.without_data()](const Held& grad) {
       tape.pass(products, grad);
+    });
+    return out;
+  }
+
+  /// Buffers of a batch norm that run along.
+  void running_statistics(double width) { buffers += kFloat * 2 * width + kLong; }
+
+  /// GinConv; without messages the perceptron alone.
+  Value gin(const Value& given, int64_t outputs, bool has_messages, const std::string& norm) {
+    Value x = given;
+    if (has_messages) {
+      const Value sum = tape.value(kNodes, x.width);
+      tape.then(sum, [this, x = x.without_data()](const Held&) { tape.give(x); });
+      const Value own = tape.value(kNodes, x.width);
+      tape.then(own, [this, x](const Held&) {
+        tape.give(x);
+        const Held product = tape.hold(x.bytes());
+        tape.parameters({1});
+      });
+      x = tape.value(kNodes, x.width);
+      tape.then(x, [this, sum = sum.without_data(), own = own.without_data()](const Held& grad) {
+        tape.pass(sum, grad);
+        tape.pass(own, grad);
+      });
+    }
+    const auto width = static_cast<double>(outputs);
+    const Value hidden = linear(x, width).value;
+    if (norm == "batch") running_statistics(width);
+    return linear(norm == "none" ? relu_dropout(hidden) : norm_relu_dropout(hidden, norm), width)
+        .value;
+  }
+
+  /// The numbers of the nodes of each graph, added up or the largest.
+  Value pool(const Value& x, const std::string& kind) {
+    if (kind == "mean") return mean_pool(x);
+    if (kind == "sum") return elementwise(mean_pool(x), Keeps::kNothing);
+    Value out = tape.value(kGraphs, x.width);
+    const Held graph = tape.hold(kNodes * kLong);
+    tape.then(out, [this, x, kept = out.data, graph](const Held&) {
+      tape.hold(x.bytes() + x.bytes() + kNodes * x.width);
+      tape.give(x);
     });
     return out;
   }

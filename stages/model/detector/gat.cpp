@@ -1,7 +1,13 @@
 #include "model/detector/gat.h"
 
+#include <torch/nn/modules/batchnorm.h>
+
+#include <string>
+#include <vector>
+
 #include "model/layers/generator_lock.h"
 #include "model/layers/noise.h"
+#include "model/layers/norm.h"
 #include "model/layers/recompute.h"
 
 namespace kdgat::model {
@@ -11,40 +17,58 @@ namespace {
 // Names of the places that draw noise.
 constexpr uint32_t kConv = 1, kHead = 1000;
 
-/// One layer: attention, norm if there is one, ReLU, dropout.
-at::Tensor layer(torch::nn::Module& conv, const torch::nn::Module* norm, const at::Tensor& x,
-                 double p, uint32_t name, const BatchTensors& batch) {
-  auto* second = conv.as<GatV2ConvImpl>();
-  const at::Tensor h =
-      second != nullptr ? second->forward(x, batch) : conv.as<GatConvImpl>()->forward(x, batch);
+at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x, const BatchTensors& batch,
+                    bool update_running) {
+  if (auto* gin = conv.as<GinConvImpl>()) return gin->forward(x, batch, update_running);
+  if (auto* second = conv.as<GatV2ConvImpl>()) return second->forward(x, batch);
+  return conv.as<GatConvImpl>()->forward(x, batch);
+}
+
+/// One layer: messages, norm if there is one, ReLU, dropout. `first`: not computed again.
+at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Tensor& x, double p,
+                 uint32_t name, const BatchTensors& batch, bool first) {
+  const at::Tensor h = messages(conv, x, batch, first);
   if (norm == nullptr) return relu_dropout(h, p, name, batch);
-  return graph_norm_relu_dropout(h, *norm->as<GraphNormImpl>(), p, name, batch);
+  if (const auto* of_graph = norm->as<GraphNormImpl>()) {
+    return graph_norm_relu_dropout(h, *of_graph, p, name, batch);
+  }
+  return norm_relu_dropout(h, *norm->as<torch::nn::BatchNorm1dImpl>(), p, name, batch, first);
+}
+
+at::Tensor pool(const at::Tensor& x_NC, const std::string& kind, const BatchTensors& batch) {
+  if (kind == "mean") return mean_pool(x_NC, batch);
+  return kind == "sum" ? sum_pool(x_NC, batch) : max_pool(x_NC, batch);
 }
 
 }  // namespace
 
 GraphClassifierImpl::GraphClassifierImpl(const GatConfig& config) : config_(config) {
   const bool second = config.conv == "gatv2";
-  input = register_module("input", Input(config.num_ids, config.node_features, config.embedding_dim,
-                                         config, second ? config.edge_features : 0));
+  input =
+      register_module("input", Input(config.num_ids, config.node_features, config.embedding_dim,
+                                     config, second ? config.edge_features : 0, config.has_ids));
   register_module("convs", convs);
-  if (config.norm == "graph") register_module("norms", norms);
+  if (config.norm != "none") register_module("norms", norms);
   int64_t width = input->width();
   for (int64_t i = 0; i < config.layers; ++i) {
-    if (second) {
+    if (config.is_plain()) {
+      convs->push_back(GinConv(width, config.hidden, config.conv == "gin", config.norm));
+    } else if (second) {
       convs->push_back(GatV2Conv(width, config.hidden, config.heads, config.edge_features));
     } else {
       convs->push_back(GatConv(width, config.hidden, config.heads));
     }
-    width = config.hidden * config.heads;
+    width = config.width();
     if (config.norm == "graph") norms->push_back(GraphNorm(width));
+    if (config.norm == "batch") norms->push_back(torch::nn::BatchNorm1d(width));
   }
   if (config.jk == "lstm") {
     jk = register_module("jk", JumpingLstm(width, config.layers));
   } else {
     width *= config.layers;
   }
-  head = register_module("head", Perceptron(width, 2, config.fc_layers, config.dropout));
+  head =
+      register_module("head", Perceptron(width, config.classes, config.fc_layers, config.dropout));
 }
 
 at::Tensor GraphClassifierImpl::pooled(const BatchTensors& given) {
@@ -55,8 +79,8 @@ at::Tensor GraphClassifierImpl::pooled(const BatchTensors& given) {
   std::vector<at::Tensor> states;
   for (std::size_t i = 0; i < convs->size(); ++i) {
     const auto conv = convs->ptr(i), norm = i < norms->size() ? norms->ptr(i) : nullptr;
-    const auto body = [conv, norm, p, i, batch](const at::Tensor& x, bool) {
-      return layer(*conv, norm.get(), x, p, kConv + static_cast<uint32_t>(i), batch);
+    const auto body = [conv, norm, p, i, batch](const at::Tensor& x, bool first) {
+      return layer(*conv, norm.get(), x, p, kConv + static_cast<uint32_t>(i), batch, first);
     };
     if (checkpointing && is_training()) {
       std::vector<at::Tensor> parameters = conv->parameters();
@@ -66,9 +90,9 @@ at::Tensor GraphClassifierImpl::pooled(const BatchTensors& given) {
     } else {
       h = body(h, true);
     }
-    states.push_back(jk ? h : mean_pool(h, batch));
+    states.push_back(jk ? h : pool(h, config_.pooling, batch));
   }
-  return jk ? mean_pool(jk->forward(states), batch) : at::cat(states, 1);
+  return jk ? pool(jk->forward(states), config_.pooling, batch) : at::cat(states, 1);
 }
 
 at::Tensor GraphClassifierImpl::classify(const at::Tensor& pooled_GF, const BatchTensors& batch) {

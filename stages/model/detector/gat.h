@@ -1,5 +1,5 @@
-// GraphClassifier: graph attention layers, jumping knowledge, mean pool and perceptron. forward()
-// only.
+// GraphClassifier: layers of graph attention or of sums over neighbours, jumping knowledge, a pool and
+// a perceptron. forward() only.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -8,6 +8,7 @@
 
 #include "model/detector/config.h"
 #include "model/layers/gatv2_conv.h"
+#include "model/layers/gin_conv.h"
 #include "model/layers/graph_norm.h"
 #include "model/layers/input.h"
 #include "model/layers/jumping.h"
@@ -19,10 +20,11 @@ class GraphClassifierImpl : public torch::nn::Module {
  public:
   explicit GraphClassifierImpl(const GatConfig& config);
 
-  /// Logits [G, 2]; class 1 is attack. No layer mixes graphs.
+  /// Logits [G, C]; of two classes class 1 is attack. No layer mixes graphs, but for norm "batch"
+  /// in training.
   at::Tensor forward(const BatchTensors& batch) { return classify(pooled(batch), batch); }
-  /// The states of all layers joined by jumping knowledge, averaged over each graph: [G,
-  /// hidden*heads*layers], with jk lstm [G, hidden*heads].
+  /// The states of all layers joined by jumping knowledge, pooled over each graph: [G,
+  /// width*layers], with jk lstm [G, width]; width is that of the configuration.
   at::Tensor pooled(const BatchTensors& batch);
   at::Tensor classify(const at::Tensor& pooled_GF, const BatchTensors& batch);
 
@@ -33,8 +35,8 @@ class GraphClassifierImpl : public torch::nn::Module {
   bool checkpointing = false;  ///< compute each layer again in backward; changes no result
 
   Input input{nullptr};
-  torch::nn::ModuleList convs;  ///< GatConv or GatV2Conv
-  torch::nn::ModuleList norms;  ///< GraphNorm; empty without
+  torch::nn::ModuleList convs;  ///< GatConv, GatV2Conv or GinConv
+  torch::nn::ModuleList norms;  ///< GraphNorm or BatchNorm1d; empty without
   JumpingLstm jk{nullptr};      ///< null if states are concatenated
   Perceptron head{nullptr};
 

@@ -4,7 +4,8 @@
 //   entries(config, visit)   calls visit(name, member) for each that every version of its files has
 //   later()                  rows of options, std::tuple{field(...), ...}, that older files lack:
 //   such a file
-//                            means the defaults
+//                            means the defaults; at its default a row that is later() itself is
+//                            not written, so that files of models without it stay as they were
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,12 @@ template <class Config>
 nlohmann::json dump_config(const Config& config) {
   nlohmann::json out = nlohmann::json::object();
   Config::entries(config, [&out](const char* name, const auto& value) { out[name] = value; });
-  std::apply([&](const auto&... f) { ((out[f.name] = config.*(f.member)), ...); }, Config::later());
+  const Config at_default;
+  const auto add = [&](const auto& f) {
+    if (f.is_later && config.*(f.member) == at_default.*(f.member)) return;
+    out[f.name] = config.*(f.member);
+  };
+  std::apply([&](const auto&... f) { (add(f), ...); }, Config::later());
   return out;
 }
 

@@ -34,11 +34,13 @@ void take(const graph::ColumnStats& stats, const at::Tensor& mean, const at::Ten
 }  // namespace
 
 InputImpl::InputImpl(int64_t num_ids, int64_t node_features, int64_t width, const InputForm& form,
-                     int64_t edge_features)
+                     int64_t edge_features, bool has_ids)
     : form_(form), num_ids_(num_ids), node_features_(node_features), edge_features_(edge_features) {
-  const bool hashed = form.id_embedding == "hashed";
-  embedding =
-      register_module("embedding", torch::nn::Embedding(hashed ? form.id_buckets : num_ids, width));
+  const bool hashed = has_ids && form.id_embedding == "hashed";
+  if (has_ids) {
+    embedding = register_module("embedding",
+                                torch::nn::Embedding(hashed ? form.id_buckets : num_ids, width));
+  }
   if (hashed) {
     bucket = register_buffer("bucket", torch::zeros({num_ids, kHashes}, torch::kLong));
     std::vector<int64_t> index(static_cast<std::size_t>(num_ids - 1));
@@ -46,8 +48,9 @@ InputImpl::InputImpl(int64_t num_ids, int64_t node_features, int64_t width, cons
     set_vocabulary(index);
   }
   if (form.standardise) {
-    node_mean = register_buffer("node_mean", torch::zeros({node_features - 1}));
-    node_scale = register_buffer("node_scale", torch::ones({node_features - 1}));
+    const int64_t features = has_ids ? node_features - 1 : node_features;
+    node_mean = register_buffer("node_mean", torch::zeros({features}));
+    node_scale = register_buffer("node_scale", torch::ones({features}));
     if (edge_features > 0) {
       edge_mean = register_buffer("edge_mean", torch::zeros({edge_features}));
       edge_scale = register_buffer("edge_scale", torch::ones({edge_features}));
@@ -55,12 +58,14 @@ InputImpl::InputImpl(int64_t num_ids, int64_t node_features, int64_t width, cons
   }
 }
 
-int64_t InputImpl::width() const { return embedding->options.embedding_dim() + node_features_ - 1; }
+int64_t InputImpl::width() const {
+  return embedding ? embedding->options.embedding_dim() + node_features_ - 1 : node_features_;
+}
 
 void InputImpl::fit(const graph::GraphStore& store, std::span<const int64_t> benign) {
   if (bucket.defined()) set_vocabulary(store.need<graph::Ids>().vocabulary);
   if (!form_.standardise || benign.empty()) return;
-  take(graph::node_stats(store, benign), node_mean, node_scale);
+  take(graph::node_stats(store, benign, embedding ? 1 : 0), node_mean, node_scale);
   if (edge_features_ > 0) take(graph::edge_stats(store, benign), edge_mean, edge_scale);
 }
 
@@ -101,6 +106,9 @@ at::Tensor InputImpl::forward(const BatchTensors& batch) {
     throw Error(ExitCode::kData, "the graphs have " + std::to_string(batch.x_NF.size(1)) +
                                      " node features, the model takes " +
                                      std::to_string(node_features_));
+  }
+  if (!embedding) {
+    return node_mean.defined() ? z_score(batch.x_NF, node_mean, node_scale) : batch.x_NF;
   }
   if (batch.is_cpu() && batch.nodes > 0) {  // elsewhere the check would wait for the device
     const int32_t* id = batch.id_N.const_data_ptr<int32_t>();

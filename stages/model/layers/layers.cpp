@@ -58,4 +58,16 @@ at::Tensor mean_pool(const at::Tensor& given_NC, const BatchTensors& batch) {
   return kernels_for<NormKernels>(x_NC.device()).mean_pool(x_NC, batch);
 }
 
+at::Tensor sum_pool(const at::Tensor& x_NC, const BatchTensors& batch) {
+  const at::Tensor mean_GC = mean_pool(x_NC, batch);
+  return mean_GC * at::diff(batch.node_ptr_G1).to(mean_GC.scalar_type()).unsqueeze(1);
+}
+
+at::Tensor max_pool(const at::Tensor& given_NC, const BatchTensors& batch) {
+  const at::Tensor x_NC = full(given_NC);
+  const at::Tensor graph_NC = node_graphs(batch).unsqueeze(1).expand_as(x_NC);
+  return at::zeros({batch.graphs, x_NC.size(1)}, x_NC.options())
+      .scatter_reduce(0, graph_NC, x_NC, "amax", /*include_self=*/false);
+}
+
 }  // namespace kdgat::model

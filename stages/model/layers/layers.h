@@ -52,5 +52,8 @@ TORCH_MODULE(Perceptron);
 
 /// Mean over the nodes of each graph, [G, C]; zero for a graph without nodes.
 at::Tensor mean_pool(const at::Tensor& x_NC, const BatchTensors& batch);
+/// The sum of them, and the largest of each column; zero for a graph without nodes.
+at::Tensor sum_pool(const at::Tensor& x_NC, const BatchTensors& batch);
+at::Tensor max_pool(const at::Tensor& x_NC, const BatchTensors& batch);
 
 }  // namespace kdgat::model

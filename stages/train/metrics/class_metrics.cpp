@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "train/metrics/metrics.h"
@@ -79,7 +80,65 @@ double one_vs_one_auc(const Predictions& p) {
   return pairs > 0 ? mean(sum, pairs) : 0.5;
 }
 
+/// AUC of the probability of class `c` against all other classes; none without both.
+std::optional<double> auc_against_rest(const Predictions& p, std::size_t c) {
+  std::vector<float> scores;
+  std::vector<int64_t> is_c;
+  for (std::size_t i = 0; i < p.label.size(); ++i) {
+    scores.push_back(p.of(i, c));
+    is_c.push_back(static_cast<std::size_t>(p.label[i]) == c ? 1 : 0);
+  }
+  const auto count = std::count(is_c.begin(), is_c.end(), 1);
+  if (count == 0 || count == static_cast<int64_t>(is_c.size())) return std::nullopt;
+  return auc(scores, is_c);
+}
+
+double share(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 }  // namespace
+
+nlohmann::json class_report(std::span<const float> probabilities, std::span<const int64_t> labels,
+                            int64_t classes) {
+  const Predictions predictions{probabilities, labels, static_cast<std::size_t>(classes)};
+  const Counts counts = confusion_counts(predictions);
+  int64_t right = 0;
+  double recalls = 0, aucs = 0;
+  std::size_t occurring = 0, ranked = 0;
+  nlohmann::json of_classes = nlohmann::json::array();
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    int64_t labelled = 0, predicted = 0;
+    for (std::size_t other = 0; other < counts.size(); ++other) {
+      labelled += counts[c][other];
+      predicted += counts[other][c];
+    }
+    const int64_t hits = counts[c][c];
+    const std::optional<double> auc_of_class = auc_against_rest(predictions, c);
+    right += hits;
+    if (labelled > 0) {
+      recalls += share(hits, labelled);
+      ++occurring;
+    }
+    if (auc_of_class) {
+      aucs += *auc_of_class;
+      ++ranked;
+    }
+    of_classes.push_back({{"precision", share(hits, predicted)},
+                          {"recall", share(hits, labelled)},
+                          {"f1", share(2 * hits, labelled + predicted)},
+                          {"auc", auc_of_class.value_or(0.5)},
+                          {"n_samples", labelled}});
+  }
+  return {{"core",
+           {{"accuracy", share(right, static_cast<int64_t>(labels.size()))},
+            {"balanced_accuracy", mean(recalls, occurring)},
+            {"macro_f1", macro_f1(counts)},
+            {"auc", ranked > 0 ? mean(aucs, ranked) : 0.5},
+            {"n_samples", labels.size()}}},
+          {"classes", std::move(of_classes)},
+          {"confusion", counts}};
+}
 
 nlohmann::json class_metrics(std::span<const float> probabilities, std::span<const int64_t> labels,
                              int64_t classes) {
@@ -99,9 +158,6 @@ nlohmann::json averaged_scores(const std::vector<std::vector<int64_t>>& confusio
   double macro[3] = {}, weighted[3] = {};
   int64_t all = 0, right = 0;
   std::size_t judged = 0;
-  const auto share = [](int64_t part, int64_t whole) {
-    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-  };
   for (std::size_t c = 0; c < confusion.size(); ++c) {
     int64_t labelled = 0, predicted = 0;
     for (std::size_t other = 0; other < confusion.size(); ++other) {

@@ -22,6 +22,14 @@ namespace kdgat::train {
 nlohmann::json class_metrics(std::span<const float> probabilities, std::span<const int64_t> labels,
                              int64_t classes);
 
+/// The same with what is said of each class: {"core": {"accuracy", "balanced_accuracy", "macro_f1",
+/// "auc", "n_samples"}, "classes": [{"precision", "recall", "f1", "auc", "n_samples"}], "confusion"}.
+/// balanced_accuracy: mean recall of the classes that are the label of any graph. auc of a class: one
+/// against the rest, of its probability; of all: the mean over the classes of which there are graphs
+/// and others, 0.5 if there is none. What is divided by 0 is 0.
+nlohmann::json class_report(std::span<const float> probabilities, std::span<const int64_t> labels,
+                            int64_t classes);
+
 /// Of confusion[true class][predicted class]: {"precision", "recall", "f1": {"macro", "micro",
 /// "weighted"}}. macro: mean over the classes that are the label or the prediction of anything;
 /// weighted: by the labels of each; micro, of all counts, is the accuracy. What is divided by 0 is

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kdgat/text.h"
+#include "train/sampling/class_sampler.h"
 #include "train/sampling/difficulty.h"
 
 namespace kdgat::train {
@@ -75,6 +76,16 @@ std::unique_ptr<Sampler> make_sampler(const SamplingOptions& options, int64_t ma
                             (options.use_vgae_mining ? "" : ", use_vgae_mining=false"));
   }
   if (options.sampling == "natural") return nullptr;
+  if (is_labelled_graphs(data.store)) {
+    if (options.sampling != "balanced") {
+      throw Error(ExitCode::kUsage,
+                  "sampling=" + options.sampling +
+                      " chooses by the difficulty of windows of logs; these are labelled graphs",
+                  "use sampling=balanced or natural");
+    }
+    return std::make_unique<ClassSampler>(ids, data.labels(ids),
+                                          static_cast<uint64_t>(request.seed));
+  }
   Windows windows{data.with_label(ids, 1), data.with_label(ids, 0), {}};
   const auto seed = static_cast<uint64_t>(request.seed);
   if (options.sampling == "balanced") {

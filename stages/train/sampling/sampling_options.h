@@ -28,7 +28,8 @@ struct SamplingOptions {
     return std::tuple{
         field("sampling", &O::sampling,
               "Training windows of an epoch. natural: all; balanced: every attack and as many "
-              "benign ones, others each epoch; curriculum: every attack and hard benign ones, by "
+              "benign ones, others each epoch (of labelled graphs as many of each class); "
+              "curriculum: every attack and hard benign ones, by "
               "curriculum_schedule (needs a curriculum step).")
             .choices({"natural", "balanced", "curriculum"}),
         field("curriculum_schedule", &O::curriculum_schedule,

@@ -192,6 +192,32 @@ TEST_CASE("the parts of a step are the same step with every form", "[objective][
   compare(autoencoder);  // in training mode: no statistic is of the batch
 }
 
+TEST_CASE("losses of several classes follow their formulas, weights of classes too",
+          "[objective][classes]") {
+  torch::manual_seed(8);
+  const torch::Tensor logits = torch::randn({6, 4}, torch::kDouble) * 2;
+  const torch::Tensor y = torch::tensor({0, 3, 1, 2, 3, 3}, torch::kLong);
+  const torch::Tensor weight = torch::tensor({0.5, 2.0, 1.0, 0.25}, torch::kDouble);
+  for (const bool weighted : {false, true}) {
+    for (const double gamma : {0.0, 2.0}) {
+      ClassificationLoss criterion{gamma > 0, gamma, 0};
+      if (weighted) criterion.class_weight = weight;
+      double wanted = 0;
+      const torch::Tensor p = logits.softmax(1);
+      for (int64_t g = 0; g < 6; ++g) {
+        const auto c = y[g].item<int64_t>();
+        const double right = p[g][c].item<double>();
+        wanted -= (weighted ? weight[c].item<double>() : 1) * std::pow(1 - right, gamma) *
+                  std::log(right);
+      }
+      CHECK(criterion.sum(logits, y).item<double>() == Approx(wanted));
+    }
+  }
+  torch::Tensor far = torch::tensor({{0.0, 200.0, 0.0}}, torch::kDouble).requires_grad_();
+  ClassificationLoss{true, 2, 0}.sum(far, torch::tensor({1}, torch::kLong)).backward();
+  CHECK(far.grad().isfinite().all().item<bool>());
+}
+
 TEST_CASE("focal loss follows its formula", "[objective][forms]") {
   const torch::Tensor logits = torch::randn({9, 2}, torch::kDouble);
   const torch::Tensor y = torch::tensor({0, 1, 1, 0, 1, 0, 0, 1, 1}, torch::kLong);

@@ -81,6 +81,37 @@ TEST_CASE("of equal probabilities the first class is predicted", "[metrics]") {
   CHECK(m.at("confusion") == json({{0, 0}, {1, 0}}));
 }
 
+TEST_CASE("a report of classes by hand", "[metrics]") {
+  // Of class 0 two graphs, one right; of class 1 one, right; of class 2 two, one right; none of 3.
+  const std::vector<float> p = {.7F, .1F, .1F, .1F, .2F, .5F, .2F, .1F, .1F, .6F,
+                                .2F, .1F, .3F, .1F, .6F, 0.F, .4F, .1F, .3F, .2F};
+  const std::vector<int64_t> labels = {0, 0, 1, 2, 2};
+  const json m = class_report(p, labels, 4);
+  CHECK(m.at("confusion") == json({{1, 1, 0, 0}, {0, 1, 0, 0}, {1, 0, 1, 0}, {0, 0, 0, 0}}));
+  const json& core = m.at("core");
+  CHECK(core.at("accuracy").get<double>() == Approx(3.0 / 5));
+  CHECK(core.at("balanced_accuracy").get<double>() == Approx((0.5 + 1 + 0.5) / 3));
+  CHECK(core.at("macro_f1").get<double>() == Approx((0.5 + 2.0 / 3 + 2.0 / 3) / 3));
+  CHECK(core.at("n_samples") == 5);
+  const auto of = [&](int c, const char* name) {
+    return m.at("classes").at(c).at(name).get<double>();
+  };
+  CHECK(of(0, "precision") == Approx(0.5));
+  CHECK(of(1, "precision") == Approx(0.5));
+  CHECK(of(2, "precision") == Approx(1));
+  CHECK(of(2, "recall") == Approx(0.5));
+  CHECK(of(3, "f1") == 0);
+  // Of class 0 the graphs have .7 and .2, the others .1, .3 and .4: 3 + 1 pairs of 6 in order.
+  CHECK(of(0, "auc") == Approx(4.0 / 6));
+  CHECK(of(1, "auc") == Approx(1));
+  CHECK(of(2, "auc") == Approx(1));
+  CHECK(of(3, "auc") == 0.5);
+  CHECK(core.at("auc").get<double>() == Approx((4.0 / 6 + 1 + 1) / 3));
+  const json nothing = class_report({}, {}, 3);
+  CHECK(nothing.at("core").at("accuracy") == 0);
+  CHECK(nothing.at("core").at("auc") == 0.5);
+}
+
 TEST_CASE("regression metrics by hand", "[metrics]") {
   const json m = regression_metrics(std::vector<float>{1, 2, 3, 0}, std::vector<float>{2, 2, 1, 4});
   CHECK(m.at("mae").get<double>() == Approx(7.0 / 4));

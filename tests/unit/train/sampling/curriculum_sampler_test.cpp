@@ -7,6 +7,7 @@
 #include <set>
 
 #include "graph/random.h"
+#include "train/sampling/class_sampler.h"
 #include "train/sampling/curriculum_sampler.h"
 
 using namespace kdgat;
@@ -336,4 +337,29 @@ TEST_CASE("a sampler refuses windows it cannot choose among", "[sampling]") {
   from.difficulty.push_back(std::nan(""));
   CHECK_THROWS_WITH(CurriculumSampler(curriculum(), 3, from, 1, {}),
                     Catch::Contains("the difficulty of graph 1028 is not finite"));
+}
+
+TEST_CASE("classes are drawn alike, the smallest as a whole, others anew each epoch",
+          "[sampling]") {
+  std::vector<int64_t> ids, labels;
+  for (int64_t i = 0; i < 30; ++i) {
+    ids.push_back(100 + i);
+    labels.push_back(i < 4 ? 0 : i < 14 ? 1 : 5);
+  }
+  train::ClassSampler sampler(ids, labels, 3), same(ids, labels, 3);
+  std::set<std::vector<int64_t>> drawn;
+  for (int64_t epoch = 0; epoch < 4; ++epoch) {
+    json composition;
+    const std::vector<int64_t> of_epoch = sampler.draw(epoch, composition);
+    std::map<int64_t, std::set<int64_t>> by_class;
+    for (const int64_t id : of_epoch)
+      by_class[labels[static_cast<std::size_t>(id - 100)]].insert(id);
+    for (const int64_t label : {0, 1, 5}) CHECK(by_class[label].size() == 4);
+    CHECK(composition == json{{"classes", 3}, {"of_each_class", 4}});
+    json unused;
+    CHECK(same.draw(epoch, unused) == of_epoch);
+    drawn.insert(of_epoch);
+  }
+  CHECK(drawn.size() == 4);
+  CHECK_THROWS(train::ClassSampler({}, {}, 1));
 }

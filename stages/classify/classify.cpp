@@ -1,0 +1,158 @@
+#include "classify/classify.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/graphs/graphs_import.h"
+#include "data/option_values.h"
+#include "graph/graph_arrays.h"
+#include "kdgat/kinds.h"
+#include "kdgat/text.h"
+#include "model/model_file.h"
+#include "objective/classifier_objective.h"
+#include "objective/load_scorer.h"
+#include "setup/trained_model.h"
+
+namespace kdgat::classify {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// A classifier and what its file says of graphs.
+struct Model {
+  std::unique_ptr<train::Scorer> scorer;
+  objective::ClassifierObjective* classifier = nullptr;
+  std::vector<std::string> classes;
+  json data;  ///< train::layout_of() the graphs that it was trained on
+  fs::path path;
+};
+
+Model load(const fs::path& given, torch::Device device) {
+  const model::TrainedModel made = model::open_model(given);
+  Model out{
+      objective::load_scorer(made.path(), device), nullptr, {}, made.header.data, made.path()};
+  out.classifier = dynamic_cast<objective::ClassifierObjective*>(out.scorer.get());
+  const json classes = out.data.value("classes", json());
+  const bool are_names =
+      classes.is_array() &&
+      std::all_of(classes.begin(), classes.end(), [](const json& c) { return c.is_string(); });
+  if (out.classifier == nullptr || !are_names) {
+    throw Error(ExitCode::kData,
+                made.path().string() + ": a " + made.header.name +
+                    ", and not a classifier of labelled graphs",
+                "kdgat run --preset graphs --data FOLDER trains one");
+  }
+  classes.get_to(out.classes);
+  if (std::ssize(out.classes) != out.classifier->model()->config().classes) {
+    throw Error(ExitCode::kData, made.path().string() + ": names " +
+                                     std::to_string(out.classes.size()) + " classes of " +
+                                     std::to_string(out.classifier->model()->config().classes));
+  }
+  return out;
+}
+
+/// The graphs of `source`, read as those that the model was trained on.
+graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
+                           const Request& request, const Host& host) {
+  const fs::path source = request.input("graphs").path;
+  const std::optional<graph::GraphsInput> input = graph::find_graphs(source, options.format);
+  if (!input) {
+    throw Error(ExitCode::kData,
+                source.string() +
+                    ": no labelled graphs: neither tables, a TUDataset folder nor "
+                    "arrays",
+                "kdgat data import --help shows the forms");
+  }
+  auto how = graph::own_options<graph::GraphsOptions>(model.data.value("import", json::object()));
+  std::vector<Diagnostic> warnings;
+  const auto done = [&host](int64_t) {
+    if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
+      throw Error(code, "interrupted while graphs were read");
+    }
+  };
+  graph::GraphStoreData out = graph::import_graphs(
+      {*input, how, [&] { return host.cancelled() != ExitCode::kOk; }, done, warnings}, {});
+  for (const Diagnostic& warning : warnings) host.log("warning", warning.text());
+  const json here = {{"node_features", out.node_feature_names},
+                     {"edge_features", out.edge_feature_names}};
+  for (const char* name : {"node_features", "edge_features"}) {
+    if (model.data.value(name, json()) == here.at(name)) continue;
+    throw Error(ExitCode::kData,
+                source.string() + ": other " + (name[0] == 'n' ? "node" : "edge") +
+                    " features than the model was trained with: " + here.at(name).dump() +
+                    ", it takes " + model.data.value(name, json()).dump(),
+                "give the graphs the same columns, in the same order");
+  }
+  return out;
+}
+
+std::string column_of(const std::string& name) { return "p " + name; }
+
+}  // namespace
+
+json Classify::run(const Options& options, const Request& request, Host& host) {
+  const Model model = load(request.input("model").path, setup::prepare_scoring(request));
+  const graph::GraphStoreData data = read(options, model, request, host);
+  const graph::Column<int32_t> order = graph::target_order_of(data);
+  const graph::GraphArrays arrays = graph::arrays_of(data, order);
+  json columns = {"graph", "label", "predicted"};
+  for (const std::string& name : model.classes) columns.push_back(column_of(name));
+  host.metrics("columns", 0, {{"columns", columns}});
+
+  std::vector<int64_t> ids(data.y.size());
+  std::iota(ids.begin(), ids.end(), int64_t{0});
+  std::sort(ids.begin(), ids.end(), [&](int64_t a, int64_t b) {
+    return data.row_begin[static_cast<std::size_t>(a)] <
+           data.row_begin[static_cast<std::size_t>(b)];
+  });
+  const auto count = std::ssize(model.classes);
+  constexpr std::size_t kGraphs = 256;
+  graph::GraphBatch batch;
+  for (std::size_t first = 0; first < ids.size(); first += kGraphs) {
+    if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
+      throw Error(code, "interrupted after " + std::to_string(first) + " graphs");
+    }
+    const auto some = std::span(ids).subspan(first, std::min(kGraphs, ids.size() - first));
+    graph::gather(arrays, some, model.classifier->with_edge_attr(), batch);
+    const at::Tensor said = model.classifier->probabilities(batch).contiguous();
+    const float* row = said.const_data_ptr<float>();
+    for (const int64_t id : some) {
+      const auto g = static_cast<std::size_t>(id);
+      const auto best = static_cast<std::size_t>(std::max_element(row, row + count) - row);
+      json values = {{"graph", data.row_begin[g]}, {"predicted", model.classes[best]}};
+      values["label"] =
+          data.y[g] < 0 ? "" : data.sections.targets->classes[static_cast<std::size_t>(data.y[g])];
+      for (std::size_t c = 0; c < model.classes.size(); ++c) {
+        values[column_of(model.classes[c])] = row[c];
+      }
+      host.metrics("row", data.row_begin[g], values);
+      row += count;
+    }
+  }
+  return {{"metrics", {{"graphs", ids.size()}, {"classes", model.classes.size()}}},
+          {"summary", grouped(std::ssize(ids)) + " graphs, each of " +
+                          std::to_string(model.classes.size()) + " classes"}};
+}
+
+StageInfo Classify::info() {
+  StageInfo out;
+  out.summary = "Say how probable each class of labelled graphs is; used by kdgat score.";
+  out.inputs.push_back({"model", kind::kModel});
+  out.inputs.push_back({"graphs", kind::kData});
+  out.name = "classify";
+  return out;
+}
+
+json Classify::plan(const Options&, const Request&) { return json::object(); }
+
+}  // namespace kdgat::classify

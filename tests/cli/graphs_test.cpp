@@ -1,0 +1,148 @@
+// Labelled graphs of several classes through the executable: training, evaluation, scoring,
+// distillation, and what is refused.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "file/safetensors.h"
+#include "support/cli.h"
+
+using kdgat::graph::SafetensorsFile;
+
+namespace {
+
+/// Three classes that edges alone tell apart, and a run of the preset on them.
+struct ClassRun {
+  ClassRun() {
+    must("data synth --kind graphs -o own --graphs 240 --nodes 24 --classes 3 --seed 4");
+    out = json::parse(
+        must("run --preset graphs --data own max_epochs=30 --root nets --threads 1 --json").out);
+    folder = newest_run(scratch / "nets" / "own");
+  }
+  CommandResult must(const std::string& words) const { return must_kdgat(words, scratch.path()); }
+  json metrics_of(const std::string& step) const {
+    for (const json& one : out.at("steps")) {
+      if (one.at("step") == step) return one.at("result").at("metrics");
+    }
+    FAIL("no step " << step);
+    return {};
+  }
+
+  ScratchFolder scratch;
+  json out;
+  fs::path folder;
+};
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> out;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) out.push_back(cell);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("classes that edges alone tell apart are learned, evaluated and scored",
+          "[cli][classes]") {
+  const ClassRun f;
+  const json metrics = f.metrics_of("evaluate");
+  const json& tests = metrics.at("test");
+  const auto accuracy = [&](const char* step) {
+    return tests.at(step).at("test").at("core").at("accuracy").get<double>();
+  };
+  CHECK(accuracy("classifier") > 0.85);
+  CHECK(accuracy("without edges") < 0.55);
+  CHECK(accuracy("majority class") < 0.45);
+  const json& said = tests.at("classifier").at("test").at("additional");
+  CHECK(said.at("classes").size() == 3);
+  int64_t counted = 0;
+  for (const json& row : said.at("confusion")) {
+    for (const json& count : row) counted += count.get<int64_t>();
+  }
+  CHECK(counted == tests.at("classifier").at("test").at("core").at("n_samples").get<int64_t>());
+
+  const SafetensorsFile predictions =
+      SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
+  const auto probability = predictions.require<float>("classifier/test/probability", {counted, 3});
+  const auto predicted = predictions.require<int64_t>("classifier/test/prediction", {counted});
+  for (std::size_t g = 0; g < predicted.size(); ++g) {
+    const auto row = probability.subspan(3 * g, 3);
+    CHECK(row[0] + row[1] + row[2] == Approx(1).epsilon(1e-5));
+    CHECK(std::max_element(row.begin(), row.end()) - row.begin() == predicted[g]);
+  }
+
+  // Score says of the same graphs what evaluate said.
+  const std::string model = (f.folder / "classifier").string();
+  std::istringstream lines(f.must("score own --run " + model).out);
+  std::string line;
+  std::getline(lines, line);
+  CHECK(line == "graph,label,predicted,p class_0,p class_1,p class_2");
+  f.must("data import own -o store");
+  const SafetensorsFile store = SafetensorsFile::open(f.scratch / "store" / "graphs.safetensors");
+  const auto place = store.require<int64_t>("row_begin", {240});
+  const auto graph = predictions.require<int64_t>("classifier/test/graph", {counted});
+  std::vector<std::vector<std::string>> rows;
+  while (std::getline(lines, line)) rows.push_back(cells_of(line));
+  REQUIRE(rows.size() == 240);
+  int64_t right = 0;
+  for (std::size_t g = 0; g < graph.size(); ++g) {
+    const auto at = static_cast<std::size_t>(place[static_cast<std::size_t>(graph[g])]);
+    REQUIRE(rows[at].size() == 6);
+    CHECK(rows[at][0] == std::to_string(at));
+    CHECK(rows[at][2] == "class_" + std::to_string(predicted[g]));
+    CHECK(std::stod(rows[at][3]) == Approx(probability[3 * g]).margin(1e-5));
+    if (rows[at][1] == rows[at][2]) ++right;
+  }
+  CHECK(static_cast<double>(right) / static_cast<double>(counted) ==
+        Approx(accuracy("classifier")));
+
+  // Graphs with other features are refused with both lists.
+  f.must("data synth --kind graphs -o wider --graphs 32 --nodes 24 --classes 16 --seed 4");
+  const CommandResult other = run_kdgat("score wider --run " + model, f.scratch.path());
+  CHECK(other.exit_code == 3);
+  CHECK_THAT(other.err, Catch::Contains("other node features than the model was trained with"));
+
+  // What the native engine and export do not have is named.
+  const CommandResult c = run_kdgat("export " + model + " --format c -o out", f.scratch.path());
+  CHECK(c.exit_code != 0);
+  CHECK_THAT(c.err, Catch::Contains("conv gin"));
+
+  // A student of the three classes.
+  const json student = json::parse(
+      f.must(
+           "run distill --data own --root small --threads 1 --json conv=gin norm=batch pooling=sum "
+           "hidden=12 layers=3 lr=0.005 batch_size=64 min_steps_per_epoch=1 max_epochs=30 "
+           "--teacher-path " +
+           model + "/model.safetensors")
+          .out);
+  const json& of_student = student.at("steps").at(0).at("result").at("metrics");
+  CHECK(of_student.at("val_accuracy").get<double>() > 0.8);
+}
+
+TEST_CASE("what labelled graphs cannot have is refused before anything runs", "[cli][classes]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth --kind graphs -o own --graphs 40 --nodes 8 --classes 3", scratch.path());
+  must_kdgat("data import own -o store", scratch.path());
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"classifier conv=gatv2", "conv=gatv2 reads edge features, and the edges have none"},
+      {"classifier id_embedding=hashed", "have no identifiers"},
+      {"classifier sampling=curriculum use_vgae_mining=false", "these are labelled graphs"},
+      {"classifier loss=focal focal_alpha=0.5", "focal_alpha weighs two classes, these are 3"},
+      {"distill model=autoencoder", "these are labelled graphs"},
+      {"autoencoder", "reads data of the domain can, this is graphs"},
+      {"detector", "reads data of the domain can, this is graphs"}};
+  for (const auto& [words, reason] : cases) {
+    INFO(words);
+    const CommandResult run = run_kdgat("plan " + words + " --data store", scratch.path());
+    CHECK(run.exit_code != 0);
+    CHECK_THAT(run.err, Catch::Contains(reason));
+  }
+  // Batches and weights that make up for rare classes.
+  must_kdgat(
+      "run classifier --data store conv=gin max_epochs=2 sampling=balanced "
+      "class_weights=balanced loss=focal monitor_metric=val_f1 monitor_mode=max",
+      scratch.path());
+}
