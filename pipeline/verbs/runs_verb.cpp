@@ -356,8 +356,8 @@ usage: kdgat runs list [WHICH] [--root DIR] [--json]
        kdgat runs note RUN [TEXT] [--name NAME] [--tag TAG] [--untag TAG] [--root DIR] [--json]
        kdgat runs rm RUN [RUN...] [-n] [-y] [-f] [--root DIR] [--json]
 
-RUN is an id, its beginning, its short form, a name or a folder. Where it could mean several they are
-listed and none is taken.
+RUN is an id, its beginning, its short form, a name or a folder. Where it could mean several they
+are listed and none is taken.
 
   --root DIR           folder that holds all runs (default runs)
 
@@ -369,8 +369,9 @@ WHICH, each of which leaves runs out:
 
 A KEY is an option ("classifier.lr", "data.window", "seed"), a figure ("classifier.val_loss",
 "classifier.test_01.f1") or one of run, name, tag, profile, dataset, state, host, device, cpu, gpu,
-kdgat, libtorch, started, threads, seconds. The end of a key will do where no other ends so. A cell of
-a pivot is the mean of the runs in it, with their number; a run that lacks the value is left out.
+kdgat, libtorch, started, threads, seconds. The end of a key will do where no other ends so. A cell
+of a pivot is the mean of the runs in it, with their number; a run that lacks the value is left
+out.
 
   --name NAME          note: call the run so, in place of its name
   --tag, --untag TAG   note: add a tag, or take one away; may be said again

@@ -34,9 +34,9 @@ usage: kdgat top [--root DIR] [--once] [--json]
   --root DIR           folder that holds all runs (default runs)
   --once               one table, on a terminal, too
 
-A line for each step at work: how far it is and what it came to, how long it has worked and will if it
-goes on so, memory of its process (of a trial of a sweep: none, as trials share one), threads, device,
-and the machine and process that hold the run. A step says so about once a second.
+A line for each step at work: how far it is and what it came to, how long it has worked and will if
+it goes on so, memory of its process (of a trial of a sweep: none, as trials share one), threads,
+device, and the machine and process that hold the run. A step says so about once a second.
 )";
 
 std::string percent(const Progress& now) {

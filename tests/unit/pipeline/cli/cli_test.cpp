@@ -130,7 +130,7 @@ TEST_CASE("a verb or action refuses words and flags it does not know, with their
         "error: unknown action lst (command line, argument 2)\n"
         "  hint: did you mean list?\n");
   CHECK(say({"config"}).err ==
-        "error: config needs an action: show, schema, init\n"
+        "error: config needs an action: show, schema, options, init\n"
         "  hint: see kdgat config --help\n");
   CHECK(say({"plugins", "show"}).code == 2);
 }
@@ -174,7 +174,7 @@ TEST_CASE("completion knows verbs and is made for three shells", "[cli]") {
     CHECK(said.out.find("describe-plugin") == std::string::npos);
     CHECK(said.out.find("estimate report") != std::string::npos);
     CHECK(said.out.find("v100-16") != std::string::npos);
-    CHECK(said.out.find("list show compare rm") != std::string::npos);
+    CHECK(said.out.find("list show compare pivot export note rm") != std::string::npos);
     for (const char* mark : {"@verbs@", "@cards@", "@memory@", "@report@", "@runs@"}) {
       CHECK(said.out.find(mark) == std::string::npos);
     }
