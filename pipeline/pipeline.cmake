@@ -10,7 +10,7 @@ kdgat_add_room(kdgat_core pipeline/execute
   acceptance child frozen_run ranks run_options run_origin run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
-kdgat_add_room(kdgat_core pipeline/plugin libtorch plugin_catalog plugin_host schema stage_call)
+kdgat_add_room(kdgat_core pipeline/plugin libtorch option_groups plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
   path_options profile_keys profile_layers profile_resolve profile_schema profile_steps profile_yaml version_requirement)
 kdgat_add_room(kdgat_core pipeline/records
@@ -31,7 +31,7 @@ kdgat_add_room(kdgat_core pipeline/system
 kdgat_add_room(kdgat_core pipeline/tune
   admission space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
-  adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb job_verb
+  adapt_verb completion_lists completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb job_verb
   jobs_verb line_output log_stage memory_verb plan_verb plugins_verb report_verb run_command run_verb runs_actions runs_list runs_note runs_tables runs_verb
   runs_words
   score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb top_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view

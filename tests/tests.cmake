@@ -166,6 +166,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
+    tests/unit/pipeline/plugin/option_groups_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
     tests/unit/pipeline/data/data_headline_test.cpp
     tests/unit/pipeline/sdk/atomic_file_test.cpp

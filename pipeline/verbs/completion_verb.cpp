@@ -11,6 +11,7 @@
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/slurm/site_profile.h"
+#include "pipeline/verbs/completion_lists.h"
 #include "pipeline/verbs/log_stage.h"
 #include "pipeline/verbs/verbs.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 struct CompletionWords {
   std::string verbs, stages, presets, run_flags, keys, score_flags, why_flags, adapt_flags,
-      export_flags, watch_flags, cards, sites,
+      export_flags, watch_flags, cards, sites, host_flags,
       devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
       jobs_flags = "--retry --seed --root --json",
       memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
@@ -54,6 +55,7 @@ CompletionWords collect(const PluginCatalog& catalog) {
   add(run_schema(sections), "");
   add(sections.import, "data.");
   add(sections.synth, "data.synth.");
+  const std::string host_flags = words_of(flags);
   for (const auto& [name, plugin] : catalog.all()) {
     stages.insert(name);
     add(plugin.options, "");
@@ -84,10 +86,19 @@ CompletionWords collect(const PluginCatalog& catalog) {
   std::set<std::string> cards;
   for (const Card& card : known_cards()) cards.insert(card.name);
   const std::vector<std::string> sites = site_names(site_folders());
-  return {words_of(visible),     words_of(stages),      words_of({presets.begin(), presets.end()}),
-          words_of(flags),       words_of(keys),        words_of(score_flags),
-          words_of(why_flags),   words_of(adapt_flags), words_of(export_flags),
-          words_of(watch_flags), words_of(cards),       words_of({sites.begin(), sites.end()})};
+  return {words_of(visible),
+          words_of(stages),
+          words_of({presets.begin(), presets.end()}),
+          words_of(flags),
+          words_of(keys),
+          words_of(score_flags),
+          words_of(why_flags),
+          words_of(adapt_flags),
+          words_of(export_flags),
+          words_of(watch_flags),
+          words_of(cards),
+          words_of({sites.begin(), sites.end()}),
+          host_flags};
 }
 
 /// Puts each word list in the place of its @name@.
@@ -101,7 +112,8 @@ std::string filled(std::string script, const CompletionWords& words) {
       {"@export@", &words.export_flags}, {"@watch@", &words.watch_flags},
       {"@memory@", &words.memory_flags}, {"@submit@", &words.submit_flags},
       {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites},
-      {"@report@", &words.report_flags}, {"@runs@", &words.runs_flags}};
+      {"@report@", &words.report_flags}, {"@runs@", &words.runs_flags},
+      {"@hostflags@", &words.host_flags}};
   for (const auto& [mark, text] : places) {
     for (size_t at; (at = script.find(mark)) != std::string::npos;) {
       script.replace(at, std::string(mark).size(), *text);
@@ -110,36 +122,45 @@ std::string filled(std::string script, const CompletionWords& words) {
   return script;
 }
 
-constexpr const char* kBash = R"(# kdgat completion for bash; made by: kdgat completion bash
+constexpr const char* kBash = R"sh(# kdgat completion for bash; made by: kdgat completion bash
+_kdgat_list() { "${COMP_WORDS[0]}" completion "$@" 2>/dev/null | cut -f1; }
 _kdgat() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
-  local words=""
+  local words="" key="" before=""
   COMPREPLY=()
+  # "key=value" is three words here.
+  if [[ $current == "=" ]]; then key=$previous current=""
+  elif [[ $previous == "=" && $COMP_CWORD -gt 1 ]]; then key=${COMP_WORDS[COMP_CWORD-2]}
+  elif [[ $previous == --* ]]; then key=$previous; fi
   if [[ $COMP_CWORD -eq 1 ]]; then
     words="@verbs@ --help --version"
   else
+    if [[ -n $key ]]; then words=$(_kdgat_list values "$key"); fi
+    if [[ -n $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$current")); return; fi
     case $previous in
-      --preset) words="@presets@" ;;
+      --preset) words="@presets@" before=${current%"${current##*,}"} current=${current##*,} ;;
       --device) words="@devices@" ;;
       --gpu) words="@cards@" ;;
       --profile) words="@sites@" ;;
       --stage) words="@stages@" ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg|--check|--replay|--save) COMPREPLY=($(compgen -f -- "$current")); return ;;
+      --run) words="$(_kdgat_list runs)" ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--svg|--check|--replay|--save) COMPREPLY=($(compgen -f -- "$current")); return ;;
       *)
         case $verb in
-          run) words="@stages@ @flags@ @keys@" ;;
+          run|plan|submit) if [[ $COMP_CWORD -gt 2 ]]; then words=$(_kdgat_list options "${COMP_WORDS[2]}"); fi
+                if [[ -n $words ]]; then words+=" @hostflags@"; else words="@stages@ @flags@ @keys@"; fi
+                case $verb in plan) words+=" --gpu --static" ;; submit) words+=" @submit@" ;; esac ;;
           fit) words="--output --budget @flags@ @keys@" ;;
-          plan) words="--gpu --static @stages@ @flags@ @keys@" ;;
-          submit) words="@submit@ @stages@ @flags@ @keys@" ;;
           jobs|cancel) words="@jobs@" ;;
           memory) if [[ $COMP_CWORD -eq 2 ]]; then words="estimate report"; else words="@memory@ @keys@"; fi ;;
-          config) if [[ $COMP_CWORD -eq 2 ]]; then words="show schema init"
+          config) if [[ $COMP_CWORD -eq 2 ]]; then words="show schema options init"
                   elif [[ ${COMP_WORDS[2]} == schema ]]; then words="data synth @stages@ --json"
                   else words="--origin @flags@ @keys@"; fi ;;
           plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
           data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth inject convert"; fi ;;
-          report) words="@report@" ;;
-          runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare pivot export note rm"; else words="@runs@"; fi ;;
+          report) words="@report@ $(_kdgat_list runs)" ;;
+          runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare pivot export note rm"
+                else words="@runs@ $(_kdgat_list runs)"; fi ;;
           top) words="--root --once --json" ;;
           score) words="@score@" ;;
           why) words="@why@" ;;
@@ -152,42 +173,67 @@ _kdgat() {
         esac ;;
     esac
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -P "$before" -W "$words" -- "$current"))
   if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
-  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then COMPREPLY=($(compgen -f -- "$current")); fi
+  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then COMPREPLY=($(compgen -f -- "$before$current")); fi
 }
 complete -F _kdgat kdgat
-)";
+)sh";
 
-constexpr const char* kZsh = R"(#compdef kdgat
+constexpr const char* kZsh = R"sh(#compdef kdgat
 # kdgat completion for zsh; made by: kdgat completion zsh
+# Words with what they are, as _describe wants them.
+_kdgat_list() {
+  local line
+  reply=()
+  for line in ${(f)"$(${words[1]} completion "$@" 2>/dev/null)"}; do
+    reply+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+  done
+  (( ${#reply} ))
+}
 _kdgat() {
-  local -a found
+  local -a found reply
+  local key=""
   if (( CURRENT == 2 )); then
     found=(@verbs@ --help --version)
   else
+    if [[ ${words[CURRENT]} == [a-z]*=* ]]; then key=${words[CURRENT]%%=*}
+    elif [[ ${words[CURRENT-1]} == --* ]]; then key=${words[CURRENT-1]}; fi
+    if [[ -n $key ]] && _kdgat_list values $key; then
+      compset -P '*='
+      _describe value reply
+      return
+    fi
     case ${words[CURRENT-1]} in
-      --preset) found=(@presets@) ;;
+      --preset) compset -P '*,'; _kdgat_list presets && _describe preset reply; return ;;
+      --run) _kdgat_list runs && _describe run reply; _files; return ;;
       --device) found=(@devices@) ;;
       --gpu) found=(@cards@) ;;
       --profile) found=(@sites@) ;;
       --stage) found=(@stages@) ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--run|--svg|--check|--replay|--save) _files; return ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--svg|--check|--replay|--save) _files; return ;;
       *)
         case ${words[2]} in
-          run) found=(@stages@ @flags@ @keys@) ;;
+          run|plan|submit) if (( CURRENT > 3 )) && _kdgat_list options ${words[3]}; then
+                  local -a keys=(${(M)reply:#[a-z]*=:*}) flags=(${(M)reply:#--*})
+                  _describe option keys -S ''
+                  _describe flag flags
+                  found=(@hostflags@)
+                else
+                  found=(@stages@ @flags@ @keys@)
+                fi
+                case ${words[2]} in plan) found+=(--gpu --static) ;; submit) found+=(@submit@) ;; esac ;;
           fit) found=(--output --budget @flags@ @keys@) ;;
-          plan) found=(--gpu --static @stages@ @flags@ @keys@) ;;
-          submit) found=(@submit@ @stages@ @flags@ @keys@) ;;
           jobs|cancel) found=(@jobs@) ;;
           memory) if (( CURRENT == 3 )); then found=(estimate report); else found=(@memory@ @keys@); fi ;;
-          config) if (( CURRENT == 3 )); then found=(show schema init)
+          config) if (( CURRENT == 3 )); then found=(show schema options init)
                   elif [[ ${words[3]} == schema ]]; then found=(data synth @stages@ --json)
                   else found=(--origin @flags@ @keys@); fi ;;
           plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
           data) if (( CURRENT == 3 )); then found=(import inspect verify synth inject convert); fi ;;
-          report) found=(@report@) ;;
-          runs) if (( CURRENT == 3 )); then found=(list show compare pivot export note rm); else found=(@runs@); fi ;;
+          report) found=(@report@); _kdgat_list runs && _describe run reply ;;
+          runs) if (( CURRENT == 3 )); then found=(list show compare pivot export note rm)
+                else found=(@runs@); _kdgat_list runs && _describe run reply; fi ;;
           top) found=(--root --once --json) ;;
           score) found=(@score@) ;;
           why) found=(@why@) ;;
@@ -206,7 +252,7 @@ _kdgat() {
   _files
 }
 if [[ $funcstack[1] == _kdgat ]]; then _kdgat "$@"; else compdef _kdgat kdgat; fi
-)";
+)sh";
 
 /// fish wants a line for each word with its description.
 std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
@@ -228,7 +274,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
       out += seen(verb) + " -a " + name + " -d " + quoted(plugin.summary) + "\n";
     }
   }
-  out += seen("config") + " -a 'show schema init'\n";
+  out += seen("config") + " -a 'show schema options init'\n";
   out += seen("plugins") + " -a 'list show'\n";
   out += seen("memory") + " -a 'estimate report'\n";
   out += seen("data") + " -a 'import inspect verify synth inject convert'\n";
@@ -241,7 +287,8 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
       const std::string flag = flags.substr(begin + 2, end - begin - 2);
       begin = end + 1;
       out += seen(verbs) + " -l " + flag;
-      if (flag == "preset") out += " -x -a '" + words.presets + "'";
+      if (flag == "preset") out += " -x -a '(__fish_complete_list , \"kdgat completion presets\")'";
+      if (flag == "run") out += " -a '(kdgat completion runs)'";
       if (flag == "device") out += " -x -a '" + words.devices + "'";
       if (flag == "gpu") out += " -x -a '" + words.cards + "'";
       if (flag == "profile") out += " -x -a '" + words.sites + "'";
@@ -249,13 +296,29 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
       out += "\n";
     }
   };
-  add_flags("run fit plan submit config", words.run_flags);
+  add_flags("run fit plan submit config", words.host_flags);
+  std::set<std::string> said;  // host options stand before those of stages of the same name
+  for (const auto& [name, plugin] : catalog.all()) {
+    for (const std::string& option : option_names(plugin.options)) {
+      const std::string own = own_option_name(plugin.options, option);
+      const std::string flag = flag_of(option).substr(2);
+      if (!said.insert(flag).second) continue;
+      out += seen("run fit plan submit config") + " -l " + flag + " -d " +
+             quoted(option_schema(plugin.options, own).value("description", ""));
+      if (!value_candidates("--" + flag, catalog).empty()) {
+        out += " -x -a '(kdgat completion values --" + flag + ")'";
+      }
+      out += "\n";
+    }
+  }
   add_flags("fit", "--output --budget");
   add_flags("plan", "--gpu --static");
   add_flags("submit", words.submit_flags);
   add_flags("jobs cancel", words.jobs_flags);
   add_flags("memory", words.memory_flags);
   add_flags("report", words.report_flags);
+  out += seen("report") + " -a '(kdgat completion runs)'\n";
+  out += seen("runs") + " -a '(kdgat completion runs)'\n";
   add_flags("runs", words.runs_flags);
   add_flags("top", "--root --once --json");
   add_flags("score", words.score_flags);
@@ -274,13 +337,37 @@ constexpr const char* kCompletionHelp = R"(Print the completion script of a shel
   kdgat completion fish > ~/.config/fish/completions/kdgat.fish
 
 usage: kdgat completion bash | zsh | fish
+       kdgat completion runs | presets | values OPTION | options STAGE [--root DIR]
+
+The second form is what the scripts ask: a line for each word, a tab and what it is.
 )";
 
 int completion_verb(Context& context, const std::vector<std::string>& arguments) {
-  std::string shell;
+  std::string shell, of, root = "runs";
+  // What is asked for may itself be a flag, --loss.
+  std::vector<std::string> said = arguments;
+  if (said.size() == 2 && said.front() == "values") {
+    of = said.back();
+    said.pop_back();
+  }
   CommandLine line(context, "kdgat completion");
   line.word(shell);
-  line.parse(arguments);
+  line.word(of);
+  line.value("--root", root);
+  line.parse(said);
+  if (shell == "runs") {
+    context.out << candidates_text(run_candidates(root));
+    return 0;
+  }
+  if (shell == "presets") {
+    context.out << candidates_text(preset_candidates(default_preset_folders()));
+    return 0;
+  }
+  if (shell == "values" || shell == "options") {
+    context.out << candidates_text(shell == "values" ? value_candidates(of, context.catalog)
+                                                     : option_candidates(of, context.catalog));
+    return 0;
+  }
   const CompletionWords words = collect(context.catalog);
   if (shell == "bash") {
     context.out << filled(kBash, words);

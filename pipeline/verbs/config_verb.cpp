@@ -1,5 +1,6 @@
-// kdgat config show|schema|init: what a profile comes to, what it may say, and how to begin one.
+// kdgat config show|schema|options|init: what a profile comes to, what it may say, and how to begin one.
 #include <fstream>
+#include <map>
 #include <ostream>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
 #include "pipeline/execute/run_options.h"
+#include "pipeline/plugin/option_groups.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_schema.h"
 #include "pipeline/records/mlflow_address.h"
@@ -193,6 +195,53 @@ int schema(Context& context, const std::vector<std::string>& arguments) {
   return 0;
 }
 
+/// Every option of a stage by what it is for, and those that matter first: what docs/options.md is
+/// made of, too.
+int options(Context& context, const std::vector<std::string>& arguments) {
+  CommandLine line(context, "kdgat config options");
+  line.parse(arguments);
+  std::map<std::string, std::vector<std::string>> stages_of;
+  for (const auto& [stage, plugin] : context.catalog.all()) {
+    const auto properties = plugin.options.find("properties");
+    if (properties == plugin.options.end()) continue;
+    for (const auto& [name, option] : properties->items()) stages_of[name].push_back(stage);
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, stages] : stages_of) names.push_back(name);
+  const std::vector<OptionGroup> groups = grouped_options(names);
+  if (context.json) {
+    ordered_json out = {{"first", json::array()}, {"purposes", json::array()}};
+    for (const FirstOption& option : first_options()) {
+      const std::vector<std::string> none;
+      const auto found = stages_of.find(option.name);
+      out["first"].push_back({{"name", option.name},
+                              {"advice", option.advice},
+                              {"stages", found == stages_of.end() ? none : found->second}});
+    }
+    for (const OptionGroup& group : groups) {
+      ordered_json listed = ordered_json::array();
+      for (const std::string& name : group.names) {
+        listed.push_back({{"name", name}, {"stages", stages_of.at(name)}});
+      }
+      out["purposes"].push_back({{"title", group.title}, {"options", std::move(listed)}});
+    }
+    out["unknown"] = unknown_in_groups(names);
+    context.out << out.dump(2) << '\n';
+    return 0;
+  }
+  constexpr std::size_t kWidth = 80, kIndent = 2;
+  std::vector<std::string> first;
+  for (const FirstOption& option : first_options()) first.push_back(option.name);
+  context.out << "The ten that matter first\n  " << wrapped(joined(first, " "), kIndent, kWidth)
+              << '\n';
+  for (const OptionGroup& group : groups) {
+    context.out << '\n'
+                << group.title << "\n  " << wrapped(joined(group.names, " "), kIndent, kWidth)
+                << '\n';
+  }
+  return 0;
+}
+
 constexpr const char* kStarter =
     R"(# A kdgat profile. Check it with: kdgat config show FILE --origin
 dataset: my_logs              # runs go to runs/my_logs/
@@ -242,17 +291,21 @@ constexpr const char* kConfigHelp = R"(Look at profiles and options without runn
   kdgat config show --preset smoke                  the resolved profile, ready to be a file
   kdgat config show my.yaml lr=0.01 --origin        and who set each value
   kdgat config schema autoencoder                   the options of a stage
+  kdgat config options                              names of all options of stages, by purpose
   kdgat config schema --json > profile.schema.json  JSON Schema of a profile, for editors
   kdgat config init my.yaml                         begin a profile, with comments
 
 usage: kdgat config show [what kdgat run takes] [--origin] [--json]
        kdgat config schema [STAGE | data | synth] [--json]
+       kdgat config options [--json]
        kdgat config init [FILE] [--force]
 )";
 
 int config_verb(Context& context, const std::vector<std::string>& arguments) {
-  const Command command = read_action(context, "config", arguments, {"show", "schema", "init"});
+  const Command command =
+      read_action(context, "config", arguments, {"show", "schema", "options", "init"});
   if (command.name == "schema") return schema(context, command.words);
+  if (command.name == "options") return options(context, command.words);
   if (command.name == "init") return init(context, command.words);
   return show_config(context, command.words);
 }

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "pipeline/cli/command_line.h"
-#include "pipeline/plugin/schema.h"
+#include "pipeline/plugin/option_groups.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/show/text.h"
 #include "pipeline/verbs/run_command.h"
@@ -22,7 +22,8 @@ constexpr const char* kRunHelp = R"(Run the stages of a profile, a preset or one
   kdgat run my.yaml classifier.lr=0.001 --batch-size 512 data.window=50
   kdgat run my.yaml --require "classifier.test_01.f1>=0.9"    11 if the figure is lower
   kdgat run my.yaml --dry-run                       what would run, and why
-  kdgat run autoencoder --help                      the options of one stage
+  kdgat run autoencoder --help                      the options of one stage that matter first
+  kdgat run autoencoder --help all                  all of them, by purpose
 
 usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options]
 
@@ -61,27 +62,44 @@ run cannot have ends with 2 before anything is trained, a failed step with its o
 profile: require: ["classifier.test_01.f1>=0.9"].
 )";
 
-std::string stage_help(const PluginDescription& plugin) {
+constexpr const char* kAll = "all";  // kdgat run STAGE --help all
+
+/// A stage with fewer options than this has no long help that could be cut short.
+constexpr std::size_t kFew = 12;
+
+std::string stage_help(const PluginDescription& plugin, bool is_all) {
   std::string out = plugin.summary + "\n\n";
   out += "  kdgat run " + plugin.name + " --data logs/ key=value --a-flag VALUE\n";
-  out += "  kdgat run " + plugin.name + " --help\n\n";
+  out += "  kdgat run " + plugin.name + " --help all\n\n";
+  const std::size_t count =
+      plugin.options.contains("properties") ? plugin.options["properties"].size() : 0;
+  const std::vector<std::string> first = first_of(plugin.options);
+  const std::string end =
+      "\nSee kdgat run --help for profiles, presets and the options of the run itself.\n";
+  if (!is_all && !first.empty() && count > kFew) {
+    return out + "The options of " + plugin.name +
+           " that matter first, as flags here and as keys in a profile:\n\n" +
+           options_text_of(plugin.options, first) + "\nkdgat run " + plugin.name +
+           " --help all lists all " + std::to_string(count) + " options, by purpose.\n" + end;
+  }
   out += "Options of " + plugin.name + ", as flags here and as keys in a profile:\n\n";
-  out += options_text(plugin.options);
+  out += options_by_purpose(plugin.options);
   if (!plugin.refused.empty()) out += "\nPublished keys not supported in this version:\n\n";
   for (const nlohmann::json& refused : plugin.refused) {
     const std::string name = "  " + refused.value("name", "") + "  ";
     out += name + wrapped(refused.value("reason", ""), 4, 100 - name.size()) + "\n";
   }
-  return out + "\nSee kdgat run --help for profiles, presets and the options of the run itself.\n";
+  return out + end;
 }
 
-/// Of `kdgat run STAGE --help`: that stage's options.
+/// Of `kdgat run STAGE --help [all]`: that stage's options.
 std::string run_help(const std::vector<std::string>& arguments, const PluginCatalog& catalog) {
+  const bool is_all = std::find(arguments.begin(), arguments.end(), kAll) != arguments.end();
   for (const std::string& word : arguments) {
-    if (const PluginDescription* plugin = catalog.find(word)) return stage_help(*plugin);
+    if (const PluginDescription* plugin = catalog.find(word)) return stage_help(*plugin, is_all);
   }
-  const bool names_stage =
-      !arguments.empty() && arguments[0].find_first_of("-=./") == std::string::npos;
+  const bool names_stage = !arguments.empty() && arguments[0] != kAll &&
+                           arguments[0].find_first_of("-=./") == std::string::npos;
   if (names_stage) {
     throw Error(ExitCode::kUsage, "unknown stage " + arguments[0],
                 suggestion(arguments[0], stage_names(catalog), "kdgat plugins list"));

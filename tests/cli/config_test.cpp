@@ -1,4 +1,5 @@
 // `kdgat config` and what a person hears of a profile: presets as files, JSON Schema, notes, hints.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -265,4 +266,90 @@ TEST_CASE("a profile that comes with the program is found by its name", "[cli][c
   const CommandResult none = run_kdgat("config show profiles/kdgta.yaml", scratch.path());
   CHECK(none.exit_code == 2);
   CHECK(none.err.find("no such file") != std::string::npos);
+}
+
+TEST_CASE("help of a stage shows the options that matter first, and all of them on request",
+          "[cli][config]") {
+  const ScratchFolder scratch;
+  const auto said = [&](const std::string& words) {
+    const CommandResult result = run_kdgat(words, scratch.path());
+    INFO(words << "\n" << result.err);
+    CHECK(result.exit_code == 0);
+    return result.out;
+  };
+  const json listed = json::parse(said("config options --json"));
+  CHECK(listed.at("unknown").empty());
+  CHECK(listed.at("first").size() == 10);
+  for (const json& stage : json::parse(said("plugins list --json"))) {
+    const std::string name = stage.at("name");
+    const std::string few = said("run " + name + " --help");
+    const std::string all = said("run " + name + " --help all");
+    const json options = json::parse(said("config schema " + name + " --json")).at("properties");
+    INFO(name);
+    for (const auto& [option, schema] : options.items()) {
+      std::string flag = "  --" + option + " ";
+      std::replace(flag.begin(), flag.end(), '_', '-');
+      CHECK(all.find(flag) != std::string::npos);
+    }
+    for (const json& first : listed.at("first")) {
+      const auto& stages = first.at("stages");
+      if (std::find(stages.begin(), stages.end(), name) == stages.end()) continue;
+      std::string flag = "  --" + first.at("name").get<std::string>() + " ";
+      std::replace(flag.begin(), flag.end(), '_', '-');
+      CHECK(few.find(flag) != std::string::npos);
+    }
+  }
+  const std::string few = said("run classifier --help");
+  CHECK(few.find("--scheduler-gamma") == std::string::npos);
+  CHECK(few.find("kdgat run classifier --help all") != std::string::npos);
+  const std::string all = said("run classifier --help all");
+  CHECK(all.find("\nOptimiser\n") < all.find("  --lr "));
+  CHECK(all.find("  --lr ") < all.find("\nLoss\n"));
+  CHECK(said("help run classifier all") == all);
+  CHECK(said("config options").find("\nOptimiser\n  ") != std::string::npos);
+}
+
+TEST_CASE("completion knows values, presets, options of a stage and runs", "[cli][config]") {
+  const ScratchFolder scratch;
+  REQUIRE(run_kdgat("run example steps=2 --name first-try", scratch.path()).exit_code == 0);
+  const auto lines = [&](const std::string& words) {
+    const CommandResult said = run_kdgat("completion " + words, scratch.path());
+    INFO(words << "\n" << said.err);
+    CHECK(said.exit_code == 0);
+    CHECK(said.out.find("\t") != std::string::npos);
+    return "\n" + said.out;
+  };
+  CHECK(lines("values classifier.loss").find("\ncross_entropy\t") != std::string::npos);
+  CHECK(lines("values classifier.loss").find("\nfocal\t") != std::string::npos);
+  CHECK(lines("values --data.split").find("\ntime\t") != std::string::npos);
+  CHECK(lines("values --data.cleaning").find("\nnone\tkeeps words as they are") !=
+        std::string::npos);
+  CHECK(lines("values --data.cleaning").find("(default)\n") != std::string::npos);
+  CHECK(lines("values use_scheduler").find("\ntrue\t") != std::string::npos);
+  CHECK(run_kdgat("completion values --use-scheduler", scratch.path()).out.empty());
+  CHECK(lines("presets").find("\nsmoke\tA small complete run") != std::string::npos);
+  CHECK(lines("options classifier").find("\nlr=\t") != std::string::npos);
+  CHECK(lines("options classifier").find("\n--max-epochs\t") != std::string::npos);
+  CHECK(lines("runs").find("\nfirst-try\t") == 0);
+
+  // As bash asks: the words of the line, of which the last is being typed.
+  const auto completed = [&](const std::string& line) {
+    const std::string kdgat = fs::absolute(kdgat_binary()).string();
+    write_text(scratch / "ask",
+               "PATH='" + fs::path(kdgat).parent_path().string() + "':$PATH\n" +
+                   "source <(kdgat completion bash)\ncompopt() { :; }\nCOMP_WORDS=(" + line +
+                   ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_kdgat\n" +
+                   "printf '%s\\n' \"${COMPREPLY[@]}\"\n");
+    const CommandResult said = run_shell("bash ask", scratch.path());
+    INFO(line << "\n" << said.err);
+    CHECK(said.err.empty());
+    return said.out;
+  };
+  CHECK(completed("kdgat run classifier loss = fo") == "focal\n");
+  CHECK(completed("kdgat run classifier loss =").find("cross_entropy\n") != std::string::npos);
+  CHECK(completed("kdgat run classifier --max-ep") == "--max-epochs\n");
+  CHECK(completed("kdgat run --preset vgae,smo") == "vgae,smoke\n");
+  CHECK(completed("kdgat report first") == "first-try\n");
+  CHECK(completed("kdgat score a.log --run first") == "first-try\n");
+  CHECK(completed("kdgat repo") == "report\n");
 }

@@ -130,7 +130,7 @@ TEST_CASE("a verb or action refuses words and flags it does not know, with their
         "error: unknown action lst (command line, argument 2)\n"
         "  hint: did you mean list?\n");
   CHECK(say({"config"}).err ==
-        "error: config needs an action: show, schema, init\n"
+        "error: config needs an action: show, schema, options, init\n"
         "  hint: see kdgat config --help\n");
   CHECK(say({"plugins", "show"}).code == 2);
 }
