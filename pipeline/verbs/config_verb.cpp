@@ -40,8 +40,12 @@ std::string yaml_text(const json& value) {
 
 /// The keys of the host, as a profile has them: in both forms the same, each once.
 std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
-  const auto targets = load_options<RecordOptions>(profile.records);
-  return {{"dataset", profile.dataset},
+  json records = profile.records;
+  const json seeds = records.value(kSeedsKey, json::array());
+  records.erase(kSeedsKey);
+  const auto targets = load_options<RecordOptions>(records);
+  std::vector<std::pair<std::string, json>> out = {
+      {"dataset", profile.dataset},
           {"device", profile.device},
           {"threads", profile.threads},
           {"nproc", profile.nproc},
@@ -53,6 +57,8 @@ std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
           {"seed", profile.seed},
           {"require", profile.require},
           {"root", profile.root.string()}};
+  if (!seeds.empty()) out.emplace_back(kSeedsKey, seeds);
+  return out;
 }
 
 /// The profile as a file that resolves to itself.
