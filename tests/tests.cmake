@@ -156,10 +156,12 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/execute/ranks_test.cpp
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/journal_test.cpp
+    tests/unit/pipeline/run/replicates_test.cpp
     tests/unit/pipeline/run/requirements_test.cpp
     tests/unit/pipeline/run/run_index_test.cpp
     tests/unit/pipeline/run/run_labels_test.cpp
     tests/unit/pipeline/run/run_record_test.cpp
+    tests/unit/pipeline/run/seed_statistics_test.cpp
     tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/dry_run_test.cpp
     tests/unit/pipeline/verbs/require_test.cpp
@@ -212,7 +214,7 @@ if(KDGAT_ENGINE)
        tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp
        tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
-       tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
+       tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
        tests/cli/watch_test.cpp
        tests/cli/wrong_domain_test.cpp)
 endif()

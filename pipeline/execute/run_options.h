@@ -27,13 +27,18 @@ struct RunOptions {
   bool dry_run = false;
   bool explain = false;
   bool in_process = false;
+  int at_once = 0;  ///< most replicates at once; 0 = as cores and memory allow
   /// What --require adds to the profile's; key "require".
   std::vector<ProfileRequest::Override> require;
   LabelChange labels{};  ///< name and tags of the run
   bool verify = false;   ///< data hashes are read, whenever that was last done
 };
 
-/// What a profile may hold beside the host's own keys and the options of stages.
+/// The key of the seeds of a run of replicates, among the values of Profile::records.
+inline constexpr const char* kSeedsKey = "seeds";
+
+/// What a profile may hold beside the host's own keys and the options of stages: where numbers go,
+/// and the seeds of replicates.
 SectionSchemas profile_sections();
 
 /// What a verb that takes the words of `kdgat run` has of its own.
@@ -45,6 +50,8 @@ struct RunFlags {
   bool takes_data = false;
   /// What runs does so on another machine: this one needs no driver for the device.
   bool runs_elsewhere = false;
+  /// The verb makes a run for each of several seeds.
+  bool takes_seeds = false;
 };
 
 /// Reads the command line and the KDGAT_* environment; fills preset_folders with the default ones.

@@ -6,6 +6,7 @@
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/profile/path_options.h"
 #include "pipeline/records/record_targets.h"
+#include "pipeline/run/replicates.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/system/signals.h"
 
@@ -55,11 +56,13 @@ std::string choose_device(const std::string& wanted,
 }  // namespace
 
 RunSession::RunSession(Context& of, const std::vector<std::string>& words, const RunFlags& extras)
-    : RunSession(of, parse_run_options(of, words, extras), extras.runs_elsewhere) {}
+    : RunSession(of, parse_run_options(of, words, extras), extras.runs_elsewhere,
+                 extras.takes_seeds) {}
 
-RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
+RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere, bool takes_seeds)
     : context(of), options(std::move(read)) {
   profile = resolve_profile(options.profile, context.catalog, profile_sections());
+  take_seeds(takes_seeds);
   options.plan.only = profile.only;
   resolve_path_options(profile);
   dataset_root = profile.root / profile.dataset;
@@ -71,6 +74,17 @@ RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere)
   threads = profile.threads > 0 ? profile.threads : std::max(1, machine.threads() / profile.nproc);
   for (const PlannedStep& step : sketch.steps) names_.push_back(step.spec.name);
   read_requirements();
+}
+
+void RunSession::take_seeds(bool takes_seeds) {
+  seeds = read_seeds(profile.records.value(kSeedsKey, std::vector<std::string>()));
+  profile.records.erase(kSeedsKey);
+  if (takes_seeds || seeds.empty()) return;
+  seeds.clear();
+  profile.notes.push_back(
+      {profile.origin[kSeedsKey],
+       "seeds has no effect here: one run, with the seed " + std::to_string(profile.seed),
+       "kdgat run makes a run for each seed"});
 }
 
 void RunSession::read_requirements() {

@@ -22,7 +22,8 @@ struct RunSession {
   /// Error(kPlugin) with all of them. `extras`: see parse_run_options().
   RunSession(Context& context, const std::vector<std::string>& words, const RunFlags& extras = {});
   /// The same from words that were read already.
-  RunSession(Context& context, RunOptions read, bool runs_elsewhere = false);
+  RunSession(Context& context, RunOptions read, bool runs_elsewhere = false,
+             bool takes_seeds = false);
 
   /// Tells what the profile says that has no effect here.
   void tell_notes(Status& status) const;
@@ -54,9 +55,11 @@ struct RunSession {
   bool needs_data = false;
   std::string device;  ///< "cpu" or "cuda[:N]"
   int threads = 1;
+  std::vector<int64_t> seeds;  ///< of replicates; none: one run with the profile's seed
   Machine machine;
 
  private:
+  void take_seeds(bool takes_seeds);
   void read_requirements();
   /// Figures that stages have beside the usual ones, as their plan() says: "figures" of its facts.
   std::vector<std::string> announced_figures() const;

@@ -56,29 +56,13 @@ std::string differences_markup(const std::vector<ReportRun>& runs) {
                             : table.html();
 }
 
-/// 1: more is better, -1: less is better, 0: neither.
-int direction(const Figure& figure) {
-  return figure.better == Better::kMore ? 1 : figure.better == Better::kLess ? -1 : 0;
-}
-
-/// The best value in bold where runs differ.
+/// The best value of validation in bold where runs differ.
 std::vector<std::string> figure_cells(const FigureRow& row) {
-  const int sign = direction(row.figure);
-  double best = -1e300, worst = 1e300;
-  for (const auto& value : row.values) {
-    if (!value) continue;
-    best = std::max(best, sign * *value);
-    worst = std::min(worst, sign * *value);
-  }
+  const std::vector<bool> is_best = best_values(row.figure, row.values);
   std::vector<std::string> cells;
-  for (const auto& value : row.values) {
-    if (!value) {
-      cells.emplace_back();
-      continue;
-    }
-    const std::string text = figure_text(row.figure, *value);
-    const bool is_best = sign != 0 && best > worst && sign * *value == best;
-    cells.push_back(is_best ? element("b", text) : text);
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    const std::string text = row.values[i] ? figure_text(row.figure, *row.values[i]) : "";
+    cells.push_back(is_best[i] ? element("b", text) : text);
   }
   return cells;
 }
@@ -113,7 +97,7 @@ std::string figures_markup(const std::vector<ReportRun>& runs) {
   rows.erase(equal, rows.end());
   const std::string title = std::to_string(same.size()) +
                             (same.size() == 1 ? " figure is" : " figures are") + " the same";
-  return figures_table(rows, runs.size(), "Figures that differ; bold is the best.") +
+  return figures_table(rows, runs.size(), "Figures that differ; bold is the best by validation.") +
          details(title, figures_table(same, runs.size(), "Figures that are the same."));
 }
 
@@ -141,16 +125,8 @@ Chart overlay(const std::vector<ReportRun>& runs, const std::string& step,
 
 /// Of the steps whose curves are not the same.
 std::string overlays(const std::vector<ReportRun>& runs) {
-  std::vector<std::string> steps;
-  for (const ReportRun& run : runs) {
-    for (const ReportStep& step : run.steps) {
-      if (std::find(steps.begin(), steps.end(), step.record.step) == steps.end()) {
-        steps.push_back(step.record.step);
-      }
-    }
-  }
   std::string out;
-  for (const std::string& step : steps) {
+  for (const std::string& step : step_names(runs)) {
     for (const std::string& name : compared_series()) {
       const Chart chart = overlay(runs, step, name);
       const bool differ = std::any_of(
@@ -191,6 +167,18 @@ std::string detection_overlays(const std::vector<ReportRun>& runs) {
 }
 
 }  // namespace
+
+std::vector<std::string> step_names(const std::vector<ReportRun>& runs) {
+  std::vector<std::string> steps;
+  for (const ReportRun& run : runs) {
+    for (const ReportStep& step : run.steps) {
+      if (std::find(steps.begin(), steps.end(), step.record.step) == steps.end()) {
+        steps.push_back(step.record.step);
+      }
+    }
+  }
+  return steps;
+}
 
 std::string letter(std::size_t run) {
   constexpr std::size_t kLetters = 26;

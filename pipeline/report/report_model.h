@@ -21,6 +21,8 @@ struct ReportStep {
 
 struct ReportRun {
   RunRecord record;
+  int64_t seed = -1;  ///< -1 = not known
+  std::string group;  ///< id of the run of replicates that it is of; "" = it stands alone
   std::vector<ReportStep> steps;
   std::vector<StepMemory> memory;
   std::vector<Figure> figures;

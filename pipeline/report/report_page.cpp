@@ -157,11 +157,20 @@ std::string report_html(const std::vector<ReportRun>& runs, const std::string& m
     body =
         element("h1", heading(runs.front())) + run_facts(runs.front()) + sections(runs.front(), "");
   } else {
-    body = element("h1", std::to_string(runs.size()) + " runs compared") + compare_sections(runs);
+    const std::string over_seeds = seeds_section(runs);
+    const bool is_one_group = !runs.front().group.empty() &&
+                              std::all_of(runs.begin(), runs.end(), [&](const ReportRun& run) {
+                                return run.group == runs.front().group;
+                              });
+    body = element("h1", is_one_group ? escaped(runs.front().record.profile) + " over " +
+                                            std::to_string(runs.size()) + " seeds"
+                                      : std::to_string(runs.size()) + " runs compared") +
+           over_seeds + compare_sections(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const std::string name = element("span", letter(i), "class=\"letter\"") + " ";
-      body += "<section id=\"" + letter(i) + "\">" + element("h1", name + heading(runs[i])) +
-              run_facts(runs[i]) + "</section>" + sections(runs[i], letter(i) + "-");
+      body += "<section id=\"" + letter(i) + "\">" + element("h2", name + heading(runs[i])) +
+              run_facts(runs[i]) +
+              details("All of run " + letter(i), sections(runs[i], letter(i) + "-")) + "</section>";
     }
   }
   return kHead +

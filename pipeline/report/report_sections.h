@@ -57,6 +57,11 @@ std::string windows_section(const ReportRun& run, const std::string& id);
 
 /// report_compare.cpp: what several runs are, differ in and come to.
 std::string compare_sections(const std::vector<ReportRun>& runs);
+/// report_seeds.cpp: of runs that differ in the seed alone, mean and spread of figures and curves, and
+/// groups of such runs beside one another. "" where no two runs are of one group.
+std::string seeds_section(const std::vector<ReportRun>& runs);
+/// Names of the steps of all runs, each once.
+std::vector<std::string> step_names(const std::vector<ReportRun>& runs);
 /// "A" for the first run.
 std::string letter(std::size_t run);
 

@@ -226,4 +226,23 @@ std::vector<Difference> differences(const std::vector<RunRecord>& runs) {
   return out;
 }
 
+std::vector<bool> best_values(const Figure& figure,
+                              const std::vector<std::optional<double>>& values) {
+  std::vector<bool> out(values.size(), false);
+  const bool is_validation =
+      figure.part == "val" || (figure.part.empty() && figure.name.starts_with("val_"));
+  if (!is_validation || figure.better == Better::kNeither) return out;
+  const double sign = figure.better == Better::kMore ? 1 : -1;
+  std::optional<double> best, worst;
+  for (const auto& value : values) {
+    if (!value) continue;
+    best = std::max(best.value_or(sign * *value), sign * *value);
+    worst = std::min(worst.value_or(sign * *value), sign * *value);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out[i] = values[i] && *best > *worst && sign * *values[i] == *best;
+  }
+  return out;
+}
+
 }  // namespace kdgat

@@ -58,6 +58,11 @@ struct Difference {
   std::vector<std::string> values;
 };
 
+/// Which of the values of runs, or means of groups of them, stand out: the best ones where they differ.
+/// Only figures of validation data have any: by those a run may be chosen, by test data never.
+std::vector<bool> best_values(const Figure& figure,
+                              const std::vector<std::optional<double>>& values);
+
 /// In the order of the steps. A step that only some of the runs have is one difference, its stage.
 std::vector<Difference> differences(const std::vector<RunRecord>& runs);
 

@@ -66,6 +66,7 @@ class Picture {
       if (span.is_tint) draw_span(span);
     }
     axes();
+    for (const ChartArea& area : chart_.areas) draw_area(area);
     for (const ChartLine& line : chart_.lines) draw_line(line);
     for (const ChartSpan& span : chart_.spans) {
       if (!span.is_tint) draw_span(span);
@@ -283,6 +284,20 @@ class Picture {
     return out;
   }
 
+  void draw_area(const ChartArea& area) {
+    std::string upper, lower;
+    for (const ChartArea::Place& place : area.places) {
+      if (!x_scale_.has(place.x) || !y_scale_.has(place.low) || !y_scale_.has(place.high)) continue;
+      const std::string at = pixels(x(place.x)) + ",";
+      upper += at + pixels(y(place.high)) + " ";
+      lower.insert(0, at + pixels(y(place.low)) + " ");
+    }
+    if (upper.empty()) return;
+    lower.pop_back();
+    out_ += "<polygon class=\"tint " + class_of("f", area.colour) + "\" points=\"" + upper + lower +
+            "\"/>\n";
+  }
+
   void draw_line(const ChartLine& line) {
     // Of few lines each answers at many points, of many at few: the words of one take 150 bytes.
     constexpr std::size_t kAnswering = 60, kInAll = 120, kLeast = 8;
@@ -348,6 +363,12 @@ std::string chart_svg(const Chart& chart) {
       if (!std::isfinite(x) || !std::isfinite(y)) continue;
       xs.push_back(x);
       ys.push_back(y);
+    }
+  }
+  for (const ChartArea& area : chart.areas) {
+    for (const ChartArea::Place& place : area.places) {
+      if (!std::isfinite(place.low) || !std::isfinite(place.high)) continue;
+      ys.insert(ys.end(), {place.low, place.high});
     }
   }
   if (xs.empty() && !chart.stands_alone) return "";

@@ -34,6 +34,15 @@ struct ChartLine {
   bool has_words = true;  ///< where the pointer rests on it
 };
 
+/// What lies between two values at each place: a band around a line. In its colour, not in the legend.
+struct ChartArea {
+  struct Place {
+    double x = 0, low = 0, high = 0;
+  };
+  std::vector<Place> places;
+  int colour = 0;
+};
+
 /// A dot with words; a ring where lines have markers.
 struct ChartMark {
   double x = 0, y = 0;
@@ -69,6 +78,7 @@ struct Chart {
   std::string title;  ///< said to those who do not see the picture; drawn if it stands alone
   Axis x, y;
   std::vector<ChartLine> lines{};
+  std::vector<ChartArea> areas{};
   std::vector<ChartMark> marks{};
   std::vector<ChartRule> rules{};
   std::vector<ChartBand> bands{};

@@ -42,19 +42,25 @@ std::string yaml_text(const json& value) {
 
 /// The keys of the host, as a profile has them: in both forms the same, each once.
 std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
-  const auto targets = load_options<RecordOptions>(profile.records);
-  return {{"dataset", profile.dataset},
-          {"device", profile.device},
-          {"threads", profile.threads},
-          {"nproc", profile.nproc},
-          {"memory_limit", exact_bytes(profile.memory_limit)},
-          {"allocator", profile.allocator},
-          {"records", targets.records},
-          {"mlflow_uri", without_password(targets.mlflow_uri)},
-          {"mlflow_experiment", targets.mlflow_experiment},
-          {"seed", profile.seed},
-          {"require", profile.require},
-          {"root", profile.root.string()}};
+  json records = profile.records;
+  const json seeds = records.value(kSeedsKey, json::array());
+  records.erase(kSeedsKey);
+  const auto targets = load_options<RecordOptions>(records);
+  std::vector<std::pair<std::string, json>> out = {
+      {"dataset", profile.dataset},
+      {"device", profile.device},
+      {"threads", profile.threads},
+      {"nproc", profile.nproc},
+      {"memory_limit", exact_bytes(profile.memory_limit)},
+      {"allocator", profile.allocator},
+      {"records", targets.records},
+      {"mlflow_uri", without_password(targets.mlflow_uri)},
+      {"mlflow_experiment", targets.mlflow_experiment},
+      {"seed", profile.seed},
+      {"require", profile.require},
+      {"root", profile.root.string()}};
+  if (!seeds.empty()) out.emplace_back(kSeedsKey, seeds);
+  return out;
 }
 
 /// The profile as a file that resolves to itself.

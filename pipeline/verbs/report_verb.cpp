@@ -6,6 +6,7 @@
 #include "pipeline/report/report_html.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/find_model.h"
+#include "pipeline/run/replicates.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
 
@@ -40,6 +41,20 @@ Runs that are still running, failed or were interrupted are shown as far as they
 file's name.
 )";
 
+/// In the place of a run of replicates, its replicates.
+std::vector<ReportRun> read_reports(const std::vector<fs::path>& folders,
+                                    const PluginCatalog& catalog) {
+  const NamedRuns named = read_named_runs(folders);
+  std::vector<ReportRun> out;
+  for (std::size_t i = 0; i < named.runs.size(); ++i) {
+    out.push_back(read_report(named.runs[i].folder, catalog));
+    out.back().seed = named.seeds[i];
+    out.back().group = named.group_of[i];
+  }
+  if (out.empty()) out.push_back(read_report(folders.front(), catalog));  // no replicate has begun
+  return out;
+}
+
 int report_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   std::string output, root = "runs";
@@ -52,17 +67,17 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
     throw Error(ExitCode::kUsage, "kdgat report needs a run",
                 "a run's id or folder; kdgat runs list shows them");
   }
-  std::vector<ReportRun> runs;
-  runs.reserve(names.size());
-  for (const std::string& name : names)
-    runs.push_back(read_report(find_run(name, root), context.catalog));
+  std::vector<fs::path> folders;
+  folders.reserve(names.size());
+  for (const std::string& name : names) folders.push_back(find_run(name, root));
+  const std::vector<ReportRun> runs = read_reports(folders, context.catalog);
   if (output == "-") {
     context.out << report_html(runs, time_text(iso_now()));
     return 0;
   }
-  const fs::path file = output.empty() ? runs.front().record.folder /
-                                             (runs.size() == 1 ? "report.html" : "compare.html")
-                                       : fs::path(output);
+  const fs::path file =
+      output.empty() ? folders.front() / (folders.size() == 1 ? "report.html" : "compare.html")
+                     : fs::path(output);
   const std::size_t bytes = write_report(runs, file);
   if (context.json) {
     json ids = json::array();

@@ -16,6 +16,7 @@
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/run_replicates.h"
 
 namespace kdgat {
 namespace {
@@ -55,8 +56,10 @@ class RunCommand {
   RunCommand(Context& context, std::vector<std::string> words, const RunStyle& style)
       : context_(context),
         style_(style),
-        command_(typed_line(context, style.flags.called, words)),
+        command_(style.command.empty() ? typed_line(context, style.flags.called, words)
+                                       : style.command),
         progress_(take_progress(context, words)),
+        words_(words),
         session_(context, words, style.flags) {
     status_ = progress_ == "jsonl" ? make_jsonl_status(context.err, steady_clock())
                                    : terminal_status(context);
@@ -68,7 +71,9 @@ class RunCommand {
   /// Refuses what run() would refuse before the first stage is started.
   int preview() {
     session_.tell_notes(*status_);
-    refuse_several(place_of([](const char* name) { return std::getenv(name); }));
+    const Place place = place_of([](const char* name) { return std::getenv(name); });
+    refuse_several(place);
+    if (has_seeds()) return preview_replicates(session_, *status_, place.world);
     const std::optional<PreparedData> data = session_.find_data();
     const Plan plan = session_.plan_for(data);
     session_.check_start(plan);
@@ -99,6 +104,9 @@ class RunCommand {
     const Place place = place_of([](const char* name) { return std::getenv(name); });
     std::unique_ptr<Gathering> gathering;
     refuse_several(place);
+    if (has_seeds()) {
+      return run_with_seeds(session_, *status_, {words_, command_, place.world});
+    }
     if (place.world > 1) {
       gathering = std::make_unique<Gathering>(session_.dataset_root, place);
       if (place.rank > 0) return gathering->follow(session_.process());
@@ -117,7 +125,7 @@ class RunCommand {
       plan = session_.plan_for(data);
       run->record_plan(plan);
       status_->message("info", "continuing run " + short_run(run->id()));
-    } else if (plan.needs_no_work()) {
+    } else if (plan.needs_no_work() && style_.replicate_of.empty()) {
       if (!session_.options.labels.is_empty()) {
         status_->message("note",
                          "nothing is to be done, so there is no run that could be named; "
@@ -133,6 +141,11 @@ class RunCommand {
     }
     run->describe(description(data));
     run->describe(run_origin(session_, plan));
+    if (!style_.replicate_of.empty()) {
+      run->describe({{"replicate_of", style_.replicate_of}});
+      session_.options.labels.name.reset();
+    }
+    if (style_.on_begin) style_.on_begin(run->id());
     if (!session_.options.labels.is_empty()) change_labels(run->folder(), session_.options.labels);
     for (const std::string& warning : plan.warnings) status_->message("warning", warning);
     announce(plan);
@@ -155,6 +168,9 @@ class RunCommand {
   bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
 
  private:
+  /// A replicate has the seed that it was given.
+  bool has_seeds() const { return !session_.seeds.empty() && style_.replicate_of.empty(); }
+
   void refuse_several(const Place& place) const {
     const int nproc = session_.profile.nproc;
     if (nproc > 1 && place.world > 1) {
@@ -178,7 +194,10 @@ class RunCommand {
 
   /// What a record of the run says of how it was started.
   json description(const std::optional<PreparedData>& data) const {
-    json out = {{"command", command_}, {"device", session_.device}, {"threads", session_.threads}};
+    json out = {{"command", command_},
+                {"device", session_.device},
+                {"threads", session_.threads},
+                {"seed", session_.profile.seed}};
     if (data) {
       out["data"] = {{"path", session_.profile.data.path},
                      {"folder", fs::absolute(data->folder).string()},
@@ -346,6 +365,7 @@ class RunCommand {
   const RunStyle& style_;
   std::string command_;  ///< what was typed
   std::string progress_;
+  std::vector<std::string> words_;
   RunSession session_;
   std::unique_ptr<Status> status_;
   std::map<std::string, json> planned_facts_;

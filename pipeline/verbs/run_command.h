@@ -23,6 +23,11 @@ struct RunStyle {
   /// Of a run that went well, before its end is told: returns what to type next. Empty: the words of
   /// kdgat run.
   std::function<std::string(const RunOutcome&)> finish{};
+  /// Of a run that is a replicate of another: the id of that one, and what was typed. Such a run
+  /// has a folder even if all its steps are kept, and no name.
+  std::string replicate_of{}, command{};
+  /// Told the id of the run once it has a folder.
+  std::function<void(const std::string& run)> on_begin{};
 };
 
 /// Returns the exit code; throws Error as kdgat run ends with one. `style` outlives the call.

@@ -21,6 +21,7 @@ constexpr const char* kRunHelp = R"(Run the stages of a profile, a preset or one
   kdgat run autoencoder --preset vgae,student --data logs/ max_epochs=20
   kdgat run my.yaml classifier.lr=0.001 --batch-size 512 data.window=50
   kdgat run my.yaml --require "classifier.test_01.f1>=0.9"    11 if the figure is lower
+  kdgat run my.yaml --seeds 1..5                    a run for each seed, several at once
   kdgat run my.yaml --dry-run                       what would run, and why
   kdgat run autoencoder --help                      the options of one stage that matter first
   kdgat run autoencoder --help all                  all of them, by purpose
@@ -39,6 +40,8 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --records A,B        files made of the journals: csv, tensorboard (default both; [] = none)
   --mlflow-uri URI     metrics also to this MLflow server or folder (default MLFLOW_TRACKING_URI)
   --seed N             seed of every stage
+  --seeds A..B|A,B,C   a run for each of these seeds, on the same data; several at once
+  --at-once N          of these most at once (default: as cores and memory allow)
   --name NAME          what to call the run: stands where its id may
   --tag TAG            a word to find it by; may be said again
   --from STEP          run this step and what depends on it again
@@ -54,6 +57,11 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
 Options of stages: stage.key=1, step.key=1 or key=1 (every step that has it); a list is [1,2]. Each
 is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
 KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
+
+With --seeds (seeds: 1..5 in a profile) the runs are replicates of one run: kdgat runs show, runs
+compare and report give mean and standard deviation over them. Without --threads the cores are
+shared among those at once. Each has the weights that --seed N --threads N gives. The same words
+again continue what was stopped or failed, and keep the replicates that are done.
 
 --require takes STEP.FIGURE or STEP.PART.FIGURE as kdgat runs show --json lists them, then >=, >,
 <=, < or == and a number: "classifier.val_loss<0.1", "detector.test_01.false_windows==0". The
@@ -119,7 +127,9 @@ std::string words_meant(const std::string& word, const PluginCatalog& catalog) {
 }
 
 int run_verb(Context& context, const std::vector<std::string>& arguments) {
-  return run_words(context, arguments, {});
+  RunStyle style;
+  style.flags.takes_seeds = true;
+  return run_words(context, arguments, style);
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // kdgat runs list: a line a run, the newest first.
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 #include "pipeline/cli/command_line.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/replicates.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/run/run_index.h"
 #include "pipeline/show/table.h"
@@ -15,6 +17,7 @@
 namespace kdgat {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 std::string done_text(const RunRecord& run) {
@@ -22,6 +25,46 @@ std::string done_text(const RunRecord& run) {
     return step.status == "done" || step.is_kept();
   });
   return std::to_string(done) + "/" + std::to_string(run.steps.size());
+}
+
+/// The folders of the replicates of those that are runs of replicates, which have no steps.
+std::vector<fs::path> replicates_of(const RunRecord& run) {
+  std::vector<fs::path> out;
+  if (!run.steps.empty()) return out;
+  for (const Replicate& one : read_replicates(run.folder)) {
+    if (!one.run.empty()) out.push_back(replicate_folder(run.folder, one));
+  }
+  return out;
+}
+
+/// Without replicates whose run of replicates is listed: that one's row stands for them.
+std::vector<const RunRecord*> folded(std::vector<const RunRecord*> runs) {
+  std::set<fs::path> hidden;
+  for (const RunRecord* run : runs) {
+    for (const fs::path& folder : replicates_of(*run)) hidden.insert(folder);
+  }
+  if (hidden.empty()) return runs;
+  std::erase_if(runs, [&](const RunRecord* run) {
+    return hidden.contains(fs::weakly_canonical(run->folder));
+  });
+  return runs;
+}
+
+/// Of a run of replicates with what they hold.
+uint64_t bytes_of(const RunRecord& run) {
+  const std::vector<fs::path> replicates = replicates_of(run);
+  uint64_t out = run.bytes && replicates.empty() ? *run.bytes : size_on_disk(run.folder);
+  for (const fs::path& folder : replicates) out += size_on_disk(folder);
+  return out;
+}
+
+std::string steps_text(const RunRecord& run) {
+  if (!run.steps.empty()) return done_text(run);
+  const std::vector<Replicate> all = read_replicates(run.folder);
+  if (all.empty()) return done_text(run);
+  const auto done = std::count_if(all.begin(), all.end(),
+                                  [](const Replicate& one) { return one.exit_code == 0; });
+  return std::to_string(done) + "/" + std::to_string(all.size()) + " seeds";
 }
 
 /// Columns that no run has anything for are left out.
@@ -45,9 +88,9 @@ std::string table_text(const std::vector<const RunRecord*>& runs, const PluginCa
     std::vector<std::string>& row = rows[i + 1];
     begin_row(row, short_run(run.id), run.labels.name, joined(run.labels.tags, ", "));
     row.insert(row.end(),
-               {run.profile, run.dataset, format_when(run.started), run.state, done_text(run),
+               {run.profile, run.dataset, format_when(run.started), run.state, steps_text(run),
                 run.headline.empty() ? headline(run, catalog) : run.headline,
-                format_bytes(run.bytes ? *run.bytes : size_on_disk(run.folder))});
+                format_bytes(bytes_of(run))});
   });
   Table table;
   for (std::vector<std::string>& row : rows) table.add(std::move(row));
@@ -80,7 +123,7 @@ int print_runs(Context& context, const std::vector<std::string>& words) {
   } else if (runs.empty()) {
     tell_no_runs(context, wanted, index.runs().size());
   } else {
-    context.out << table_text(runs, context.catalog);
+    context.out << table_text(folded(std::move(runs)), context.catalog);
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "kdgat/text.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/replicates.h"
 #include "pipeline/run/run_pivot.h"
 #include "pipeline/show/table_format.h"
 #include "pipeline/show/text.h"
@@ -21,6 +22,16 @@ std::vector<std::string> list_of(const std::string& text) {
   for (std::string word; std::getline(words, word, ',');) {
     if (!word.empty()) out.push_back(word);
   }
+  return out;
+}
+
+/// A run of replicates has no figures: its replicates have.
+std::vector<std::size_t> single_runs(RunIndex& index, const RunFilter& filter) {
+  std::vector<std::size_t> out = matching_runs(index, filter);
+  std::erase_if(out, [&](std::size_t run) {
+    const RunRecord& record = index.runs()[run];
+    return record.steps.empty() && !read_replicates(record.folder).empty();
+  });
   return out;
 }
 
@@ -182,7 +193,7 @@ int pivot_runs(Context& context, const std::vector<std::string>& words) {
   const PivotWords wanted = read_pivot_words(context, words);
   const TableFormat format = table_format(wanted.format);
   RunIndex index(wanted.runs.root);
-  const std::vector<std::size_t> runs = matching_runs(index, wanted.runs.filter);
+  const std::vector<std::size_t> runs = single_runs(index, wanted.runs.filter);
   index.read_values();
   index.save();
   if (runs.empty()) {
@@ -216,7 +227,7 @@ int export_runs(Context& context, const std::vector<std::string>& words) {
                 "one of csv, jsonl; tables for people are made by kdgat runs pivot");
   }
   RunIndex index(wanted.root);
-  const std::vector<std::size_t> runs = matching_runs(index, wanted.filter);
+  const std::vector<std::size_t> runs = single_runs(index, wanted.filter);
   index.read_values();
   index.save();
   if (runs.empty()) {

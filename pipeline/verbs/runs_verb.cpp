@@ -11,11 +11,13 @@
 #include "pipeline/memory/memory_report.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/find_model.h"
+#include "pipeline/run/replicates.h"
 #include "pipeline/run/requirements.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/run_replicates.h"
 #include "pipeline/verbs/runs_actions.h"
 
 namespace kdgat {
@@ -28,6 +30,9 @@ using nlohmann::json;
 std::string next_text(const RunRecord& run) {
   const std::string folder = run.folder.string();
   if (run.state == "running") return "it is running";
+  if (run.state == "done" && run.steps.empty()) {
+    return "kdgat report " + folder + " · kdgat runs compare " + folder + " RUN";
+  }
   if (run.state == "done") return "kdgat report " + folder + " · kdgat score LOG --run " + folder;
   return (run.command.empty() ? "the kdgat run it was started with" : run.command) +
          " continues it · kdgat report " + folder;
@@ -96,10 +101,12 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   line.parse(words);
   const std::vector<std::string> names(name.empty() ? 0 : 1, name);
   const RunRecord run = read_runs(names, root, 1, "kdgat runs show").front();
+  const bool has_replicates = !read_replicates(run.folder).empty();
   const std::vector<StepMemory> memory = read_run_memory(run.folder);
   if (context.json) {
     json out = run_json(run);
     out["memory"] = memory_report_json(memory);
+    if (has_replicates) out.update(replicates_report(run.folder));
     print_json(context, out);
     return 0;
   }
@@ -107,7 +114,8 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   const auto add = [&](const char* what, const std::string& text) {
     if (!text.empty()) head.add({what, text});
   };
-  add("run", run.id + "  " + run.state + ", " + run.progress());
+  add("run", run.id + "  " + run.state + ", " +
+                 (has_replicates ? seeds_done(run.folder) : run.progress()));
   add("name", run.labels.name);
   add("tags", joined(run.labels.tags, ", "));
   for (const RunNote& note : run.labels.notes) {
@@ -124,6 +132,11 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   for (const std::string& text : requirements_text(run.requirements)) add("required", text);
   add("folder", run.folder.string() + ", " + format_bytes(size_on_disk(run.folder)));
   context.out << head.text() << '\n';
+  if (has_replicates) {
+    context.out << replicates_text(run.folder, false) << '\n'
+                << "next: " << printable(next_text(run)) << '\n';
+    return 0;
+  }
 
   Table steps;
   steps.add({"step", "stage", "state", "time", "why"});
@@ -144,81 +157,6 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   return 0;
 }
 
-json difference_json(const std::vector<Difference>& list) {
-  json out = json::array();
-  for (const Difference& one : list) {
-    out.push_back({{"step", one.step}, {"name", one.name}, {"values", one.values}});
-  }
-  return out;
-}
-
-int compare(Context& context, const std::vector<std::string>& words) {
-  std::vector<std::string> names;
-  std::string root = "runs";
-  CommandLine line(context, "kdgat runs compare");
-  line.words([&](const std::string& name) { names.push_back(name); });
-  line.value("--root", root);
-  line.parse(words);
-  const std::vector<RunRecord> runs = read_runs(names, root, 2, "kdgat runs compare");
-  std::vector<std::vector<Figure>> all;
-  all.reserve(runs.size());
-  for (const RunRecord& run : runs) all.push_back(figures(run));
-  const std::vector<Difference> options = differences(runs);
-  const std::vector<FigureRow> rows = side_by_side(all);
-  if (context.json) {
-    json out = {{"runs", json::array()},
-                {"differences", difference_json(options)},
-                {"figures", json::array()}};
-    for (const RunRecord& run : runs) out["runs"].push_back(run.id);
-    for (const FigureRow& row : rows) {
-      json values = json::array();
-      for (const auto& value : row.values) values.push_back(value ? json(*value) : json());
-      out["figures"].push_back({{"step", row.figure.model},
-                                {"part", row.figure.part},
-                                {"name", row.figure.name},
-                                {"values", std::move(values)}});
-    }
-    print_json(context, out);
-    return 0;
-  }
-  const auto with_ids = [&](std::vector<std::string> head) {
-    for (const RunRecord& run : runs) head.push_back(short_run(run.id));
-    return head;
-  };
-  if (options.empty()) {
-    context.out << "the runs have the same options, data and versions\n";
-  } else {
-    Table table;
-    table.add(with_ids({"differs", "step"}));
-    for (const Difference& one : options) {
-      std::vector<std::string> cells{one.name, one.step};
-      for (const std::string& value : one.values) cells.push_back(value.empty() ? "-" : value);
-      table.add(std::move(cells));
-    }
-    context.out << table.text();
-  }
-  Table table;
-  table.add(with_ids({"figure", "step", "part"}));
-  std::size_t equal = 0;
-  for (const FigureRow& row : rows) {
-    if (row.is_equal() && context.verbosity <= 0) {
-      ++equal;
-      continue;
-    }
-    std::vector<std::string> cells{row.figure.label, row.figure.model, row.figure.part};
-    for (const auto& value : row.values)
-      cells.push_back(value ? figure_text(row.figure, *value) : "");
-    table.add(std::move(cells));
-  }
-  if (equal < rows.size()) context.out << '\n' << table.text();
-  if (equal > 0) {
-    context.out << '\n'
-                << equal << (equal == 1 ? " figure is" : " figures are")
-                << " the same (-v shows them)\n";
-  }
-  return 0;
-}
-
 /// The runs below the root, other than those that go, whose kept steps are files of `run`; as
 /// "classifier of run 01M7…B7".
 std::vector<std::string> resting_on(const RunRecord& run, const std::vector<RunRecord>& everything,
@@ -232,6 +170,22 @@ std::vector<std::string> resting_on(const RunRecord& run, const std::vector<RunR
         out.push_back(step.step + " of run " + short_run(other.id));
       }
     }
+  }
+  return out;
+}
+
+/// A run of replicates goes with them.
+std::vector<RunRecord> with_replicates(std::vector<RunRecord> runs) {
+  std::vector<RunRecord> out;
+  std::set<fs::path> seen;
+  const auto add = [&](RunRecord run) {
+    if (seen.insert(fs::weakly_canonical(run.folder)).second) out.push_back(std::move(run));
+  };
+  for (RunRecord& run : runs) {
+    std::vector<RunRecord> replicates = read_named_runs({run.folder}).runs;
+    if (read_replicates(run.folder).empty()) replicates.clear();
+    add(std::move(run));
+    for (RunRecord& one : replicates) add(std::move(one));
   }
   return out;
 }
@@ -309,7 +263,7 @@ int remove(Context& context, const std::vector<std::string>& words) {
   line.flag("-f,--force", is_forced);
   line.parse(words);
   check_names(names);
-  const std::vector<RunRecord> runs = read_runs(names, root, 1, "kdgat runs rm");
+  const std::vector<RunRecord> runs = with_replicates(read_runs(names, root, 1, "kdgat runs rm"));
   std::vector<Diagnostic> problems = objections(runs, root, is_forced);
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
   const bool is_whole = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -342,6 +296,7 @@ constexpr const char* kRunsHelp = R"(List, show, compare, tabulate, name and rem
   kdgat runs list --tag paper --where "classifier.lr<0.01" --where "f1>=0.9"
   kdgat runs show 01JD                              steps and why they ran, figures, memory, files
   kdgat runs compare 01JD…K7 01JD…B2                options that differ, figures side by side
+  kdgat runs compare 01JD…K7 01JD…B2 --format md    of runs over seeds: mean, sd, difference
   kdgat runs pivot rows=classifier.lr cols=seed value=classifier.val_loss --format latex
   kdgat runs export --dataset hcrl_sa > runs.csv    a row a run: options that differ, figures
   kdgat runs note 01JD "seed was wrong" --tag void   a note and a tag; --name NAME, --untag TAG
@@ -350,7 +305,7 @@ constexpr const char* kRunsHelp = R"(List, show, compare, tabulate, name and rem
 
 usage: kdgat runs list [WHICH] [--root DIR] [--json]
        kdgat runs show RUN [--root DIR] [--json]
-       kdgat runs compare RUN RUN [RUN...] [--root DIR] [-v] [--json]
+       kdgat runs compare RUN [RUN...] [--by-run] [--format text|csv|md|latex] [-v] [--json]
        kdgat runs pivot [rows=KEY,..] [cols=KEY,..] value=KEY [WHICH] [--format text|csv|md|latex]
        kdgat runs export [WHICH] [--format csv|jsonl]
        kdgat runs note RUN [TEXT] [--name NAME] [--tag TAG] [--untag TAG] [--root DIR] [--json]
@@ -378,6 +333,12 @@ of a pivot is the mean of the runs in it, with their number; a run that lacks th
   -y, --yes            do not ask
   -f, --force          remove also runs whose steps other runs kept
   -v                   compare also figures that are the same
+  --by-run             compare each run, also those that differ in the seed alone
+  --format FORM        text, csv, md or latex (compare: figures alone, but for text)
+
+Runs that are the same but for the seed (kdgat run --seeds, or several groups of runs named) are
+compared as one: mean ± standard deviation over n seeds, and against the first the difference
+paired by seed, with its 95 % interval by Student's t. Only validation data mark a best one.
 
 A run is removed by its folder, its whole id or at least six characters of it that begin no other.
 By a part of its id it is asked about, and where nobody can answer only removed with --yes. A run
@@ -389,7 +350,7 @@ int runs_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command = read_action(context, "runs", arguments,
                                       {"list", "show", "compare", "pivot", "export", "note", "rm"});
   if (command.name == "show") return show_run(context, command.words);
-  if (command.name == "compare") return compare(context, command.words);
+  if (command.name == "compare") return compare_runs(context, command.words);
   if (command.name == "rm") return remove(context, command.words);
   if (command.name == "pivot") return pivot_runs(context, command.words);
   if (command.name == "export") return export_runs(context, command.words);

@@ -1,0 +1,79 @@
+// Runs that are the same but for the seed. A run of replicates (kdgat run --seeds) is a run folder
+// without steps, whose run.json lists its replicates: ordinary runs of the same data set. Here is all
+// that knows how they are listed, which runs belong together, and what their figures come to. Starts
+// nothing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/run/run_figures.h"
+#include "pipeline/run/run_record.h"
+#include "pipeline/run/seed_statistics.h"
+
+namespace kdgat {
+
+/// Of words as "1..5", "7": each seed once, in their order. Throws Error(kUsage).
+std::vector<int64_t> read_seeds(const std::vector<std::string>& words);
+
+/// One run among those of a run of replicates.
+struct Replicate {
+  int64_t seed = 0;
+  std::string run;  ///< id; "" = it has not begun
+  std::optional<int> exit_code{};
+  double seconds = -1;  ///< -1 = not known
+  std::string error{};
+
+  /// "done", "failed", "running" or "waiting"
+  std::string state() const;
+};
+
+/// As run.json lists them.
+nlohmann::json replicates_json(const std::vector<Replicate>& list);
+/// Those of a run; none if it is no run of replicates.
+std::vector<Replicate> read_replicates(const std::filesystem::path& run_folder);
+/// The folder of a replicate of the run in `run_folder`, which has begun.
+std::filesystem::path replicate_folder(const std::filesystem::path& run_folder,
+                                       const Replicate& one);
+
+/// Runs that are alike but for the seed.
+struct SeedGroup {
+  std::string name;               ///< by which it is shown
+  std::vector<std::size_t> runs;  ///< among those that were grouped
+  std::vector<int64_t> seeds;     ///< of each
+};
+
+/// Runs with their seeds, and what they were named by.
+struct NamedRuns {
+  std::vector<RunRecord> runs;
+  std::vector<int64_t> seeds;         ///< of each
+  std::vector<std::string> group_of;  ///< of each, the id of its run of replicates; "" = alone
+};
+
+/// Those of the folders, each once; in the place of a run of replicates its replicates that have
+/// begun. Throws as read_run().
+NamedRuns read_named_runs(const std::vector<std::filesystem::path>& folders);
+
+/// Which of them are the same but for the seed: options, data, machine and version are equal. In the
+/// order of the first run of each; of two runs with the same seed the earlier one named counts.
+std::vector<SeedGroup> group_by_seed(const NamedRuns& named,
+                                     const std::vector<Difference>& differences);
+/// The differences between groups alone.
+std::vector<Difference> without_seed(std::vector<Difference> differences);
+
+/// What a figure came to in a group.
+BySeed values_of(const FigureRow& row, const SeedGroup& group);
+std::optional<Spread> spread_of(const FigureRow& row, const SeedGroup& group);
+/// "0.941 ± 0.003": mean and standard deviation as the figure is written; the mean alone of one run.
+std::string spread_text(const Figure& like, const Spread& spread);
+/// "+0.012 [0.004, 0.020]": mean of paired differences and its 95 % interval.
+std::string difference_text(const Figure& like, const PairedDifference& difference);
+
+/// The headline of replicates: "F1 0.838 ± 0.010  classifier, val, n=5"; "" if they have no figures.
+std::string replicates_headline(const std::vector<RunRecord>& runs, const PluginCatalog& catalog);
+
+}  // namespace kdgat

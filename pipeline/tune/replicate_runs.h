@@ -1,0 +1,49 @@
+// Runs the replicates of a run: each `kdgat run` in a process of its own, several at once, by the
+// rule of Admission. Owns the processes and what run.json says of each replicate; that one is a run
+// like any other, it does not know how.
+//
+// The process reads {"words", "seed", "threads", "replicate_of", "command"} from standard input
+// and writes lines to kEventsFd: those of --progress jsonl, {"run": ID} once its run
+// has begun, and at the end {"answer": CODE, "error": TEXT}. Signals ask it to stop.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/run/artifacts.h"
+#include "pipeline/run/replicates.h"
+#include "pipeline/show/status.h"
+
+namespace kdgat {
+
+/// What one process holds beside the tensors of its stage: LibTorch and the program.
+inline constexpr int64_t kReplicateBytes = int64_t{256} << 20;
+
+struct ReplicateSettings {
+  std::filesystem::path executable = "/proc/self/exe";
+  nlohmann::json request;  ///< what the processes are told, but for the seed
+  std::map<std::string, std::string> environment{};  ///< of theirs, on top of this one's
+  std::size_t at_once = 1;                           ///< at least 1
+  int64_t room = 0;   ///< bytes for all of them; 0 = not known: at_once alone counts
+  int64_t bytes = 0;  ///< that one is expected to need; not more than the room
+};
+
+/// How many replicates run at once and with how many threads each: on a CPU as many as there are
+/// cores, each with its share of them; on a card one after another. `threads`: 0 = not given.
+struct ReplicatePlan {
+  std::size_t at_once = 1;
+  int threads = 1;
+};
+ReplicatePlan plan_replicates(std::size_t seeds, int cores, int threads, int nproc, bool is_cpu,
+                              int at_once);
+
+/// Runs every replicate of `list` that has not ended well, and keeps the document of `group` up to
+/// date. Returns the exit code: 0 only if all ended well; that of a signal; else of the first in the
+/// list that did not.
+int run_replicates(Run& group, std::vector<Replicate>& list, Status& status,
+                   const ReplicateSettings& settings);
+
+}  // namespace kdgat

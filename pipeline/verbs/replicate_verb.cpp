@@ -1,0 +1,100 @@
+// `kdgat replicate-child`: one replicate of a run, in the process that kdgat run --seeds started for
+// it (tune/replicate_runs.h says what it is told and answers).
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <iostream>
+#include <iterator>
+#include <ostream>
+#include <streambuf>
+#include <string>
+
+#include "pipeline/execute/child.h"
+#include "pipeline/verbs/run_command.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+/// Writes to a descriptor; what its reader no longer takes is lost.
+class DescriptorBuffer : public std::streambuf {
+ public:
+  explicit DescriptorBuffer(int fd) : fd_(fd) {}
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (!traits_type::eq_int_type(c, traits_type::eof())) {
+      const char one = traits_type::to_char_type(c);
+      xsputn(&one, 1);
+    }
+    return traits_type::not_eof(c);
+  }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    for (std::streamsize done = 0; done < size;) {
+      const ssize_t wrote = ::write(fd_, text + done, static_cast<std::size_t>(size - done));
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0) break;
+      done += wrote;
+    }
+    return size;
+  }
+
+ private:
+  int fd_;
+};
+
+/// Takes what it writes nowhere: results are read from the run's folder.
+class NoBuffer : public std::streambuf {
+ protected:
+  int_type overflow(int_type c) override { return traits_type::not_eof(c); }
+  std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
+};
+
+int run_replicate(Context& context, const json& request, std::ostream& host) {
+  std::vector<std::string> words = request.at("words");
+  words.insert(words.end(), {"--seed", request.at("seed").dump(), "--threads",
+                             request.at("threads").dump(), "--progress", "jsonl"});
+  RunStyle style;
+  style.flags.takes_seeds = true;
+  style.replicate_of = request.at("replicate_of");
+  style.command = request.at("command");
+  style.on_begin = [&](const std::string& run) {
+    host << json{{"run", run}}.dump() + "\n" << std::flush;
+  };
+  return run_words(context, words, style);
+}
+
+int replicate_verb(Context& context, const std::vector<std::string>&) {
+  for (const int fd : {kEventsFd, kCancelFd, kLockFd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  const json request =
+      json::parse(std::string{std::istreambuf_iterator<char>(std::cin), {}}, nullptr, false);
+  if (!request.is_object() || ::fcntl(kEventsFd, F_GETFD) == -1) {
+    throw Error(ExitCode::kUsage, "replicate-child is started by kdgat run --seeds");
+  }
+  DescriptorBuffer to_host(kEventsFd);
+  NoBuffer nowhere;
+  std::ostream host(&to_host), results(&nowhere);
+  int code = 1;
+  std::string error;
+  try {
+    Context own{results, host, std::move(context.catalog), context.plugin_folders, true, 0, {}};
+    code = run_replicate(own, request, host);
+  } catch (const Error& e) {
+    code = static_cast<int>(e.code());
+    error = e.what();
+  }
+  json answer = {{"answer", code}};
+  if (!error.empty()) answer["error"] = error;
+  host << answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n" << std::flush;
+  return code;
+}
+
+}  // namespace
+
+Verb make_replicate_verb() {
+  return {"replicate-child", "", Needs::kPlugins, replicate_verb, nullptr, true};
+}
+
+}  // namespace kdgat

@@ -1,0 +1,34 @@
+// kdgat run --seeds: several runs that differ in the seed alone, as one run of replicates.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/execute/run_session.h"
+#include "pipeline/show/status.h"
+
+namespace kdgat {
+
+/// What was typed: the words without --progress, the line to type again, and with how many programs
+/// of its kind this one was started.
+struct ReplicateWords {
+  std::vector<std::string> words;
+  std::string command;
+  int world = 1;
+};
+
+/// Runs one replicate for each of session.seeds. Returns the exit code: 0 only if all ended well.
+int run_with_seeds(RunSession& session, Status& status, const ReplicateWords& typed);
+
+/// With --dry-run and --explain: what would run. Returns the exit code.
+int preview_replicates(RunSession& session, Status& status, int world);
+
+/// "4 of 5 seeds done, 1 failed"
+std::string seeds_done(const std::filesystem::path& folder);
+/// Of a run of replicates, for each what it came to: kdgat runs show and the end of a run.
+nlohmann::json replicates_report(const std::filesystem::path& folder);
+/// The same as text: a line for each replicate, then figures as mean and standard deviation; with
+/// `is_short` only those that stand in lists.
+std::string replicates_text(const std::filesystem::path& folder, bool is_short);
+
+}  // namespace kdgat
