@@ -108,24 +108,27 @@ struct Part {
   const char* id;
   const char* title;
   std::string (*make)(const ReportRun& run, const std::string& id);
+  bool is_short =
+      false;  ///< stands in a comparison, too: other parts are what a report of one run is for
 };
 
-constexpr Part kParts[] = {{"failures", "Failures", failures_section},
-                           {"warnings", "Warnings", warnings_section},
+constexpr Part kParts[] = {{"failures", "Failures", failures_section, true},
+                           {"warnings", "Warnings", warnings_section, true},
                            {"sweep", "Sweep", sweep_section},
-                           {"results", "Results", results_section},
+                           {"results", "Results", results_section, true},
                            {"windows", "Models and baselines", windows_section},
-                           {"steps", "Steps", steps_section},
+                           {"steps", "Steps", steps_section, true},
                            {"training", "Training", training_section},
                            {"detection", "Detection", detection_section},
                            {"memory", "Memory", memory_section},
-                           {"options", "Options", options_section},
+                           {"options", "Options", options_section, true},
                            {"data", "Data", data_section}};
 
 /// Links to the sections of a run, and the sections.
-std::string sections(const ReportRun& run, const std::string& prefix) {
+std::string sections(const ReportRun& run, const std::string& prefix, bool is_short = false) {
   std::string links, out;
   for (const Part& part : kParts) {
+    if (is_short && !part.is_short) continue;
     const std::string id = prefix + part.id;
     const std::string inner = part.make(run, id);
     if (inner.empty()) continue;
@@ -170,7 +173,13 @@ std::string report_html(const std::vector<ReportRun>& runs, const std::string& m
       const std::string name = element("span", letter(i), "class=\"letter\"") + " ";
       body += "<section id=\"" + letter(i) + "\">" + element("h2", name + heading(runs[i])) +
               run_facts(runs[i]) +
-              details("All of run " + letter(i), sections(runs[i], letter(i) + "-")) + "</section>";
+              details("Results, steps and options of run " + letter(i),
+                      sections(runs[i], letter(i) + "-", true)) +
+              element("p",
+                      "Curves, decisions, memory and data: " +
+                          element("code", "kdgat report " + escaped(short_run(runs[i].record.id))),
+                      "class=\"muted\"") +
+              "</section>";
     }
   }
   return kHead +

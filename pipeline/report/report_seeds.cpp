@@ -21,6 +21,7 @@ Grouped grouped_runs(const std::vector<ReportRun>& runs) {
     named.runs.push_back(run.record);
     named.seeds.push_back(run.seed);
     named.group_of.push_back(run.group);
+    named.names.emplace_back();  // letters stand for the runs
     figures.push_back(run.figures);
   }
   return {group_by_seed(named, differences(named.runs)), side_by_side(figures)};
@@ -49,7 +50,7 @@ std::string seeds_table(const Grouped& all) {
   }
   std::string before;
   for (const FigureRow& row : all.rows) {
-    if (!is_shown(row)) continue;
+    if (!is_shown(row) || is_shared(row, all.groups)) continue;
     const std::string place = row.figure.model + "/" + row.figure.part;
     std::vector<std::string> cells(2);
     if (place != before) cells = {breakable(row.figure.model), breakable(row.figure.part)};
@@ -95,7 +96,8 @@ void add_band(Chart& chart, const std::vector<ReportRun>& runs, const SeedGroup&
     const auto spread = spread_of(at);
     if (!spread || !spread->deviation) continue;
     line.points.emplace_back(x, spread->mean);
-    area.places.push_back({x, spread->mean - *spread->deviation, spread->mean + *spread->deviation});
+    area.places.push_back(
+        {x, spread->mean - *spread->deviation, spread->mean + *spread->deviation});
   }
   if (line.points.empty()) return;
   chart.lines.push_back(std::move(line));

@@ -124,11 +124,15 @@ fs::path replicate_folder(const fs::path& run_folder, const Replicate& one) {
 NamedRuns read_named_runs(const std::vector<fs::path>& folders) {
   NamedRuns out;
   std::set<fs::path> seen;
-  const auto add = [&](const fs::path& folder, const std::string& group, int64_t seed) {
+  const auto add = [&](const fs::path& folder, const std::string& group, int64_t seed,
+                       const std::string& name) {
     if (!seen.insert(fs::weakly_canonical(folder)).second) return;
     out.runs.push_back(read_run(folder));
     out.group_of.push_back(group);
     out.seeds.push_back(seed);
+    const std::string& id = group.empty() ? out.runs.back().id : group;
+    const std::string& own = group.empty() ? out.runs.back().labels.name : name;
+    out.names.push_back(own.empty() ? short_run(id) : own);
   };
   const auto begun = [](const fs::path& folder) {
     std::vector<std::pair<fs::path, int64_t>> list;
@@ -149,15 +153,16 @@ NamedRuns read_named_runs(const std::vector<fs::path>& folders) {
   for (const fs::path& folder : folders) {
     const json document = read_json(folder / "run.json");
     if (below(document, "replicates").is_array()) {
+      const std::string name = read_run(folder).labels.name;
       for (const auto& [of_one, seed] : begun(folder)) {
-        add(of_one, fs::weakly_canonical(folder).filename().string(), seed);
+        add(of_one, fs::weakly_canonical(folder).filename().string(), seed, name);
       }
       continue;
     }
     if (grouped.contains(fs::weakly_canonical(folder))) continue;
     const json& seed = below(document, "seed");
     const std::size_t before = out.runs.size();
-    add(folder, "", seed.is_number_integer() ? seed.get<int64_t>() : -1);
+    add(folder, "", seed.is_number_integer() ? seed.get<int64_t>() : -1, "");
     if (out.runs.size() > before && out.seeds.back() < 0) {
       out.seeds.back() = seed_of_steps(out.runs.back());
     }
@@ -181,8 +186,7 @@ std::vector<SeedGroup> group_by_seed(const NamedRuns& named,
     for (const Difference& one : others) key.push_back(one.values[i]);
     const auto [found, is_new] = place.emplace(std::move(key), out.size());
     if (is_new) {
-      const std::string& of = named.group_of[i].empty() ? named.runs[i].id : named.group_of[i];
-      out.push_back({short_run(of), {}, {}});
+      out.push_back({named.names[i], {}, {}});
     }
     SeedGroup& group = out[found->second];
     const int64_t seed = named.seeds[i];
@@ -191,6 +195,12 @@ std::vector<SeedGroup> group_by_seed(const NamedRuns& named,
     group.seeds.push_back(seed);
   }
   return out;
+}
+
+bool is_shared(const FigureRow& row, const std::vector<SeedGroup>& groups) {
+  return groups.size() > 1 && std::all_of(groups.begin(), groups.end(), [&](const SeedGroup& one) {
+           return values_of(row, one) == values_of(row, groups.front());
+         });
 }
 
 BySeed values_of(const FigureRow& row, const SeedGroup& group) {

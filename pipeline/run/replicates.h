@@ -52,6 +52,7 @@ struct NamedRuns {
   std::vector<RunRecord> runs;
   std::vector<int64_t> seeds;         ///< of each
   std::vector<std::string> group_of;  ///< of each, the id of its run of replicates; "" = alone
+  std::vector<std::string> names;     ///< of each, what its run of replicates or itself is called
 };
 
 /// Those of the folders, each once; in the place of a run of replicates its replicates that have
@@ -64,6 +65,9 @@ std::vector<SeedGroup> group_by_seed(const NamedRuns& named,
                                      const std::vector<Difference>& differences);
 /// The differences between groups alone.
 std::vector<Difference> without_seed(std::vector<Difference> differences);
+
+/// Whether a figure has the same value in every group, seed by seed: that of a step they share.
+bool is_shared(const FigureRow& row, const std::vector<SeedGroup>& groups);
 
 /// What a figure came to in a group.
 BySeed values_of(const FigureRow& row, const SeedGroup& group);

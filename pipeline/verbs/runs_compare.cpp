@@ -263,7 +263,9 @@ int compare_runs(Context& context, const std::vector<std::string>& words) {
   }
   std::vector<const FigureRow*> rows;
   for (const FigureRow& row : all.rows) {
-    if (!row.is_equal() || context.verbosity > 0) rows.push_back(&row);
+    const bool is_same =
+        all.is_grouped && all.groups.size() > 1 ? is_shared(row, all.groups) : row.is_equal();
+    if (!is_same || context.verbosity > 0) rows.push_back(&row);
   }
   const std::size_t equal = all.rows.size() - rows.size();
   const std::string table = formatted(
