@@ -19,7 +19,8 @@ bool is_like(const std::string& name, const std::string& pattern) {
     const std::size_t size = pattern.size() - 1;
     return name.size() >= size && name.compare(name.size() - size, size, pattern, 1, size) == 0;
   }
-  if (pattern.back() == '*') return name.compare(0, pattern.size() - 1, pattern, 0, pattern.size() - 1) == 0;
+  if (pattern.back() == '*')
+    return name.compare(0, pattern.size() - 1, pattern, 0, pattern.size() - 1) == 0;
   return name == pattern;
 }
 
@@ -73,12 +74,14 @@ const std::vector<OptionPurpose>& option_purposes() {
          "path_budget synchronize_every"},
         {"Size and form of the model",
          "hidden hidden_* layers num_layers heads num_attention_heads embedding_dim latent_dim "
-         "fc_layers dropout conv jk norm norm_type aggregation aggregator readout pooling_type id_* "
+         "fc_layers dropout conv jk norm norm_type aggregation aggregator readout pooling_type "
+         "id_* "
          "standardise act output_dim head trees leaves vgae_* model hops interactions"},
         {"Learning from a teacher or a trained encoder",
          "use_kd kd_* temperature teacher teacher_path use_teacher_cache offload_teacher_to_cpu "
          "encoder_path freeze_encoder"},
-        {"Loss", "loss loss_fn *_weight focal_* mse_weight lambda_order delta_margin order_negative"},
+        {"Loss",
+         "loss loss_fn *_weight focal_* mse_weight lambda_order delta_margin order_negative"},
         {"Which data are learned from",
          "sampling curriculum_* difficulty_* hard_buffer_share momentum_tau use_vgae_mining "
          "train_on train_on_healthy_only label_fraction inject use_labels val_ratio"},

@@ -56,29 +56,13 @@ std::string differences_markup(const std::vector<ReportRun>& runs) {
                             : table.html();
 }
 
-/// 1: more is better, -1: less is better, 0: neither.
-int direction(const Figure& figure) {
-  return figure.better == Better::kMore ? 1 : figure.better == Better::kLess ? -1 : 0;
-}
-
-/// The best value in bold where runs differ.
+/// The best value of validation in bold where runs differ.
 std::vector<std::string> figure_cells(const FigureRow& row) {
-  const int sign = direction(row.figure);
-  double best = -1e300, worst = 1e300;
-  for (const auto& value : row.values) {
-    if (!value) continue;
-    best = std::max(best, sign * *value);
-    worst = std::min(worst, sign * *value);
-  }
+  const std::vector<bool> is_best = best_values(row);
   std::vector<std::string> cells;
-  for (const auto& value : row.values) {
-    if (!value) {
-      cells.emplace_back();
-      continue;
-    }
-    const std::string text = figure_text(row.figure, *value);
-    const bool is_best = sign != 0 && best > worst && sign * *value == best;
-    cells.push_back(is_best ? element("b", text) : text);
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    const std::string text = row.values[i] ? figure_text(row.figure, *row.values[i]) : "";
+    cells.push_back(is_best[i] ? element("b", text) : text);
   }
   return cells;
 }
@@ -113,7 +97,9 @@ std::string figures_markup(const std::vector<ReportRun>& runs) {
   rows.erase(equal, rows.end());
   const std::string title = std::to_string(same.size()) +
                             (same.size() == 1 ? " figure is" : " figures are") + " the same";
-  return figures_table(rows, runs.size(), "Figures that differ; bold is the best.") +
+  return figures_table(
+             rows, runs.size(),
+             "Figures that differ; bold is the best of validation, by which runs are chosen.") +
          details(title, figures_table(same, runs.size(), "Figures that are the same."));
 }
 

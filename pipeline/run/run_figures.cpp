@@ -226,4 +226,21 @@ std::vector<Difference> differences(const std::vector<RunRecord>& runs) {
   return out;
 }
 
+std::vector<bool> best_values(const FigureRow& row) {
+  std::vector<bool> out(row.values.size(), false);
+  const Figure& figure = row.figure;
+  const bool is_validation =
+      figure.part == "val" || (figure.part.empty() && figure.name.rfind("val_", 0) == 0);
+  if (!is_validation || figure.better == Better::kNeither || row.is_equal()) return out;
+  const double sign = figure.better == Better::kMore ? 1 : -1;
+  std::optional<double> best;
+  for (const auto& value : row.values) {
+    if (value && (!best || sign * *value > *best)) best = sign * *value;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = row.values[i] && sign * *row.values[i] == *best;
+  }
+  return out;
+}
+
 }  // namespace kdgat

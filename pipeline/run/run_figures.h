@@ -48,6 +48,10 @@ struct FigureRow {
   bool is_equal() const;  ///< the same in all of them
 };
 
+/// Which values are the best, where they differ and one is better than another: of validation alone,
+/// for whoever picks by test data no longer tests.
+std::vector<bool> best_values(const FigureRow& row);
+
 /// Every figure of at least one run.
 std::vector<FigureRow> side_by_side(const std::vector<std::vector<Figure>>& runs);
 

@@ -37,8 +37,10 @@ std::string about_value(const std::string& description, const std::string& value
     const std::size_t end = std::min(description.find_first_of(";:.,", begin), description.size());
     const std::string clause = description.substr(begin, end - begin);
     if (clause.compare(0, value.size() + 1, value + " ") == 0) {
-      const std::size_t whole = std::min(description.find_first_of(";.", begin), description.size());
-      return cut_short(description.substr(begin + value.size() + 1, whole - begin - value.size() - 1));
+      const std::size_t whole =
+          std::min(description.find_first_of(";.", begin), description.size());
+      return cut_short(
+          description.substr(begin + value.size() + 1, whole - begin - value.size() - 1));
     }
     begin = description.find_first_not_of(' ', std::min(end + 1, description.size()));
     if (begin == std::string::npos) break;
@@ -48,9 +50,8 @@ std::string about_value(const std::string& description, const std::string& value
 
 void add_values(const json& option, bool is_flag, std::vector<Candidate>& to) {
   const auto add = [&](const std::string& word, const std::string& about) {
-    const bool is_there = std::any_of(to.begin(), to.end(), [&](const Candidate& one) {
-      return one.word == word;
-    });
+    const bool is_there =
+        std::any_of(to.begin(), to.end(), [&](const Candidate& one) { return one.word == word; });
     if (!is_there && !word.empty()) to.push_back({word, about});
   };
   const std::string description = option.value("description", "");
@@ -138,7 +139,8 @@ std::vector<Candidate> option_candidates(const std::string& stage, const PluginC
 
 std::string candidates_text(const std::vector<Candidate>& candidates) {
   std::string out;
-  for (const Candidate& one : candidates) out += one_line(one.word) + "\t" + one_line(one.about) + "\n";
+  for (const Candidate& one : candidates)
+    out += one_line(one.word) + "\t" + one_line(one.about) + "\n";
   return out;
 }
 

@@ -14,9 +14,11 @@
 #include "pipeline/run/requirements.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/show/sparkline.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/verbs/runs_actions.h"
+#include "pipeline/verbs/runs_curves.h"
 
 namespace kdgat {
 namespace {
@@ -133,6 +135,8 @@ int show_run(Context& context, const std::vector<std::string>& words) {
                step.error.empty() ? step.reason : step.error});
   }
   context.out << steps.text();
+  const std::string losses = loss_text(run, has_unicode());
+  if (!losses.empty()) context.out << '\n' << losses;
   std::vector<NamedResult> results;
   for (const StepRecord& step : run.steps) {
     results.push_back({step.step, read_result(step.folder)});
@@ -200,17 +204,23 @@ int compare(Context& context, const std::vector<std::string>& words) {
   Table table;
   table.add(with_ids({"figure", "step", "part"}));
   std::size_t equal = 0;
+  bool has_best = false;
   for (const FigureRow& row : rows) {
     if (row.is_equal() && context.verbosity <= 0) {
       ++equal;
       continue;
     }
     std::vector<std::string> cells{row.figure.label, row.figure.model, row.figure.part};
-    for (const auto& value : row.values)
-      cells.push_back(value ? figure_text(row.figure, *value) : "");
+    const std::vector<bool> is_best = best_values(row);
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      cells.push_back(
+          row.values[i] ? figure_text(row.figure, *row.values[i]) + (is_best[i] ? " *" : "") : "");
+      has_best = has_best || is_best[i];
+    }
     table.add(std::move(cells));
   }
   if (equal < rows.size()) context.out << '\n' << table.text();
+  if (has_best) context.out << "\n* the best on validation\n";
   if (equal > 0) {
     context.out << '\n'
                 << equal << (equal == 1 ? " figure is" : " figures are")
