@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 
+#include "pipeline/show/line_width.h"
 #include "pipeline/verbs/verbs.h"
 
 namespace {
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   std::ios::sync_with_stdio(false);
   try {
+    kdgat::limit_tables(kdgat::line_width(STDOUT_FILENO));
     const int code =
         kdgat::run_command(kdgat::verbs(), {argv + 1, argv + argc}, std::cout, std::cerr);
     if (code != 0 || std::cout.flush()) return code;

@@ -22,7 +22,7 @@ kdgat_add_room(kdgat_core pipeline/report
 kdgat_add_room(kdgat_core pipeline/run
   artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  bars_svg chart_scale chart_svg markup parallel_svg status_jsonl status_terminal table table_format text)
+  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg sparkline status_jsonl status_terminal table table_fit table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
@@ -33,7 +33,7 @@ kdgat_add_room(kdgat_core pipeline/tune
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_lists completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb job_verb
   jobs_verb line_output log_stage memory_verb plan_verb plugins_verb replicate_verb report_verb run_command run_replicates run_verb
-  runs_actions runs_compare runs_list runs_note runs_tables runs_verb
+  runs_actions runs_compare runs_curves runs_list runs_note runs_tables runs_verb
   runs_words
   score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb top_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
   why_verb word_units)

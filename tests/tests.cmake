@@ -174,6 +174,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/sdk/atomic_file_test.cpp
     tests/unit/pipeline/sdk/host_memory_test.cpp
     tests/unit/pipeline/sdk/result_test.cpp
+    tests/unit/pipeline/show/markdown_test.cpp
     tests/unit/pipeline/show/status_test.cpp
     tests/unit/pipeline/show/table_test.cpp
     tests/unit/pipeline/show/text_test.cpp
@@ -214,7 +215,7 @@ if(KDGAT_ENGINE)
        tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp
        tests/cli/config_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
-       tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
+       tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/terminal_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
        tests/cli/watch_test.cpp
        tests/cli/wrong_domain_test.cpp)
 endif()

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
 #include <new>
 #include <ostream>
 
@@ -19,7 +20,16 @@ namespace {
 void print_problem(std::ostream& err, const Diagnostic& d) {
   const bool is_word = d.where.rfind("command line", 0) == 0;
   const Diagnostic shown = is_word ? Diagnostic{"", d.message + " (" + d.where + ")", d.hint} : d;
-  err << (shown.where.empty() ? "error: " : "") << printable(without_secrets(shown.text())) << '\n';
+  const std::string text =
+      (shown.where.empty() ? "error: " : "") + printable(without_secrets(shown.text()));
+  // The place, or the word error, in colour; of other streams nothing is known.
+  const bool has_colours = &err == &std::cerr && Terminal::of(STDERR_FILENO, 0).colours;
+  const std::size_t head = shown.where.empty() ? 6 : printable(shown.where).size() + 1;
+  if (has_colours && head <= text.size()) {
+    err << "\033[31m" << text.substr(0, head) << "\033[0m" << text.substr(head) << '\n';
+  } else {
+    err << text << '\n';
+  }
 }
 
 PluginCatalog scan_plugins(const Context& context) {

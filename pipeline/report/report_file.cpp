@@ -9,10 +9,11 @@
 
 namespace kdgat {
 
-std::size_t write_report(const std::vector<ReportRun>& runs, const std::filesystem::path& file) {
-  const std::string page = report_html(runs, time_text(iso_now()));
+std::size_t write_report(const std::vector<ReportRun>& runs, const std::filesystem::path& file,
+                         const std::string& notes) {
+  const std::string page = report_html(runs, time_text(iso_now()), notes);
   // The page itself names addresses that are nobody's (of its form of pictures).
-  std::string commands;
+  std::string commands = notes;
   for (const ReportRun& run : runs) commands += run.record.command;
   write_guarded(file, page, holds_address(commands));
   return page.size();

@@ -4,6 +4,7 @@
 #include "pipeline/report/report_html.h"
 #include "pipeline/report/report_sections.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/show/markdown.h"
 #include "pipeline/show/markup.h"
 
 namespace kdgat {
@@ -151,7 +152,8 @@ std::string section(const std::string& id, const std::string& title, const std::
   return "<section id=\"" + id + "\">\n" + element("h2", title) + "\n" + inner + "</section>\n";
 }
 
-std::string report_html(const std::vector<ReportRun>& runs, const std::string& made) {
+std::string report_html(const std::vector<ReportRun>& runs, const std::string& made,
+                        const std::string& notes) {
   std::string names, body;
   for (const ReportRun& run : runs) {
     names += (names.empty() ? "" : ", ") + short_run(run.record.id);
@@ -184,7 +186,8 @@ std::string report_html(const std::vector<ReportRun>& runs, const std::string& m
   }
   return kHead +
          element("title", escaped((runs.size() == 1 ? "kdgat run " : "kdgat runs ") + names)) +
-         "\n" + style() + "\n</head>\n<body>\n" + element("main", body) +
+         "\n" + style() + "\n</head>\n<body>\n" +
+         element("main", section("notes", "Notes", markdown_html(notes, 3)) + body) +
          element("footer", "Made by kdgat " KDGAT_VERSION ", " + escaped(made)) +
          "\n</body>\n</html>\n";
 }

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include "kdgat/text.h"
+#include "pipeline/show/line_width.h"
+#include "pipeline/show/table_fit.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -27,6 +30,11 @@ std::string table_text(const nlohmann::json& json) {
   add(json.at("columns"));
   for (const nlohmann::json& row : json.at("rows")) add(row);
   return "\n" + table.text() + "\n";
+}
+
+std::size_t& most_columns() {
+  static std::size_t most = 0;
+  return most;
 }
 
 /// A table that can be shown: columns and rows of cells.
@@ -77,19 +85,49 @@ std::string Table::text() const {
       if (is_number(row.cells[i])) has_numbers[i] = true;
     }
   }
+  std::vector<std::size_t> all(widths.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::vector<std::size_t>> blocks = {all};
+  if (const std::size_t most = most_columns(); most > 0) {
+    std::vector<bool> may_wrap;
+    for (const bool has : has_numbers) may_wrap.push_back(!has);
+    widths = narrowed(std::move(widths), may_wrap, most);
+    blocks = blocks_of(widths, most);
+    if (blocks.empty()) blocks = {{}};
+  }
   std::string out;
-  for (const Row& row : rows_) {
-    std::string line = row.is_heading ? row.cells.front() : "";
-    for (std::size_t i = 0; !row.is_heading && i < row.cells.size(); ++i) {
-      const std::string& cell = row.cells[i];
-      const std::string pad(widths[i] - text_width(cell), ' ');
-      line += (i == 0 ? "" : "  ") + (is_right(i, has_numbers[i]) ? pad + cell : cell + pad);
+  for (const std::vector<std::size_t>& block : blocks) {
+    if (!out.empty()) out += "\n";
+    for (const Row& row : rows_) {
+      if (row.is_heading) {
+        const std::size_t most = most_columns();
+        out += (most > 0 ? wrapped(row.cells.front(), 0, most) : row.cells.front()) + "\n";
+        continue;
+      }
+      std::vector<std::vector<std::string>> cells;
+      std::size_t lines = 1;
+      for (const std::size_t i : block) {
+        if (i >= row.cells.size()) break;
+        cells.push_back(cell_lines(row.cells[i], widths[i]));
+        lines = std::max(lines, cells.back().size());
+      }
+      for (std::size_t at = 0; at < lines; ++at) {
+        std::string line;
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+          const std::string cell = at < cells[k].size() ? cells[k][at] : "";
+          const std::string pad(widths[block[k]] - text_width(cell), ' ');
+          line += (k == 0 ? "" : "  ") +
+                  (is_right(block[k], has_numbers[block[k]]) ? pad + cell : cell + pad);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        out += line + "\n";
+      }
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
   }
   return out;
 }
+
+void limit_tables(std::size_t columns) { most_columns() = columns; }
 
 std::string cell_text(const nlohmann::json& cell) {
   if (cell.is_null()) return "";

@@ -9,6 +9,7 @@
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 
@@ -26,10 +27,11 @@ constexpr const char* kReportHelp =
   kdgat report 01JD…K7 01JD…B2                      two runs side by side, then each of them
   kdgat report 01JD --root elsewhere -o - > page.html
 
-usage: kdgat report RUN [RUN...] [-o FILE] [--root DIR] [--json]
+usage: kdgat report RUN [RUN...] [-o FILE] [--notes FILE.md] [--root DIR] [--json]
 
   -o, --output FILE    write there, - for standard output (default report.html in the run's folder,
                        of several runs compare.html in that of the first)
+  --notes FILE.md      text in Markdown, put above all else
   --root DIR           folder that holds all runs (default runs)
   --json               name of the file, its size and the runs, as JSON
 
@@ -57,10 +59,11 @@ std::vector<ReportRun> read_reports(const std::vector<fs::path>& folders,
 
 int report_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
-  std::string output, root = "runs";
+  std::string output, notes_file, root = "runs";
   CommandLine line(context, "kdgat report");
   line.words([&](const std::string& name) { names.push_back(name); });
   line.value("-o,--output", output);
+  line.value("--notes", notes_file);
   line.value("--root", root);
   line.parse(arguments);
   if (names.empty()) {
@@ -71,14 +74,20 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   folders.reserve(names.size());
   for (const std::string& name : names) folders.push_back(find_run(name, root));
   const std::vector<ReportRun> runs = read_reports(folders, context.catalog);
+  std::string notes;
+  if (!notes_file.empty()) {
+    const auto text = file_text(notes_file);
+    if (!text) throw Error(ExitCode::kData, "cannot read the notes: " + notes_file);
+    notes = *text;
+  }
   if (output == "-") {
-    context.out << report_html(runs, time_text(iso_now()));
+    context.out << report_html(runs, time_text(iso_now()), notes);
     return 0;
   }
   const fs::path file =
       output.empty() ? folders.front() / (folders.size() == 1 ? "report.html" : "compare.html")
                      : fs::path(output);
-  const std::size_t bytes = write_report(runs, file);
+  const std::size_t bytes = write_report(runs, file, notes);
   if (context.json) {
     json ids = json::array();
     for (const ReportRun& run : runs) ids.push_back(run.record.id);

@@ -23,6 +23,8 @@ constexpr const char* kLegend =
     "% "
     "interval (Student t)";
 
+constexpr std::size_t kLegendWidth = 80;
+
 /// What is compared.
 struct Compared {
   NamedRuns named;
@@ -142,7 +144,7 @@ MarkedTable table_of_runs(const Compared& all, const std::vector<const FigureRow
       const std::string text = !value   ? ""
                                : is_csv ? digits(value)
                                         : figure_text(row->figure, *value);
-      cells.emplace_back(text, best[i] && format != TableFormat::kText);
+      cells.emplace_back(text, best[i]);
     }
   }
   return out;
@@ -281,8 +283,10 @@ int compare_runs(Context& context, const std::vector<std::string>& words) {
   }
   context.out << differences_text(all);
   if (!rows.empty()) context.out << '\n' << table;
-  if (all.is_grouped && !rows.empty()) {
-    context.out << '\n' << kLegend << "; *: the best by validation data\n";
+  if (!rows.empty()) {
+    const std::string legend = std::string(all.is_grouped ? kLegend : "") +
+                               (all.is_grouped ? "; " : "") + "*: the best by validation data";
+    context.out << '\n' << wrapped(legend, 0, kLegendWidth) << '\n';
   }
   if (equal > 0) {
     context.out << '\n'

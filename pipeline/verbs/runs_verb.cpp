@@ -15,10 +15,12 @@
 #include "pipeline/run/requirements.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/show/sparkline.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/verbs/run_replicates.h"
 #include "pipeline/verbs/runs_actions.h"
+#include "pipeline/verbs/runs_curves.h"
 
 namespace kdgat {
 namespace {
@@ -146,6 +148,8 @@ int show_run(Context& context, const std::vector<std::string>& words) {
                step.error.empty() ? step.reason : step.error});
   }
   context.out << steps.text();
+  const std::string losses = loss_text(run, has_unicode());
+  if (!losses.empty()) context.out << '\n' << losses;
   std::vector<NamedResult> results;
   for (const StepRecord& step : run.steps) {
     results.push_back({step.step, read_result(step.folder)});

@@ -124,7 +124,7 @@ TEST_CASE("runs are compared by everything but the seed", "[seeds][runs]") {
   REQUIRE(text.code == 0);
   CHECK_THAT(text.out, Contains("lr       gat ") && !Contains("seed     gat") &&
                            Contains("0.820 ± 0.010") && Contains("01JD…G1, n=3") &&
-                           Contains("paired by seed"));
+                           Contains("Student t"));
   const json out = json::parse(runs.say(compare_words({"--json"})).out);
   REQUIRE(out.at("groups").size() == 2);
   CHECK(out.at("groups").at(0).at("seeds") == json({1, 2, 3}));

@@ -1,6 +1,13 @@
 #include "pipeline/show/table.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <sstream>
+
+#include "pipeline/show/line_width.h"
+#include "pipeline/show/sparkline.h"
+#include "pipeline/show/text.h"
 
 using namespace kdgat;
 using nlohmann::json;
@@ -52,4 +59,52 @@ TEST_CASE("no cell of a table steers the terminal", "[table]") {
   table.add_heading("\x1b[2J");
   table.add({"a\x07", "b"});
   CHECK(table.text() == "?[2J\na?  b\n");
+}
+
+TEST_CASE("tables fit the columns there are: words are wrapped, columns put below", "[table]") {
+  struct Limit {
+    explicit Limit(std::size_t columns) { limit_tables(columns); }
+    ~Limit() { limit_tables(0); }
+  };
+  const auto widest = [](const std::string& text) {
+    std::size_t most = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) most = std::max(most, text_width(line));
+    return most;
+  };
+  Table words, numbers;
+  words.add({"name", "what", "n"});
+  words.add(
+      {"größer",
+       "a line of words that is too long for a narrow terminal, and /a/path/that/has/no/blank",
+       "7"});
+  std::vector<std::string> head = {"model"}, row = {"gat"};
+  for (int i = 0; i < 12; ++i) {
+    head.push_back("figure " + std::to_string(i));
+    row.push_back(std::to_string(i) + ".125");
+  }
+  numbers.add(head);
+  numbers.add(row);
+  CHECK(widest(words.text()) > 80);
+  CHECK(widest(numbers.text()) > 80);
+  const std::string wide = words.text();
+  for (const std::size_t columns : {40, 60, 80}) {
+    const Limit limit(columns);
+    CHECK(widest(words.text()) <= columns);
+    CHECK(widest(numbers.text()) <= columns);
+    const std::string text = numbers.text();
+    for (const std::string& cell : row) CHECK(text.find(cell) != std::string::npos);
+    CHECK(text.find("\n\nmodel  ") != std::string::npos);
+  }
+  CHECK(words.text() == wide);
+}
+
+TEST_CASE("a sparkline goes from the least to the greatest, in blocks or in plain characters",
+          "[table]") {
+  CHECK(sparkline({3, 2, 1}, 8, true) == "█▅▁");
+  CHECK(sparkline({3, 2, 1}, 8, false) == "#=_");
+  CHECK(sparkline({1, 1}, 8, false) == "__");
+  CHECK(sparkline({1, NAN, 2}, 8, false) == "_#");
+  CHECK(sparkline({4, 4, 2, 2, 0, 0}, 3, false) == "#=_");
+  CHECK(sparkline({}, 8, true).empty());
 }

@@ -152,7 +152,7 @@ TEST_CASE("a figure that only its stage knows comes to records, list, compare an
   CHECK(points.front().value == 0.625);
   CHECK_THAT(runs.say({"runs", "list"}).out, Contains("gain <of> it 0.625  gat, val"));
   CHECK_THAT(runs.say({"runs", "compare", kFirst, other.string()}).out,
-             Contains("gain <of> it  gat   val     0.625    0.375"));
+             Contains("gain <of> it  gat   val     0.625  0.375 *"));
   const std::string one = runs.say({"report", kFirst, "-o", "-"}).out;
   CHECK_THAT(one, Contains("<b>0.625</b><span>gain &lt;of&gt; it, gat, val</span>") &&
                       Contains("gain &lt;of&gt; it</th>"));
