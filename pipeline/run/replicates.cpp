@@ -259,7 +259,10 @@ std::string replicates_headline(const std::vector<RunRecord>& runs, const Plugin
       const std::string prefix = part.empty() ? "val " : "";
       const std::string label =
           f.label.starts_with(prefix) ? f.label.substr(prefix.size()) : f.label;
-      out += (out.empty() ? "" : "  ") + label + " " + spread_text(f, *spread);
+      out += out.empty() ? "" : "  ";
+      out += label;
+      out += " ";
+      out += spread_text(f, *spread);
     }
     if (!out.empty()) return out + "  " + step + ", val, n=" + std::to_string(n);
   }

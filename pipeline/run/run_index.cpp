@@ -68,7 +68,10 @@ ReadStep read_cells(const std::string& step, const fs::path& folder) {
     out.options.emplace_back("seed", seed.dump());
   }
   for (const auto& [name, value] : below(config, "options").items()) {
-    out.options.emplace_back(step + "." + name,
+    std::string key = step;
+    key += ".";
+    key += name;
+    out.options.emplace_back(std::move(key),
                              value.dump(-1, ' ', false, json::error_handler_t::replace));
   }
   out.figures = figures_of_step(step, folder);

@@ -54,6 +54,7 @@ RunKey key_of(const RunIndex& index, RunKey::Kind kind, uint32_t id) {
 std::vector<RunKey> sorted_keys(const RunIndex& index, RunKey::Kind kind,
                                 const std::set<uint32_t>& ids) {
   std::vector<RunKey> out;
+  out.reserve(ids.size());
   for (const uint32_t id : ids) out.push_back(key_of(index, kind, id));
   std::sort(out.begin(), out.end(),
             [](const RunKey& a, const RunKey& b) { return a.name < b.name; });

@@ -43,8 +43,8 @@ StepWork work_of(const StepRecord& step) {
 
 }  // namespace
 
-NowFile::NowFile(fs::path step_folder)
-    : file_(std::move(step_folder) / kNowFile), started_(unix_now()), last_(clock_() - kPace) {
+NowFile::NowFile(const fs::path& step_folder)
+    : file_(step_folder / kNowFile), started_(unix_now()), last_(clock_() - kPace) {
   std::error_code ignored;
   fs::remove(file_, ignored);  // of an attempt that was killed
 }

@@ -19,7 +19,7 @@ inline constexpr const char* kNowFile = "now.json";
 /// not stop the step.
 class NowFile {
  public:
-  explicit NowFile(std::filesystem::path step_folder);
+  explicit NowFile(const std::filesystem::path& step_folder);
   NowFile(const NowFile&) = delete;
   NowFile& operator=(const NowFile&) = delete;
   ~NowFile();

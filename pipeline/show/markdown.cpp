@@ -38,7 +38,7 @@ std::string span_at(const std::string& text, std::size_t& at) {
     return element(tag, is_code ? escaped(inner) : inline_html(inner));
   };
   for (const auto& [mark, tag] : {std::pair{"`", "code"}, {"**", "b"}, {"*", "i"}}) {
-    const std::string out = enclosed(mark, tag, mark == std::string("`"));
+    std::string out = enclosed(mark, tag, mark == std::string("`"));
     if (!out.empty()) return out;
   }
   if (text[at] != '[') return "";

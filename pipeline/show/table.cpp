@@ -90,6 +90,7 @@ std::string Table::text() const {
   std::vector<std::vector<std::size_t>> blocks = {all};
   if (const std::size_t most = most_columns(); most > 0) {
     std::vector<bool> may_wrap;
+    may_wrap.reserve(has_numbers.size());
     for (const bool has : has_numbers) may_wrap.push_back(!has);
     widths = narrowed(std::move(widths), may_wrap, most);
     blocks = blocks_of(widths, most);

@@ -59,6 +59,7 @@ std::string as_text(const MarkedTable& table) {
   out.add(table.columns);
   for (const auto& row : table.rows) {
     std::vector<std::string> cells;
+    cells.reserve(row.size());
     for (const MarkedCell& cell : row) cells.push_back(cell.text + (cell.is_best ? " *" : ""));
     out.add(std::move(cells));
   }

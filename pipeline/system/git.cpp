@@ -34,7 +34,7 @@ std::string behind(const std::string& text, std::string_view prefix) {
 /// The folder that .git is, or that the file .git names: of a linked working tree or a submodule.
 fs::path git_folder(const fs::path& tree) {
   std::error_code ignored;
-  const fs::path here = tree / ".git";
+  fs::path here = tree / ".git";
   if (fs::is_directory(here, ignored)) return here;
   const std::string named = behind(first_line(here), "gitdir: ");
   return named.empty() ? fs::path() : tree / named;

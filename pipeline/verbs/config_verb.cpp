@@ -213,6 +213,7 @@ int options(Context& context, const std::vector<std::string>& arguments) {
     for (const auto& [name, option] : properties->items()) stages_of[name].push_back(stage);
   }
   std::vector<std::string> names;
+  names.reserve(stages_of.size());
   for (const auto& [name, stages] : stages_of) names.push_back(name);
   const std::vector<OptionGroup> groups = grouped_options(names);
   if (context.json) {

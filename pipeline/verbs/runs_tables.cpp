@@ -93,6 +93,7 @@ json pivot_json(const RunIndex& index, const Pivot& pivot) {
 
 std::string heading_of(const std::vector<std::string>& labels) {
   std::vector<std::string> shown;
+  shown.reserve(labels.size());
   for (const std::string& label : labels) shown.push_back(label.empty() ? "-" : label);
   return joined(shown, ", ");
 }

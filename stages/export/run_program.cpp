@@ -30,6 +30,7 @@ namespace {
 Ran run_program(const std::vector<std::string>& words, const fs::path& input,
                 const fs::path& output) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   int ends[2];

@@ -127,6 +127,7 @@ std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs) {
     are_numbers = are_numbers && number && std::isfinite(*number);
   }
   std::vector<std::string> out;
+  out.reserve(found.size());
   for (const auto& [name, number] : found) out.push_back(name);
   if (are_numbers) {
     std::stable_sort(out.begin(), out.end(), [&](const std::string& a, const std::string& b) {

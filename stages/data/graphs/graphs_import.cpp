@@ -24,7 +24,7 @@ constexpr std::size_t kTuNeeded = 3;
 fs::path packed_file(const fs::path& folder, const std::string& name) {
   std::error_code ignored;
   for (const char* ending : {"", ".gz", ".zst"}) {
-    const fs::path path = folder / (name + ending);
+    fs::path path = folder / (name + ending);
     if (fs::is_regular_file(path, ignored)) return path;
   }
   return {};

@@ -115,7 +115,7 @@ std::set<Ends> edges_of_class(const std::vector<int64_t>& partner, int64_t each,
 }  // namespace
 
 int64_t node_kinds(int64_t classes) {
-  int64_t kinds = 6, ways = 5 * 3;
+  int64_t kinds = 6, ways = 15;  // 5 * 3
   while (ways < classes) {
     kinds += 2;
     ways *= kinds - 1;
@@ -146,7 +146,10 @@ void write_synthetic_graphs(const std::filesystem::path& folder, const SynthSize
     }
     for (const auto& [a, b] : edges_of_class(pairing(kinds, label), each, random)) {
       const std::string from = std::to_string(a), to = std::to_string(b);
-      edges += name + "," + from + "," + to + "\n" + name + "," + to + "," + from + "\n";
+      for (const auto& ends : {std::pair{&from, &to}, {&to, &from}}) {
+        edges.append(name).append(",").append(*ends.first).append(",").append(*ends.second);
+        edges += "\n";
+      }
     }
   }
   write_file(folder / "graphs.csv", graphs);

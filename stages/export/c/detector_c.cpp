@@ -122,8 +122,8 @@ class DetectorSource {
   int64_t state() const {
     constexpr int64_t kAlarms = 88, kSender = 104, kBus = 48, kRest = 112, kRow = 28, kAlign = 8;
     const int64_t bytes = kAlarms + kSender * std::ssize(profile_.ids) + kBus * buses_ + kRest +
-                          2 * 8 * model_.alarm_rule.n + kRow * 3 * model_.window + 2 * claimed_ +
-                          4 * payloads_ + 1;
+                          int64_t{16} * model_.alarm_rule.n + kRow * 3 * model_.window +
+                          2 * claimed_ + 4 * payloads_ + 1;
     return (bytes + kAlign - 1) / kAlign * kAlign;
   }
 
@@ -131,7 +131,7 @@ class DetectorSource {
     constexpr int64_t kFrame = 100, kColumns = 40, kSilence = 12, kNear = 4;
     const auto search = static_cast<int64_t>(std::bit_width(profile_.ids.size()));
     return model_.window * (kFrame + kColumns + search + 3 * kNear * longest_) +
-           kSilence * std::ssize(profile_.ids) + 3 * depth_;
+           kSilence * std::ssize(profile_.ids) + int64_t{3} * depth_;
   }
 
   void numbers() {
@@ -140,6 +140,7 @@ class DetectorSource {
     // From some number of frames on all are the same.
     while (rare.size() > 1 && rare.back() == rare[rare.size() - 2]) rare.pop_back();
     std::vector<std::string> entries;
+    entries.reserve(rare.size());
     for (const float one : rare) entries.push_back(c_float(one));
     macros_ += c_define("KDGAT_K", model_.alarm_rule.k);
     macros_ += c_define("KDGAT_MOST_EXCUSED", graph::most_excused(model_.window));
@@ -248,6 +249,7 @@ class DetectorSource {
       if (one.lengths.test(i)) bytes[i / 8] |= 1 << i % 8;
     }
     std::vector<std::string> texts;
+    texts.reserve(bytes.size());
     for (const int byte : bytes) texts.push_back(std::to_string(byte));
     return c_braced(texts);
   }
