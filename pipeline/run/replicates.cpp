@@ -264,7 +264,9 @@ std::string replicates_headline(const std::vector<RunRecord>& runs, const Plugin
       out += " ";
       out += spread_text(f, *spread);
     }
-    if (!out.empty()) return out + "  " + step + ", val, n=" + std::to_string(n);
+    if (!out.empty()) {
+      return out.append("  ").append(step).append(", val, n=").append(std::to_string(n));
+    }
   }
   return "";
 }
