@@ -105,7 +105,7 @@ class DetectorSource {
 
   DetectorCSize size() const {
     constexpr int64_t kCode = 10240;  // of instructions, at -O3; half of it for ARM at -Os
-    constexpr int64_t kStack = 512;       // of the calls' frames, with any compiler's options
+    constexpr int64_t kStack = 512;   // of the calls' frames, with any compiler's options
     DetectorCSize out;
     out.tables = tables_.bytes();
     out.flash = out.tables + kCode;
