@@ -14,6 +14,7 @@
 #include "pipeline/alarms/sinks.h"
 #include "support/alarm_peers.h"
 #include "support/command.h"
+#include "support/processes.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -325,8 +326,7 @@ TEST_CASE("a command that hangs is killed with all that it started", "[alarms]")
     return std::make_pair(shell, sleeps);
   };
   const auto is_running = [](pid_t pid) {
-    std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    const std::string text = process_file(std::to_string(pid), "stat");
     const std::size_t name = text.rfind(')');
     return name != std::string::npos && text.at(name + 2) != 'Z';
   };

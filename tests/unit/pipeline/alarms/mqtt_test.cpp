@@ -2,6 +2,7 @@
 // is written out here. Skipped, saying so, where there is no broker or no kdgat_mqtt.
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include "pipeline/alarms/alarms.h"
 #include "support/alarm_peers.h"
 #include "support/command.h"
+#include "support/processes.h"
 #include "support/variable.h"
 
 using namespace kdgat;
@@ -128,12 +130,10 @@ class MqttReader {
 };
 
 bool stands_in_a_command_line(const std::string& text) {
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    std::ifstream in(entry.path() / "cmdline");
-    const std::string line((std::istreambuf_iterator<char>(in)), {});
-    if (line.find(text) != std::string::npos) return true;
-  }
-  return false;
+  const auto lines = command_lines();
+  return std::any_of(lines.begin(), lines.end(), [&](const auto& process) {
+    return process.second.find(text) != std::string::npos;
+  });
 }
 
 }  // namespace

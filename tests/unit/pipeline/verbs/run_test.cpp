@@ -12,6 +12,7 @@
 #include "pipeline/system/hash.h"
 #include "support/background.h"
 #include "support/probe_plugin.h"
+#include "support/processes.h"
 #include "support/soak.h"
 
 using namespace kdgat;
@@ -54,10 +55,9 @@ bool wait_for(const fs::path& folder, const std::string& name, const std::string
 /// The process of a stage that the program `host` has started; 0 if there is none.
 pid_t stage_of(pid_t host) {
   for (int i = 0; i < 1000; ++i, ::usleep(10'000)) {
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string words = read_text(entry.path() / "cmdline");
+    for (const auto& [number, words] : command_lines()) {
       if (words.find("stage-child") == std::string::npos) continue;
-      std::istringstream status(read_text(entry.path() / "stat"));
+      std::istringstream status(process_file(number, "stat"));
       std::string pid, name, state;
       pid_t parent = 0;
       if (status >> pid >> name >> state >> parent && parent == host) return std::stoi(pid);
