@@ -24,7 +24,7 @@ kdgat_add_room(kdgat_graph stages/data/texts
   stop_words synth_text text_clean text_corpus text_files text_graph text_import text_reader
   text_store texts_describe texts_domain)
 kdgat_add_room(kdgat_graph stages/file
-  byte_reader csv line_reader random_bytes safetensors safetensors_header safetensors_stream tar tensor_hash
+  byte_reader cache_folder csv line_reader random_bytes safetensors safetensors_header safetensors_stream tar tensor_hash
   text_kind utf8)
 kdgat_add_room(kdgat_graph stages/graph
   buffer column feature_stats graph_store pack paths rewire shape spatial split store_file verified_files)
@@ -131,6 +131,23 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/export/runtime_text.cpp
   DEPENDS ${KDGAT_RUNTIME_TEXTS} stages/export/c/embed.cmake VERBATIM)
 target_sources(kdgat_export PRIVATE ${CMAKE_BINARY_DIR}/export/runtime_text.cpp)
 
+# Kernels for cards of NVIDIA: the source, held as a text that NVRTC compiles where there is a card, and what opens
+# NVIDIA's libraries. Nothing of CUDA is needed to build it.
+add_library(kdgat_cuda STATIC)
+kdgat_add_room(kdgat_cuda stages/model/kernels/cuda/card driver kernel_image library nvrtc)
+set(KDGAT_KERNEL_SOURCES)
+foreach(file card.cuh sizes.h basics.cuh sums_args.h gat_args.h norm_args.h head_args.h path_args.h product_args.h sums.cuh
+        gat.cuh gatv2.cuh norm.cuh heads.cuh paths.cuh product.cuh)
+  list(APPEND KDGAT_KERNEL_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/stages/model/kernels/cuda/source/${file})
+endforeach()
+list(JOIN KDGAT_KERNEL_SOURCES "," kernel_sources)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/cuda/source_text.cpp
+  COMMAND ${CMAKE_COMMAND} -D OUT=${CMAKE_BINARY_DIR}/cuda/source_text.cpp -D FILES=${kernel_sources}
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/stages/model/kernels/cuda/card/embed.cmake
+  DEPENDS ${KDGAT_KERNEL_SOURCES} stages/model/kernels/cuda/card/embed.cmake VERBATIM)
+target_sources(kdgat_cuda PRIVATE ${CMAKE_BINARY_DIR}/cuda/source_text.cpp)
+target_link_libraries(kdgat_cuda PUBLIC kdgat_graph ${CMAKE_DL_LIBS})
+
 if(NOT KDGAT_ENGINE)
   return()
 endif()
@@ -146,11 +163,12 @@ kdgat_add_room(kdgat_engine stages/model/detector footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/model/kernels/cpu
   by_graph gat graph_norm heads norm parallel path_geometry paths sums)
+kdgat_add_room(kdgat_engine stages/model/kernels/cuda by_graph device gat heads norm paths sums)
 kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths sums)
 kdgat_add_room(kdgat_engine stages/model/layers
   blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
-  couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers plain_tensor_product
+  card_product couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers plain_tensor_product
   pocket_config pocket_encoder pocket_footprint pocket_model pocket_v3 product_parts radial_network
   source_product target_product tensor_product)
 kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
@@ -205,7 +223,7 @@ file(GLOB gomp ${LIBTORCH_ROOT}/lib/libgomp*.so*)
 if(NOT gomp)
   set(gomp gomp)
 endif()
-target_link_libraries(kdgat_engine PRIVATE ${gomp})
+target_link_libraries(kdgat_engine PRIVATE ${gomp} kdgat_cuda)
 
 kdgat_add_stage(adapt)
 kdgat_add_stage(autoencoder)

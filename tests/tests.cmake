@@ -98,6 +98,25 @@ kdgat_add_tests(kdgat_native_tests
   LINK kdgat_native kdgat_stage_watch
   HEADERS_OF kdgat_graph_tests)
 
+# The kernels of the card, run as loops on the CPU: arithmetic, bounds and barriers.
+add_library(kdgat_test_cuda STATIC tests/support/cuda_kernels.cpp)
+target_include_directories(kdgat_test_cuda PUBLIC stages tests)
+target_link_libraries(kdgat_test_cuda PUBLIC kdgat_graph)
+add_library(kdgat_fake_cuda MODULE tests/support/fake_cuda.cpp)
+target_link_libraries(kdgat_fake_cuda PRIVATE kdgat_test_cuda)
+kdgat_add_tests(kdgat_cuda_tests
+  SOURCES
+    tests/unit/model/kernels/cuda/card_test.cpp
+    tests/unit/model/kernels/cuda/gat_kernels_test.cpp
+    tests/unit/model/kernels/cuda/head_kernels_test.cpp
+    tests/unit/model/kernels/cuda/norm_kernels_test.cpp
+    tests/unit/model/kernels/cuda/path_kernels_test.cpp
+    tests/unit/model/kernels/cuda/product_kernels_test.cpp
+    tests/unit/model/kernels/cuda/sum_kernels_test.cpp
+  LINK kdgat_test_cuda kdgat_cuda
+  HEADERS_OF kdgat_graph_tests)
+add_dependencies(kdgat_cuda_tests kdgat_fake_cuda)
+
 # They compile what is exported, with the compilers that are there.
 kdgat_add_tests(kdgat_export_tests
   SOURCES
@@ -289,6 +308,15 @@ if(KDGAT_ENGINE)
     HEADERS_OF kdgat_engine_tests)
 endif()
 
+# The same kernels with tensors and autograd. Its headers are its own: those of the engine's tests would have them built
+# as well.
+if(KDGAT_ENGINE)
+  kdgat_add_tests(kdgat_cuda_engine_tests
+    SOURCES tests/unit/model/kernels/cuda/cuda_families_test.cpp
+            tests/unit/model/molecules/card_product_test.cpp
+    LINK kdgat_engine kdgat_test_cuda)
+endif()
+
 # Beside them for the same reason.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_detector_tests
@@ -346,6 +374,8 @@ if(KDGAT_ENGINE)
                        TIMEOUT 900)
 endif()
 
+add_executable(kdgat_cuda_table tests/bench/cuda_table.cpp)
+target_link_libraries(kdgat_cuda_table PRIVATE kdgat_cuda)
 add_executable(kdgat_bench tests/bench/graph_bench.cpp)
 target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
 add_executable(kdgat_live_bench tests/bench/live_bench.cpp)

@@ -54,6 +54,10 @@ def card():
     return text.stdout.splitlines()[0].strip() if text.returncode == 0 and text.stdout.strip() else None
 
 
+# Programs with tests that need a card.
+TESTS = ("kdgat_engine_tests", "kdgat_cuda_engine_tests")
+
+
 def make(folder, root):
     """Builds; what to say of it."""
     start = time.perf_counter()
@@ -149,8 +153,9 @@ def measure(build, args):
     build = Build(ROOT / "build" / "cuda", args.threads, build.scratch)
     yield make(build.folder, root)
     data = ["--data", args.data] if args.data else []
-    tests = subprocess.run(build.command("kdgat_engine_tests", "[gpu]"), capture_output=True, text=True)
-    yield tests.stdout.strip().splitlines()[-1] if tests.stdout.strip() else "no tests"
+    for program in TESTS:
+        tests = subprocess.run(build.command(program, "[gpu]"), capture_output=True, text=True)
+        yield f"{program}: " + (tests.stdout.strip().splitlines()[-1] if tests.stdout.strip() else "no tests")
     if args.data:
         yield from plan(build, args)
     for part in (offload, policies, soak):

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "file/cache_folder.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
@@ -23,12 +24,8 @@ constexpr int64_t kDay = int64_t{24} * 60 * 60;
 constexpr std::uintmax_t kLargestList = 1 << 16;  // from then on old lines are left out
 
 fs::path list_file() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
-    return fs::path(cache) / "kdgat" / "verified";
-  }
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return {};
-  return fs::path(home) / ".cache" / "kdgat" / "verified";
+  const fs::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "verified";
 }
 
 std::string nanoseconds(const timespec& time) {

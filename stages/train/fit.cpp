@@ -12,6 +12,7 @@
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
+#include "model/kernels/kernels_for.h"
 #include "train/probe.h"
 #include "train/rank_group.h"
 #include "train/resources.h"
@@ -184,6 +185,9 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
                          std::to_string(ranks->world()) + " that share each batch");
   }
   host.log("info", plan.line());
+  if (const std::string by = model::kernels_in_words(device); !by.empty()) {
+    host.log(model::has_cuda_kernels(device) ? "info" : "warning", by);
+  }
 
   if (options.precision == "16-mixed" && device.is_cpu()) {
     host.log("warning",

@@ -1,5 +1,7 @@
 #include "model/kernels/batch_tensors.h"
 
+#include <optional>
+
 namespace kdgat::model {
 
 namespace {
@@ -45,6 +47,18 @@ BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device) {
 
 at::Tensor edge_targets(const BatchTensors& batch) {
   return expand_ptr(batch.in_ptr_N1, batch.edges);
+}
+
+const EdgesBySource& edges_by_source(const BatchTensors& batch) {
+  EdgesBySource& out = *batch.by_source;
+  if (out.of.is_same(batch.in_source_E)) return out;
+  const auto [source, order] = at::sort(batch.in_source_E, std::optional<bool>(true), 0, false);
+  const at::Tensor nodes = at::arange(batch.in_ptr_N1.size(0), source.options());
+  out.out_ptr_N1 = at::searchsorted(source, nodes, /*out_int32=*/true);
+  out.out_edge_E = order.to(at::kInt);
+  out.target_E = edge_targets(batch).to(at::kInt);
+  out.of = batch.in_source_E;
+  return out;
 }
 
 at::Tensor node_graphs(const BatchTensors& batch) {

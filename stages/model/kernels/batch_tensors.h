@@ -7,12 +7,20 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "graph/noise_key.h"
 #include "graph/pack.h"
 
 namespace kdgat::model {
+
+/// The edges of a batch by source: those that leave node j are out_edge_E[out_ptr_N1[j] ..
+/// out_ptr_N1[j+1]), as numbers of edges, ascending. int32.
+struct EdgesBySource {
+  at::Tensor out_ptr_N1, out_edge_E, target_E;  ///< target_E of each edge, in the batch's order
+  at::Tensor of;                                ///< the batch's in_source_E
+};
 
 /// Edges stand by target. Graph convolutions add one self-loop to every node themselves and skip
 /// edges whose source is their target.
@@ -28,6 +36,9 @@ struct BatchTensors {
   int64_t graphs = 0, nodes = 0, edges = 0;
   graph::NoiseKey noise;                ///< used in training mode only
   graph::Exchange* exchange = nullptr;  ///< of the batch; used in training mode only
+
+  /// Kept by edges_by_source() for this batch and its copies.
+  std::shared_ptr<EdgesBySource> by_source = std::make_shared<EdgesBySource>();
 
   bool is_cpu() const { return x_NF.is_cpu(); }
 };
@@ -48,6 +59,8 @@ inline std::vector<int64_t> graph_blocks(const BatchTensors& batch, int64_t node
 
 /// Target node of each edge, [E] int64.
 at::Tensor edge_targets(const BatchTensors& batch);
+/// Made once for a batch, on its device; not from several threads at once.
+const EdgesBySource& edges_by_source(const BatchTensors& batch);
 /// Graph of each node, [N] int64.
 at::Tensor node_graphs(const BatchTensors& batch);
 

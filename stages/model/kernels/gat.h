@@ -29,6 +29,7 @@ struct GatKernels {
                              const at::Tensor& bias, const BatchTensors& batch);
 
   static const GatKernels& cpu();
+  static const GatKernels& cuda();
   /// Holds messages of E x C.
   static const GatKernels& plain();
 };

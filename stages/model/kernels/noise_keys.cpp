@@ -15,11 +15,14 @@ uint64_t mix(uint64_t z) {  // splitmix64's finaliser
 
 int32_t drop_threshold(double p) { return static_cast<int32_t>(p * 2147483648.0); }
 
+uint64_t noise_base(const BatchTensors& batch, uint32_t layer) {
+  return mix(mix(mix(batch.noise.seed) + static_cast<uint64_t>(batch.noise.step)) + layer);
+}
+
 std::vector<kernels::DropKey> drop_keys(const BatchTensors& batch, uint32_t layer, double p) {
   const at::Tensor ids = batch.graph_id_G.cpu();
   const int64_t* id = ids.const_data_ptr<int64_t>();
-  const uint64_t base =
-      mix(mix(mix(batch.noise.seed) + static_cast<uint64_t>(batch.noise.step)) + layer);
+  const uint64_t base = noise_base(batch, layer);
   std::vector<kernels::DropKey> out(static_cast<std::size_t>(batch.graphs));
   for (std::size_t g = 0; g < out.size(); ++g) {
     const uint64_t key = mix(base ^ mix(static_cast<uint64_t>(id[g])));

@@ -39,6 +39,7 @@ struct NormKernels {
   at::Tensor (*mean_pool)(const at::Tensor& x_NC, const BatchTensors& batch);
 
   static const NormKernels& cpu();
+  static const NormKernels& cuda();
   static const NormKernels& plain();
 };
 

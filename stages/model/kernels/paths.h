@@ -51,6 +51,7 @@ struct PathKernels {
                             const at::Tensor& grad_sums_NC, at::Tensor& grad_bias_C);
 
   static const PathKernels& cpu();
+  static const PathKernels& cuda();
   static const PathKernels& plain();
 };
 

@@ -15,6 +15,7 @@ struct SumKernels {
   at::Tensor (*neighbours)(const at::Tensor& x_NC, const BatchTensors& batch);
 
   static const SumKernels& cpu();
+  static const SumKernels& cuda();
   static const SumKernels& plain();
 };
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "model/kernels/cpu/parallel.h"
+#include "model/kernels/kernels_for.h"
+#include "model/molecules/card_product.h"
 #include "model/molecules/product_parts.h"
 
 namespace kdgat::model {
@@ -229,6 +231,17 @@ class TensorProductFunction : public torch::autograd::Function<TensorProductFunc
 at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                           const std::shared_ptr<const ProductEdges>& over, const Irreps& irreps,
                           bool only_scalars) {
+  if (has_cuda_kernels(x.device())) {
+    return card_tensor_product(x, weights, over, irreps, only_scalars);
+  }
+  if (!x.is_cpu()) {
+    const auto on_device = [&](const std::vector<int32_t>& list) {
+      return at::tensor(at::ArrayRef<int32_t>(list), at::kLong).to(x.device());
+    };
+    return plain_tensor_product(x, weights, on_device(over->edges.source),
+                                on_device(over->edges.target), over->harmonics.to(x.options()),
+                                over->radial.to(x.options()), irreps);
+  }
   return TensorProductFunction::apply(x, weights.w1, weights.b1, weights.w2, weights.b2, weights.w3,
                                       weights.b3,
                                       c10::make_intrusive<Product>(over, irreps, only_scalars));

@@ -33,8 +33,8 @@ struct ProductEdges {
   at::Tensor radial;     ///< [E,R] the same
 };
 
-/// [N,irreps.dim()] to [N,irreps.gated().dim()]. On the CPU in float or double; sums have a fixed
-/// order, whatever the number of threads. Gradients go to x and the weights, not to the edges. With
+/// [N,irreps.dim()] to [N,irreps.gated().dim()], in float or double; sums have a fixed order, whatever
+/// the number of threads. On a card by kernels of its own (card_product.h), where it has any. Gradients go to x and the weights, not to the edges. With
 /// `only_scalars` x has no vectors and tensors but zeros, and paths from them are left out.
 at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                           const std::shared_ptr<const ProductEdges>& over, const Irreps& irreps,

@@ -1,11 +1,10 @@
-#include "model/kernels/gat.h"
-
 #include <ATen/Dispatch.h>
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
 
 #include "model/kernels/cpu/isa/level.h"
 #include "model/kernels/cpu/parallel.h"
+#include "model/kernels/gat_function.h"
 
 namespace kdgat::model {
 
@@ -191,17 +190,7 @@ struct Gatv2Attention : torch::autograd::Function<Gatv2Attention> {
   }
 };
 
-at::Tensor attention(const at::Tensor& h_NC, const at::Tensor& att_src, const at::Tensor& att_dst,
-                     const at::Tensor& bias, const BatchTensors& batch) {
-  return GatAttention::apply(h_NC, att_src, att_dst, bias, batch);
-}
-
-at::Tensor attention_v2(const at::Tensor& l_NC, const at::Tensor& r_NC, const at::Tensor& lin_edge,
-                        const at::Tensor& att, const at::Tensor& bias, const BatchTensors& batch) {
-  return Gatv2Attention::apply(l_NC, r_NC, lin_edge, att, bias, batch);
-}
-
-constexpr GatKernels kGat = {attention, attention_v2};
+constexpr GatKernels kGat = gat_kernels_of<GatAttention, Gatv2Attention>();
 
 }  // namespace
 

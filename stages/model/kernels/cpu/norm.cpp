@@ -1,5 +1,3 @@
-#include "model/kernels/norm.h"
-
 #include <ATen/Dispatch.h>
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
@@ -12,6 +10,7 @@
 #include "model/kernels/cpu/parallel.h"
 #include "model/kernels/full_precision.h"
 #include "model/kernels/noise_keys.h"
+#include "model/kernels/norm_function.h"
 
 namespace kdgat::model {
 
@@ -100,30 +99,21 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
         }
       });
     });
-    // Eval mode reads the running statistics, which a later step may change: keep their values.
-    ctx->save_for_backward(
-        {x, out, weight, training ? mean : mean.clone(), training ? variance : variance.clone()});
-    ctx->saved_data["training"] = training;
-    ctx->saved_data["exchange"] = reinterpret_cast<int64_t>(batch.exchange);
-    ctx->saved_data["eps"] = eps;
-    ctx->saved_data["scale"] = 1 / (1 - p);
+    NormMode{training, batch.exchange, eps, 1 / (1 - p)}.save(ctx, x, out, weight, mean, variance);
     return out;
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &x = saved[0], &out = saved[1], &weight = saved[2];
-    const bool training = ctx->saved_data["training"].toBool();
-    const double eps = ctx->saved_data["eps"].toDouble();
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): autograd keeps numbers, no pointers
-    auto* exchange = reinterpret_cast<graph::Exchange*>(ctx->saved_data["exchange"].toInt());
+    const NormMode mode = NormMode::saved(ctx);
     const at::Tensor grad = grads[0].contiguous();
     const at::Tensor grad_x = at::empty_like(x);
     const at::Tensor grad_weight = at::empty_like(weight), grad_bias = at::empty_like(weight);
     const int64_t rows = x.size(0), columns = x.size(1);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "norm_relu_dropout", [&] {
       const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
-      const auto scale = static_cast<scalar_t>(ctx->saved_data["scale"].toDouble());
+      const auto scale = static_cast<scalar_t>(mode.scale);
       const scalar_t* from = x.const_data_ptr<scalar_t>();
       const scalar_t* kept = out.const_data_ptr<scalar_t>();
       const scalar_t* given = grad.const_data_ptr<scalar_t>();
@@ -138,12 +128,12 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
       const auto width = static_cast<std::size_t>(columns);
       std::vector<scalar_t> a(width), b(width, 0), c(width, 0);
       std::vector<double> all = sums;
-      const double n = training ? join(exchange, rows, all) : static_cast<double>(rows);
+      const double n = mode.training ? join(mode.exchange, rows, all) : static_cast<double>(rows);
       for (std::size_t k = 0; k < width; ++k) {
-        const double inverse = 1 / std::sqrt(static_cast<double>(variance[k]) + eps);
+        const double inverse = 1 / std::sqrt(static_cast<double>(variance[k]) + mode.eps);
         const double gain = static_cast<double>(weight.const_data_ptr<scalar_t>()[k]) * inverse;
         a[k] = static_cast<scalar_t>(gain);
-        if (training) {
+        if (mode.training) {
           b[k] = static_cast<scalar_t>(gain * inverse * inverse * all[width + k] / n);
           c[k] = static_cast<scalar_t>(gain * all[k] / n);
         }
@@ -165,20 +155,8 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
   }
 };
 
-at::Tensor batch_norm(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm, double p,
-                      uint32_t layer, const BatchTensors& batch, bool update_running) {
-  const bool training = norm.is_training();
-  const at::Tensor mean = training ? at::empty_like(norm.running_mean) : norm.running_mean;
-  const at::Tensor variance = training ? at::empty_like(norm.running_var) : norm.running_var;
-  double rows = 0;
-  at::Tensor out = NormReluDropout::apply(x_NC, norm.weight, norm.bias, mean, variance, &rows,
-                                          training, norm.options.eps(), p, layer, batch);
-  if (training && update_running) update_running_statistics(norm, mean, variance, rows);
-  return out;
-}
-
-constexpr NormKernels kNorm = {batch_norm, cpu::graph_norm, cpu::relu_dropout, cpu::uniform,
-                               cpu::mean_pool};
+constexpr NormKernels kNorm = {batch_norm_by<NormReluDropout>, cpu::graph_norm, cpu::relu_dropout,
+                               cpu::uniform, cpu::mean_pool};
 
 }  // namespace
 

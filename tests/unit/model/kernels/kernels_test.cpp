@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/random.h"
 #include "model/kernels/cpu/isa/level.h"
+#include "support/directions.h"
 
 namespace kdgat::model {
 namespace {
@@ -21,13 +21,7 @@ void at_every_level(const Body& body) {
   set_isa_level(before);
 }
 
-template <class T>
-std::vector<T> numbers(std::size_t count, double scale, uint64_t seed) {
-  graph::Random random(seed);
-  std::vector<T> out(count);
-  for (T& value : out) value = static_cast<T>(scale * (2 * random.uniform() - 1));
-  return out;
-}
+using test::random_numbers;
 
 /// Nodes in one graph; node i has i % 4 incoming edges, node 5 one from itself, node 0 very many.
 struct Edges {
@@ -51,10 +45,10 @@ struct Attention {
 
   Attention(int64_t n, int64_t k, int64_t c) : nodes(n), heads(k), channels(c) {
     const auto width = static_cast<std::size_t>(k * c), rows = static_cast<std::size_t>(n);
-    h = numbers<T>(rows * width, 1, 1);
-    att_src = numbers<T>(width, 1, 2);
-    att_dst = numbers<T>(width, 1, 3);
-    bias = numbers<T>(width, 1, 4);
+    h = random_numbers<T>(n * k * c, 1, 1);
+    att_src = random_numbers<T>(k * c, 1, 2);
+    att_dst = random_numbers<T>(k * c, 1, 3);
+    bias = random_numbers<T>(k * c, 1, 4);
     scores.resize(3 * rows * static_cast<std::size_t>(k));
     out.resize(rows * width);
   }
@@ -133,7 +127,8 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
       Attention<double> a(21, heads, channels);
       const kernels::GatTable<double>& table = loops<double>().gat;
       const auto width = static_cast<std::size_t>(heads * channels);
-      const std::vector<double> probe = numbers<double>(a.out.size(), 1, 5);
+      const std::vector<double> probe =
+          random_numbers<double>(static_cast<int64_t>(a.out.size()), 1, 5);
       const auto value = [&] {
         table.forward(a.args(), 0, a.nodes);
         double sum = 0;
@@ -145,22 +140,10 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
       kernels::GatGradArgs<double> args{a.args(), probe.data(), grad_h.data(), workspace.data(),
                                         workspace.data() + a.scores.size()};
       table.backward(args, 0, a.nodes, partial.data());
-      // Along a direction in each input.
+      const std::string shape =
+          ", " + std::to_string(heads) + " heads of " + std::to_string(channels) + " channels";
       const auto check = [&](std::vector<double>& input, const double* grad, const char* name) {
-        const std::vector<double> kept = input, step = numbers<double>(input.size(), 1, 6);
-        double expected = 0;
-        for (std::size_t i = 0; i < step.size(); ++i) expected += step[i] * grad[i];
-        constexpr double kStep = 1e-6;
-        double sides[2];
-        for (const int side : {0, 1}) {
-          for (std::size_t i = 0; i < step.size(); ++i) {
-            input[i] = kept[i] + (side == 0 ? kStep : -kStep) * step[i];
-          }
-          sides[side] = value();
-        }
-        input = kept;
-        INFO(name << ", " << heads << " heads of " << channels << " channels");
-        CHECK((sides[0] - sides[1]) / (2 * kStep) == Approx(expected).epsilon(1e-5).margin(1e-6));
+        test::check_direction(name + shape, input, grad, value);
       };
       check(a.h, grad_h.data(), "h");
       check(a.att_src, partial.data(), "att_src");
@@ -175,7 +158,7 @@ TEST_CASE("rows of sigmoids and softmaxes equal their definition", "[kernels]") 
     for (const int64_t columns : {64, 2112, 9024}) {
       for (const double scale : {0.01, 3.0, 60.0}) {
         INFO(columns << " columns up to " << scale);
-        const auto x = numbers<float>(static_cast<std::size_t>(2 * columns), scale, 7);
+        const auto x = random_numbers<float>(2 * columns, scale, 7);
         auto cells = x, shares = x;
         float softplus[2], log_sum[2], inverse[2];
         loops<float>().head.sigmoid_rows(cells.data(), 2, columns, softplus);
@@ -208,8 +191,8 @@ TEST_CASE("gradients of a head's weights add up for every number of inputs", "[k
   at_every_level([] {
     constexpr int64_t kColumns = 128, kRows = 7;
     for (const int64_t inputs : {1, 4, 5, 6, 17, 49}) {
-      const auto z = numbers<double>(static_cast<std::size_t>(kRows * inputs), 1, 8);
-      const auto cells = numbers<double>(kRows * kColumns, 1, 9);
+      const auto z = random_numbers<double>(kRows * inputs, 1, 8);
+      const auto cells = random_numbers<double>(kRows * kColumns, 1, 9);
       std::vector<double> sums(static_cast<std::size_t>(inputs * kColumns), 0.5);
       loops<double>().head.grad_weights(cells.data(), z.data(), kRows, inputs, kColumns,
                                         sums.data());

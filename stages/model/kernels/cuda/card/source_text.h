@@ -1,0 +1,10 @@
+// All kernels as one source; written by card/embed.cmake from cuda/source/.
+#pragma once
+
+#include <string_view>
+
+namespace kdgat::model::cuda {
+
+std::string_view source_text();
+
+}  // namespace kdgat::model::cuda

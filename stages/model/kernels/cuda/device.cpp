@@ -1,0 +1,129 @@
+#include "model/kernels/cuda/device.h"
+
+#include <ATen/DeviceAccelerator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kdgat/error.h"
+#include "model/kernels/cuda/card/driver.h"
+#include "model/kernels/cuda/card/kernel_image.h"
+#include "model/kernels/cuda/card/source_text.h"
+#include "model/kernels/kernels_for.h"
+
+namespace kdgat::model {
+
+namespace cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where LibTorch lies, and NVIDIA's packages of Python beside it.
+std::vector<fs::path> library_folders() {
+  Dl_info found{};
+  if (::dladdr(reinterpret_cast<const void*>(&at::getAccelerator), &found) == 0 ||
+      found.dli_fname == nullptr) {
+    return {};
+  }
+  const fs::path lib = fs::path(found.dli_fname).parent_path();
+  const fs::path packages = lib.parent_path().parent_path() / "nvidia";
+  return {lib, packages / "cu13" / "lib", packages / "cuda_nvrtc" / "lib"};
+}
+
+void* current_stream(c10::Device device) {
+  return c10::impl::VirtualGuardImpl(device.type()).getStream(device).native_handle();
+}
+
+/// Kernels of a device, or why it has none.
+struct Entry {
+  std::unique_ptr<CardLauncher> launcher;
+  std::string words;
+};
+
+Entry open_device(c10::Device device) {
+  if (const char* wanted = std::getenv("KDGAT_KERNELS");
+      wanted != nullptr && std::string_view(wanted) == "plain") {
+    return {nullptr, "plain tensor operations on " + device.str() + ": KDGAT_KERNELS=plain"};
+  }
+  try {
+    if (!c10::impl::hasDeviceGuardImpl(device.type())) {
+      throw Error(ExitCode::kPlugin, "this LibTorch is built without CUDA");
+    }
+    if (!device.has_index()) throw Error(ExitCode::kPlugin, "there is no card");
+    static const Driver driver;
+    const int architecture = driver.architecture(device.index());
+    const Nvrtc nvrtc(nvrtc_names(library_folders()));
+    const std::string image = kernel_image(nvrtc, source_text(), architecture);
+    return {std::make_unique<CardLauncher>(driver, device.index(), image,
+                                           [device] { return current_stream(device); }),
+            "kernels on " + device.str() + " by NVRTC " + nvrtc.version() + " for sm_" +
+                std::to_string(architecture)};
+  } catch (const Error& error) {
+    return {nullptr, "plain tensor operations on " + device.str() +
+                         ", which are slower: no kernels, as " + error.what()};
+  }
+}
+
+c10::Device with_index(c10::Device device) {
+  if (device.has_index() || !c10::impl::hasDeviceGuardImpl(device.type())) return device;
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  return guard.deviceCount() > 0 ? guard.getDevice() : device;
+}
+
+const Entry& entry_of(c10::Device any) {
+  static std::mutex mutex;
+  static std::map<int, Entry> entries;
+  const c10::Device device = with_index(any);
+  const std::lock_guard lock(mutex);
+  const auto found = entries.find(device.index());
+  if (found != entries.end()) return found->second;
+  return entries.emplace(device.index(), open_device(device)).first->second;
+}
+
+std::atomic<Launcher*> of_cpu = nullptr;
+
+Launcher* launcher_of(c10::Device device) {
+  Launcher* out = device.is_cpu() ? of_cpu.load() : entry_of(device).launcher.get();
+  if (out == nullptr) throw Error(ExitCode::kStageFailed, "no kernels on " + device.str());
+  return out;
+}
+
+}  // namespace
+
+OnDevice::OnDevice(const at::Tensor& tensor)
+    : guard_(tensor.device()), launcher_(launcher_of(tensor.device())) {}
+
+CpuIsCard::CpuIsCard(Launcher& launcher) { of_cpu = &launcher; }
+CpuIsCard::~CpuIsCard() { of_cpu = nullptr; }
+
+EdgeTensors::EdgeTensors(const BatchTensors& batch) {
+  const EdgesBySource& by_source = edges_by_source(batch);
+  tensors = {batch.in_ptr_N1, batch.in_source_E, by_source.out_ptr_N1, by_source.out_edge_E,
+             by_source.target_E};
+}
+
+Edges EdgeTensors::edges() const {
+  const auto at = [&](std::size_t i) { return tensors[i].const_data_ptr<int32_t>(); };
+  return {tensors[0].size(0) - 1, tensors[1].size(0), at(0), at(1), at(2), at(3), at(4)};
+}
+
+}  // namespace cuda
+
+bool has_cuda_kernels(at::Device device) {
+  return device.is_cuda() && cuda::entry_of(device).launcher != nullptr;
+}
+
+std::string kernels_in_words(at::Device device) {
+  return device.is_cuda() ? cuda::entry_of(device).words : std::string();
+}
+
+}  // namespace kdgat::model

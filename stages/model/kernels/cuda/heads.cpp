@@ -1,0 +1,62 @@
+#include "model/kernels/heads.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "model/kernels/cuda/device.h"
+#include "model/kernels/cuda/launch/head_launches.h"
+
+namespace kdgat::model {
+
+namespace cuda {
+namespace {
+
+/// Rows whose logits are held at a time.
+constexpr int64_t kHeadRows = 1024;
+
+HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
+                  const at::Tensor& bias_V, const HeadTarget& target, bool with_grad) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type());
+  const at::Tensor weight = weight_VL.detach(), bias = bias_V.detach();
+  std::optional<EdgeTensors> over;
+  if (target.batch != nullptr) over.emplace(*target.batch);
+  const at::Tensor id = (over ? target.batch->id_N : target.id_N).contiguous();
+  HeadResult result;
+  result.loss_N = at::empty({z.size(0)}, z.options());
+  if (with_grad) {
+    result.grad_z = at::empty_like(z);
+    result.grad_weight = at::zeros_like(weight);
+    result.grad_bias = at::zeros_like(bias);
+  }
+  const OnDevice on(z);
+  for (int64_t first = 0; first < z.size(0); first += kHeadRows) {
+    const int64_t rows = std::min(kHeadRows, z.size(0) - first);
+    const at::Tensor z_block = z.narrow(0, first, rows);
+    const at::Tensor cells = at::addmm(bias, z_block, weight.t()).contiguous();
+    AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "heads", [&] {
+      head_rows<scalar_t>(on.launcher(),
+                          {first, rows, cells.size(1), head == Head::kSoftmax, over.has_value(),
+                           with_grad, id.const_data_ptr<int32_t>(), over ? over->edges() : Edges{},
+                           cells.data_ptr<scalar_t>(), result.loss_N.data_ptr<scalar_t>() + first});
+    });
+    if (!with_grad) continue;
+    result.grad_z.narrow(0, first, rows).copy_(cells.mm(weight));
+    result.grad_weight.addmm_(cells.t(), z_block);
+    result.grad_bias.add_(cells.sum(0));
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace cuda
+
+const HeadKernels& HeadKernels::cuda() {
+  static const HeadKernels kHeads = {cuda::losses, plain().product, plain().add_product};
+  return kHeads;
+}
+
+}  // namespace kdgat::model

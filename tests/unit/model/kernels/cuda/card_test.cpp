@@ -1,0 +1,183 @@
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <optional>
+
+#include "kdgat/error.h"
+#include "model/kernels/cuda/card/driver.h"
+#include "model/kernels/cuda/card/kernel_image.h"
+#include "model/kernels/cuda/card/source_text.h"
+#include "model/kernels/cuda/launch/sums_launches.h"
+#include "support/command.h"
+#include "support/cuda_cases.h"
+#include "support/variable.h"
+
+// What opens NVIDIA's libraries, on a library that stands for them (support/fake_cuda.cpp); and the true
+// compiler where there is one.
+namespace kdgat::model::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+using test::Variable;
+
+const std::string kFake = KDGAT_BUILD_DIR "/lib/libkdgat_fake_cuda.so";
+
+/// A cache folder of its own.
+struct OwnCache {
+  test::ScratchFolder folder;
+  Variable cache{"XDG_CACHE_HOME", folder.path().string()};
+
+  fs::path kernels() const { return folder.path() / "kdgat" / "kernels"; }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> out;
+    if (!fs::exists(kernels())) return out;
+    for (const auto& entry : fs::directory_iterator(kernels())) out.push_back(entry.path());
+    return out;
+  }
+};
+
+std::string words_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("a compiler that is not there is said by the names that were tried", "[cuda]") {
+  CHECK(words_of([] {
+          Nvrtc({"libnone.so.1", "/none/libnvrtc.so"});
+        }) == "cannot open any of libnone.so.1, /none/libnvrtc.so");
+  CHECK_THAT(words_of([] { Nvrtc({"libc.so.6"}); }), Contains("libc.so.6 has no nvrtc"));
+  CHECK_THAT(words_of([] { Driver({"libnone.so.1"}); }), Contains("libnone.so.1"));
+}
+
+TEST_CASE("compilers are looked for beside LibTorch and in packages", "[cuda]") {
+  const test::ScratchFolder dir;
+  for (const char* name : {"libnvrtc-672ee683.so.12", "libnvrtc-builtins.so.12.9", "libnvrtc.so.13",
+                           "libnvrtc.alt.so.12", "libcudart.so.12"}) {
+    std::ofstream(dir.path() / name) << "";
+  }
+  const std::vector<std::string> names = nvrtc_names({dir.path(), "/none"});
+  const std::vector<std::string> all = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
+                                        dir.path() / "libnvrtc.so.13",
+                                        dir.path() / "libnvrtc-672ee683.so.12"};
+  CHECK(names == all);
+  const Variable named("KDGAT_NVRTC", "/some/libnvrtc.so");
+  CHECK(nvrtc_names({dir.path()}) == std::vector<std::string>{"/some/libnvrtc.so"});
+}
+
+TEST_CASE("a card newer than the compiler gets PTX, an older one the reason", "[cuda]") {
+  const Nvrtc nvrtc({kFake});
+  CHECK(nvrtc.version() == "12.3");
+  CHECK(nvrtc.architectures() == std::vector<int>{75, 80});
+  CHECK_THAT(nvrtc.compile("text", 80), Contains("--gpu-architecture=sm_80\n"));
+  CHECK_THAT(nvrtc.compile("text", 90), Contains("--gpu-architecture=compute_80\n"));
+  CHECK_THAT(nvrtc.compile("text", 78), Contains("--gpu-architecture=compute_75\n"));
+  CHECK(words_of([&] { nvrtc.compile("text", 70); }) ==
+        "NVRTC 12.3 makes no code for sm_70, the least is sm_75");
+  const Variable says("FAKE_CUDA_SAYS", "no code");
+  CHECK_THAT(words_of([&] { nvrtc.compile("text", 80); }),
+             Contains("NVRTC_ERROR_COMPILATION\nkdgat.cu(1): error: made up"));
+}
+
+TEST_CASE("what a kernel takes is read from the compiler's log", "[cuda]") {
+  std::string log;
+  Nvrtc({kFake}).compile("text", 80, &log);
+  const std::vector<KernelUse> uses = kernel_uses(log);
+  REQUIRE(uses.size() == 1);
+  CHECK(uses[0].kernel == "one_float");
+  CHECK(uses[0].registers == 40);
+  CHECK(uses[0].shared_bytes == 2048);
+  CHECK(uses[0].spilled_bytes == 12);
+  CHECK(uses[0].stack_bytes == 16);
+}
+
+TEST_CASE("compiled kernels are kept for the user alone, and broken ones made anew", "[cuda]") {
+  const OwnCache cache;
+  const Nvrtc nvrtc({kFake});
+  const std::string image = kernel_image(nvrtc, "text", 80);
+  REQUIRE(cache.files().size() == 1);
+  const fs::path file = cache.files().front();
+  CHECK(fs::status(cache.kernels()).permissions() == fs::perms::owner_all);
+  {
+    const Variable says("FAKE_CUDA_SAYS", "no code");  // so it is read
+    CHECK(kernel_image(nvrtc, "text", 80) == image);
+    CHECK_THAT(words_of([&] { kernel_image(nvrtc, "other text", 80); }), Contains("made up"));
+    CHECK_THAT(words_of([&] { kernel_image(nvrtc, "text", 75); }), Contains("made up"));
+  }
+  const auto size = fs::file_size(file);
+  for (const std::string& broken : {std::string(), std::string("short"), std::string(size, 'x')}) {
+    std::ofstream(file, std::ios::trunc) << broken;
+    CHECK(kernel_image(nvrtc, "text", 80) == image);
+    CHECK(fs::file_size(file) == size);
+  }
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+  {
+    const Variable says("FAKE_CUDA_SAYS", "no code");
+    CHECK_THAT(words_of([&] { kernel_image(nvrtc, "text", 80); }), Contains("made up"));
+  }
+  const Variable nowhere("XDG_CACHE_HOME", "/proc/none");
+  CHECK(kernel_image(nvrtc, "text", 80) == image);
+}
+
+TEST_CASE("a driver without a card says so", "[cuda]") {
+  const Variable says("FAKE_CUDA_SAYS", "no card");
+  CHECK(words_of([] { Driver({kFake}); }) ==
+        "the driver cannot be used: no CUDA-capable device is detected");
+}
+
+TEST_CASE("kernels start on a card with their arguments", "[cuda]") {
+  const Variable card("FAKE_CUDA_CARD", "75");
+  const Driver driver({kFake});
+  CHECK(driver.architecture(0) == 75);
+  CHECK(words_of([&] { driver.architecture(1); }) == "device 1: made up");
+  CardLauncher launcher(driver, 0, "image", [] { return nullptr; });
+  const test::CardGraphs graphs = test::card_graphs({3, 17}, 1);
+  const auto x = test::random_numbers<double>(graphs.nodes() * 40, 1, 1);
+  std::vector<double> on_card(x.size()), as_loops(x.size());
+  ShimLauncher loops;
+  for (const bool back : {false, true}) {
+    neighbour_sum<double>(launcher, {graphs.edges(), 40, x.data(), on_card.data()}, back);
+    neighbour_sum<double>(loops, {graphs.edges(), 40, x.data(), as_loops.data()}, back);
+    CHECK(on_card == as_loops);
+  }
+  const SumArgs<float> nothing{};
+  neighbour_sum(launcher, nothing, false);  // no blocks: nothing is started
+  CHECK(words_of([&] { launcher.launch("no_such", false, {1}, &nothing); }) ==
+        "kernel no_such_float: made up");
+  {
+    const Variable says("FAKE_CUDA_SAYS", "faults");
+    CHECK(words_of([&] { launcher.launch("sum_of_sources", false, {1}, &nothing); }) ==
+          "kernel sum_of_sources_float: made up");
+  }
+  const Variable says("FAKE_CUDA_SAYS", "refuses");
+  CHECK(words_of([&] { CardLauncher(driver, 0, "image", [] { return nullptr; }); }) ==
+        "the compiled kernels are not taken: made up");
+}
+
+TEST_CASE("the compiler makes code of every kernel, where it is installed", "[cuda]") {
+  std::optional<Nvrtc> nvrtc;
+  try {
+    nvrtc.emplace(nvrtc_names({}));
+  } catch (const Error& error) {
+    std::cout << "skipped: " << error.what() << "\n";
+    return;
+  }
+  for (const int architecture : {75, 80, 90}) {
+    std::string log;
+    const std::string image = nvrtc->compile(source_text(), architecture, &log);
+    CHECK(image.substr(1, 3) == "ELF");
+    for (const auto& [kernel, forms] : shim::kernels()) {
+      CHECK_THAT(log, Contains("'" + kernel + "_float'") && Contains("'" + kernel + "_double'"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kdgat::model::cuda

@@ -1,0 +1,76 @@
+#include "model/molecules/card_product.h"
+
+#include <iostream>
+#include <optional>
+
+#include "model/kernels/cuda/device.h"
+#include "model/kernels/kernels_for.h"
+#include "support/cuda_shim.h"
+#include "support/product_case.h"
+
+// The tensor product of a card against the plain one; see kernels/cuda/cuda_families_test.cpp.
+namespace kdgat::model {
+namespace {
+
+using test::ProductCase;
+
+void check_product(at::Device device) {
+  cuda::ShimLauncher launcher(cuda::shim::Order::kMixed);
+  std::optional<cuda::CpuIsCard> as_card;
+  if (device.is_cpu()) as_card.emplace(launcher);
+  int64_t shape = 0;
+  for (const Irreps& irreps : {Irreps{{5, 1, 3}}, Irreps{{4, 3, 2}}, Irreps{{6, 0, 2}}}) {
+    for (const auto type : {at::kFloat, at::kDouble}) {
+      for (const bool only_scalars : {false, true}) {
+        torch::manual_seed(++shape);
+        const int64_t edges = shape % 3 == 0 ? 0 : 30;
+        const ProductCase c(irreps, 9, edges, 6, type, only_scalars);
+        const RadialWeights& w = c.weights;
+        const auto moved = [&](const at::Tensor& t) {
+          return t.detach().to(device).requires_grad_();
+        };
+        const at::Tensor x = moved(c.x);
+        const RadialWeights own = {moved(w.w1), moved(w.b1), moved(w.w2),
+                                   moved(w.b2), moved(w.w3), moved(w.b3)};
+        // Some nodes at a time.
+        const at::Tensor out = card_tensor_product(x, own, c.over, irreps, only_scalars, 200);
+        const at::Tensor expected = c.plain();
+        const double limit = type == at::kDouble ? 1e-11 : 1e-5;
+        const auto difference = [](const at::Tensor& a, const at::Tensor& b) {
+          return a.numel() == 0 ? 0.0 : (a.detach().cpu() - b).abs().max().item<double>();
+        };
+        INFO(irreps.text() << ", " << edges << " edges, only scalars " << only_scalars);
+        REQUIRE(out.sizes() == expected.sizes());
+        CHECK(difference(out, expected.detach()) < limit * 10);
+        const at::Tensor seed = torch::randn(expected.sizes(), type);
+        const auto wanted = test::gradients(c, expected, seed);
+        const auto found = torch::autograd::grad(
+            {out}, {x, own.w1, own.b1, own.w2, own.b2, own.w3, own.b3}, {seed.to(device)});
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          INFO("gradient " << i);
+          // Of the states that are only scalars, the others' gradients are not asked for.
+          const int64_t columns = irreps.mul[0];
+          const bool part = only_scalars && i == 0;
+          CHECK(difference(part ? found[i].narrow(1, 0, columns) : found[i],
+                           part ? wanted[i].narrow(1, 0, columns) : wanted[i]) < limit * 100);
+        }
+      }
+    }
+  }
+  for (const std::string& problem : cuda::ShimLauncher::problems()) FAIL_CHECK(problem);
+}
+
+TEST_CASE("the tensor product of a card equals the plain one", "[cuda][molecules]") {
+  check_product(at::kCPU);
+}
+
+TEST_CASE("on a card the tensor product equals the plain one", "[gpu]") {
+  if (!has_cuda_kernels(at::kCUDA)) {
+    std::cout << "skipped: " << kernels_in_words(at::kCUDA) << "\n";
+    return;
+  }
+  check_product(at::kCUDA);
+}
+
+}  // namespace
+}  // namespace kdgat::model
