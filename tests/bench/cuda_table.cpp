@@ -30,11 +30,11 @@ int main(int argc, char** argv) {
         if (use.spilled_bytes > 0) ++spills;
       }
     }
-    std::printf("%-24s", "registers, shared bytes");
+    std::printf("%-28s", "registers, shared bytes");
     for (const int architecture : architectures) std::printf("  %12s%d", "sm_", architecture);
     std::printf("\n");
     for (const auto& [kernel, uses] : table) {
-      std::printf("%-24s", kernel.c_str());
+      std::printf("%-28s", kernel.c_str());
       for (const int architecture : architectures) {
         const auto found = uses.find(architecture);
         const KernelUse use = found == uses.end() ? KernelUse() : found->second;

@@ -12,6 +12,7 @@
 
 #include "model/kernels/cuda/device.h"
 #include "model/kernels/cuda/launch/product_launches.h"
+#include "model/kernels/full_precision.h"
 #include "model/molecules/couplings.h"
 
 namespace kdgat::model {
@@ -135,6 +136,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
                             const at::Tensor& w2, const at::Tensor& b2, const at::Tensor& w3,
                             const at::Tensor& b3) {
     const at::AutoDispatchBelowADInplaceOrView below;
+    const FullPrecision of_all;
     const at::Tensor x = state.contiguous();
     ctx->save_for_backward({x, w1, b1, w2, b2, w3, b3});
     ctx->saved_data["product"] = at::IValue::make_capsule(product);
@@ -166,6 +168,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const at::AutoDispatchBelowADInplaceOrView below;
+    const FullPrecision of_all;
     const variable_list s = ctx->get_saved_variables();
     const at::Tensor& x = s[0];
     const RadialWeights weights = {s[1], s[2], s[3], s[4], s[5], s[6]};

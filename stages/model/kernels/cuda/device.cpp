@@ -59,6 +59,7 @@ Entry open_device(c10::Device device) {
       throw Error(ExitCode::kPlugin, "this LibTorch is built without CUDA");
     }
     if (!device.has_index()) throw Error(ExitCode::kPlugin, "there is no card");
+    const c10::DeviceGuard guard(device);  // a context is entered below
     static const Driver driver;
     const int architecture = driver.architecture(device.index());
     const Nvrtc nvrtc(nvrtc_names(library_folders()));
