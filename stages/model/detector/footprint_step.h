@@ -306,11 +306,16 @@ class Step {
     Held grad_z, grad_weight, grad_bias;
     {
       const Held padded = tape.hold(kOnce * weights), loss = tape.hold(kNodes * kFloat);
+      // Factors as pairs of bfloat16, of the weights twice; not where the processor has no products
+      // of them.
+      const bool is_rounded = options_.precision == "bf16-mixed";
+      const Held pairs = tape.hold(kOnce * (is_rounded ? weights : 0));
       grad_z = tape.hold(z.bytes());
       // Each 1024 rows sum weight gradients of their own.
       const Held sums = tape.hold(kOnce * weights + kNodes * (weights / 1024));
       const auto threads = static_cast<double>(options_.threads);
-      tape.hold(kOnce * (threads * kFloat * 32 * (columns + z.width + 3)));
+      const double copies = is_rounded ? 2 : 1;
+      tape.hold(kOnce * (threads * kFloat * 32 * copies * (columns + z.width + 3)));
       grad_weight = tape.hold(kOnce * (kFloat * z.width * outputs));
       grad_bias = tape.hold(kOnce * weights);  // a row of all sums
     }
