@@ -88,7 +88,8 @@ std::vector<int64_t> ClassCurriculum::draw_of(const std::vector<int64_t>& member
   std::vector<int64_t> order = members;
   hardest_first(order, difficulty());
   if (is_momentum()) {
-    const auto hard = static_cast<int64_t>(options().hard_buffer_share * static_cast<double>(wanted));
+    const auto hard =
+        static_cast<int64_t>(options().hard_buffer_share * static_cast<double>(wanted));
     return hardest_and_others(std::move(order), hard, wanted, random);
   }
   const RatioStep step = ratio_step(options(), max_epochs(), smallest_, size, epoch);

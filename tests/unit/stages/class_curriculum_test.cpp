@@ -194,9 +194,7 @@ TEST_CASE("a curriculum of classes refuses what cannot score them, and says what
   some.graph.pop_back();
   some.value.pop_back();
   train::write_difficulty(f.folder / "curriculum" / train::kDifficultyFile, some);
-  CHECK_THROWS_WITH(f.fit(sampled_gin()),
-                    Catch::Contains("training graphs is not known"));
-  CHECK_THROWS_WITH(
-      classifier::Classifier::plan(sampled_gin(), f.request("classifier")),
-      Catch::Contains("after another classifier"));
+  CHECK_THROWS_WITH(f.fit(sampled_gin()), Catch::Contains("training graphs is not known"));
+  CHECK_THROWS_WITH(classifier::Classifier::plan(sampled_gin(), f.request("classifier")),
+                    Catch::Contains("after another classifier"));
 }

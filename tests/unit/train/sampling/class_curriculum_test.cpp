@@ -152,8 +152,8 @@ TEST_CASE("a momentum schedule goes from as many of each class to all of each", 
 TEST_CASE("a seed draws the same graphs of classes again, another one others", "[sampling]") {
   const LabelledGraphs from = graphs_of({8, 90, 60});
   for (const char* schedule : {"ratio", "momentum"}) {
-    ClassCurriculum one(by_schedule(schedule), 9, from, 3, {}), same(by_schedule(schedule), 9, from, 3, {}),
-        other(by_schedule(schedule), 9, from, 4, {});
+    ClassCurriculum one(by_schedule(schedule), 9, from, 3, {}),
+        same(by_schedule(schedule), 9, from, 3, {}), other(by_schedule(schedule), 9, from, 4, {});
     CHECK(one.identity() == same.identity());
     std::set<std::vector<int64_t>> all;
     for (int64_t epoch = 4; epoch >= 0; --epoch) {  // in any order
