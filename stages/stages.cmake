@@ -179,7 +179,8 @@ kdgat_add_room(kdgat_engine stages/train
   calibration checkpoint data_set fit optimizer precision probe progress rank_group resources
   schedule scoring trainer validation)
 kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics retrieval)
-kdgat_add_room(kdgat_engine stages/train/sampling class_sampler curriculum_sampler difficulty sampling)
+kdgat_add_room(kdgat_engine stages/train/sampling class_curriculum class_sampler curriculum_sampler difficulty
+  difficulty_sampler draws sampling)
 set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}"
                       DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages

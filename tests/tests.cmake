@@ -253,6 +253,7 @@ if(KDGAT_ENGINE)
       tests/unit/objective/objective_test.cpp
       tests/unit/objective/tree_objective_test.cpp
       tests/unit/objective/tree_pairs_test.cpp
+      tests/unit/stages/class_curriculum_test.cpp
       tests/unit/stages/curriculum_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/evaluate_ablation_test.cpp
@@ -264,6 +265,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/tree_stages_test.cpp
       tests/unit/train/calibration_test.cpp
       tests/unit/train/metrics/class_metrics_test.cpp
+      tests/unit/train/sampling/class_curriculum_test.cpp
       tests/unit/train/sampling/curriculum_sampler_test.cpp
       tests/unit/train/memory_test.cpp
       tests/unit/train/metrics/metrics_test.cpp

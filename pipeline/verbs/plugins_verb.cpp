@@ -43,6 +43,7 @@ std::string ports_text(const std::vector<PortDescription>& ports) {
     out += (out.empty() ? "" : ", ") + port.name;
     if (port.name != port.kind) out += " (" + port.kind + ")";
     if (port.many) out += ", any number";
+    if (port.kind != kind::kGraphs && !port.domain.empty()) out += " for " + port.domain + " alone";
     if (!port.required) out += ", optional";
   }
   return out.empty() ? "none" : out;

@@ -279,10 +279,14 @@ class Step {
   Value pool(const Value& x, const std::string& kind) {
     if (kind == "mean") return mean_pool(x);
     if (kind == "sum") return elementwise(mean_pool(x), Keeps::kNothing);
+    const Held zeros = tape.hold(kGraphs * (kFloat * x.width));
     Value out = tape.value(kGraphs, x.width);
     const Held graph = tape.hold(kNodes * kLong);
-    tape.then(out, [this, x, kept = out.data, graph](const Held&) {
-      tape.hold(x.bytes() + x.bytes() + kNodes * x.width);
+    tape.then(out, [this, x, zeros, kept = out.data, graph, out = out.without_data()](const Held&) {
+      // Of each node the maximum of its graph, whether it has it, as a bit and twice as a number,
+      // and its share of the gradient; of each graph how many have it, and what each gets.
+      const Held of_nodes = tape.hold(x.bytes() * 4 + x.rows * x.width),
+                 of_graphs = tape.hold(out.bytes() * 4);
       tape.give(x);
     });
     return out;

@@ -1,5 +1,7 @@
 #include "model/kernels/heads.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include <algorithm>
 
 namespace kdgat::model {
