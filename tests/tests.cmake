@@ -165,6 +165,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/dry_run_test.cpp
     tests/unit/pipeline/verbs/require_test.cpp
+    tests/unit/pipeline/verbs/run_killed_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
