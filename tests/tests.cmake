@@ -151,6 +151,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/plugin/plugin_host_test.cpp
     tests/unit/pipeline/profile/profile_steps_test.cpp
     tests/unit/pipeline/profile/profile_test.cpp
+    tests/unit/pipeline/profile/seed_words_test.cpp
     tests/unit/pipeline/profile/version_requirement_test.cpp
     tests/unit/pipeline/profile/published_sizes_test.cpp
     tests/unit/pipeline/execute/ranks_test.cpp
