@@ -155,6 +155,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/profile/version_requirement_test.cpp
     tests/unit/pipeline/profile/published_sizes_test.cpp
     tests/unit/pipeline/execute/ranks_test.cpp
+    tests/unit/pipeline/report/report_figures_test.cpp
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/journal_test.cpp
     tests/unit/pipeline/run/replicates_test.cpp

@@ -56,6 +56,7 @@ th,td{padding:4px 16px 4px 0;text-align:left;vertical-align:top;border-bottom:1p
 th{font-weight:400}
 thead th{color:var(--muted);font-size:.82rem;vertical-align:bottom;white-space:nowrap}
 .n{text-align:right;white-space:nowrap}
+.name{display:inline-block;min-width:6em;max-width:13em;white-space:normal;overflow-wrap:anywhere}
 .why{min-width:15em;max-width:30em;overflow-wrap:anywhere}
 .best{font-weight:700}
 .bar{width:110px;height:9px;margin-right:8px;vertical-align:0}
@@ -116,6 +117,8 @@ struct Part {
 constexpr Part kParts[] = {{"failures", "Failures", failures_section, true},
                            {"warnings", "Warnings", warnings_section, true},
                            {"sweep", "Sweep", sweep_section},
+                           {"figures", "Figures of each step", figures_section},
+                           {"deltas", "Against teachers, ablations and baselines", deltas_section},
                            {"results", "Results", results_section, true},
                            {"windows", "Models and baselines", windows_section},
                            {"steps", "Steps", steps_section, true},
