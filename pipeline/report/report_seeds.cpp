@@ -97,7 +97,9 @@ std::string seeds_table(const Grouped& all) {
     const BySeed base = values_of(row, all.groups.front());
     for (std::size_t i = 1; i < all.groups.size(); ++i) {
       const auto paired = paired_difference(base, values_of(row, all.groups[i]));
-      cells.push_back(paired ? escaped(difference_text(row.figure, *paired)) : "");
+      cells.push_back(paired ? element("span", escaped(difference_text(row.figure, *paired)),
+                                       "class=\"nowrap\"")
+                             : "");
     }
     table.rows.push_back(std::move(cells));
   }
