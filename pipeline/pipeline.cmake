@@ -12,13 +12,14 @@ kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin libtorch option_groups plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
-  path_options profile_keys profile_layers profile_resolve profile_schema profile_steps profile_yaml version_requirement)
+  path_options profile_keys profile_layers profile_resolve profile_schema profile_steps profile_yaml
+  seed_words version_requirement)
 kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)
 kdgat_add_room(kdgat_core pipeline/report
-  report_compare report_detection report_file report_model report_page report_run report_seeds report_sweep
-  report_training report_windows)
+  report_compare report_deltas report_detection report_figures report_file report_model report_page report_results
+  report_run report_seeds report_sweep report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
   artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics step_metrics)
 kdgat_add_room(kdgat_core pipeline/show

@@ -151,9 +151,11 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/plugin/plugin_host_test.cpp
     tests/unit/pipeline/profile/profile_steps_test.cpp
     tests/unit/pipeline/profile/profile_test.cpp
+    tests/unit/pipeline/profile/seed_words_test.cpp
     tests/unit/pipeline/profile/version_requirement_test.cpp
     tests/unit/pipeline/profile/published_sizes_test.cpp
     tests/unit/pipeline/execute/ranks_test.cpp
+    tests/unit/pipeline/report/report_figures_test.cpp
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/journal_test.cpp
     tests/unit/pipeline/run/replicates_test.cpp
@@ -165,6 +167,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/dry_run_test.cpp
     tests/unit/pipeline/verbs/require_test.cpp
+    tests/unit/pipeline/verbs/run_killed_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp

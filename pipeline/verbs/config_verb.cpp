@@ -1,4 +1,5 @@
 // kdgat config show|schema|options|init: what a profile comes to, what it may say, and how to begin one.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <ostream>
@@ -42,10 +43,7 @@ std::string yaml_text(const json& value) {
 
 /// The keys of the host, as a profile has them: in both forms the same, each once.
 std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
-  json records = profile.records;
-  const json seeds = records.value(kSeedsKey, json::array());
-  records.erase(kSeedsKey);
-  const auto targets = load_options<RecordOptions>(records);
+  const auto targets = load_options<RecordOptions>(profile.records);
   std::vector<std::pair<std::string, json>> out = {
       {"dataset", profile.dataset},
       {"device", profile.device},
@@ -59,7 +57,11 @@ std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
       {"seed", profile.seed},
       {"require", profile.require},
       {"root", profile.root.string()}};
-  if (!seeds.empty()) out.emplace_back(kSeedsKey, seeds);
+  if (!profile.seeds.empty()) {
+    const auto seed =
+        std::find_if(out.begin(), out.end(), [](const auto& one) { return one.first == "seed"; });
+    out.insert(seed + 1, {"seeds", profile.seeds});
+  }
   return out;
 }
 

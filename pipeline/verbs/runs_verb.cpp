@@ -329,7 +329,8 @@ WHICH, each of which leaves runs out:
 A KEY is an option ("classifier.lr", "data.window", "seed"), a figure ("classifier.val_loss",
 "classifier.test_01.f1") or one of run, name, tag, profile, dataset, state, host, device, cpu, gpu,
 kdgat, libtorch, started, threads, seconds. The end of a key will do where no other ends so. A cell
-of a pivot is the mean of the runs in it, with their number; a run that lacks the value is left out.
+of a pivot is the mean of the results in it, with their number; a step that a run kept of another is
+one result, not two. A run that lacks the value is left out.
 
   --name NAME          note: call the run so, in place of its name
   --tag, --untag TAG   note: add a tag, or take one away; may be said again
