@@ -13,6 +13,7 @@
 #include "support/command.h"
 #include "support/json_schema.h"
 #include "support/log_text.h"
+#include "support/probe_plugin.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -239,4 +240,16 @@ TEST_CASE("work that fails without an exception ends in a line of JSON too", "[j
   CHECK(error.at("kind") == "unmet");
   CHECK_THAT(error.at("message"), Contains("example.count"));
   CHECK(json::parse(unmet.out).at("exit_code") == 11);
+
+  make_plugin(scratch / "plugins");
+  write_text(scratch / "p.yaml",
+             "stages:\n  a: {stage: probe, mode: oom}\n  b: {stage: probe, mode: fail}\n");
+  const CommandResult failed = run_kdgat("run p.yaml --json --plugin-dir plugins", scratch.path());
+  const json two = error_of({failed.exit_code, failed.out, failed.err});
+  CHECK(two.at("kind") == "host_memory");
+  CHECK_THAT(two.at("message"), Contains("a: out of host memory") && !Contains("log"));
+  CHECK_THAT(two.at("report"), Contains("/a/oom-report.md"));
+  CHECK_THAT(two.at("log"), Contains("/a/log.txt"));
+  REQUIRE(two.at("problems").size() == 2);
+  CHECK_THAT(two.at("problems").at(1).at("log"), Contains("/b/log.txt"));
 }
