@@ -72,7 +72,9 @@ void add_lines(const json& schema, const std::string& path, std::vector<std::str
   const json required = schema.value("required", json::array());
   for (const auto& [key, below] : schema.at("properties").items()) {
     const bool is_there = std::find(required.begin(), required.end(), key) != required.end();
-    add_lines(below, path + "." + key + (is_there ? "" : "?"), lines);
+    std::string name = path;
+    name.append(".").append(key).append(is_there ? "" : "?");
+    add_lines(below, name, lines);
   }
 }
 
