@@ -15,6 +15,7 @@
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 
@@ -235,7 +236,7 @@ int options(Context& context, const std::vector<std::string>& arguments) {
       out["purposes"].push_back({{"title", group.title}, {"options", std::move(listed)}});
     }
     out["unknown"] = unknown_in_groups(names);
-    context.out << out.dump(2) << '\n';
+    print_json(context, "kdgat.config.options", out);
     return 0;
   }
   constexpr std::size_t kWidth = 80, kIndent = 2;

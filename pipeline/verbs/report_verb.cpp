@@ -10,6 +10,7 @@
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 
@@ -93,7 +94,8 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   if (context.json) {
     json ids = json::array();
     for (const ReportRun& run : runs) ids.push_back(run.record.id);
-    context.out << json{{"file", file.string()}, {"bytes", bytes}, {"runs", ids}}.dump(1) << '\n';
+    print_json(context, "kdgat.report",
+               {{"file", file.string()}, {"bytes", bytes}, {"runs", std::move(ids)}});
   } else {
     context.out << file.string() << '\n';
     if (context.verbosity >= 0) {

@@ -18,6 +18,7 @@
 #include "pipeline/show/sparkline.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/run_replicates.h"
 #include "pipeline/verbs/runs_actions.h"
 #include "pipeline/verbs/runs_curves.h"
@@ -108,8 +109,8 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   if (context.json) {
     json out = run_json(run);
     out["memory"] = memory_report_json(memory);
-    if (has_replicates) out.update(replicates_report(run.folder));
-    print_json(context, out);
+    if (has_replicates) out["seeds"] = replicates_report(run.folder);
+    print_json(context, "kdgat.runs.show", out);
     return 0;
   }
   Table head;
@@ -289,7 +290,7 @@ int remove(Context& context, const std::vector<std::string>& words) {
                   << "  " << format_bytes(bytes) << '\n';
     }
   }
-  if (context.json) print_json(context, {{"dry_run", is_dry}, {"runs", out}});
+  if (context.json) print_json(context, "kdgat.runs.rm", {{"dry_run", is_dry}, {"runs", out}});
   return 0;
 }
 

@@ -260,8 +260,9 @@ TEST_CASE("kdgat doctor opens each plugin in a process of its own", "[run]") {
   const ScratchFolder scratch;
   make_plugin(scratch / "plugins");
   const auto plugins_line = [&] {
-    for (const json& check :
-         json::parse(run_kdgat("doctor --json --plugin-dir plugins", scratch.path()).out)) {
+    const json out =
+        json::parse(run_kdgat("doctor --json --plugin-dir plugins", scratch.path()).out);
+    for (const json& check : out.at("checks")) {
       if (check.at("check") == "plugins") return check;
     }
     return json();
@@ -305,7 +306,8 @@ TEST_CASE("plugins, doctor and version say what is there", "[run]") {
              Contains("probe") && Contains("Misbehaves on demand."));
   CHECK_THAT(kdgat("plugins show probe --plugin-dir plugins").out,
              Contains("reads          before (count), any number, optional") && Contains("--mode"));
-  CHECK(json::parse(kdgat("plugins list --json --plugin-dir plugins").out).size() >= 2);
+  CHECK(json::parse(kdgat("plugins list --json --plugin-dir plugins").out).at("plugins").size() >=
+        2);
   CHECK_THAT(kdgat("plugins show probes --plugin-dir plugins").err,
              Contains("did you mean probe?"));
   CHECK(kdgat("plugins show probes").exit_code == 2);
@@ -313,7 +315,8 @@ TEST_CASE("plugins, doctor and version say what is there", "[run]") {
 
   const CommandResult doctor = kdgat("doctor --json");
   std::set<std::string> checks;
-  for (const json& check : json::parse(doctor.out)) {
+  const json listed = json::parse(doctor.out);
+  for (const json& check : listed.at("checks")) {
     checks.insert(check.at("check"));
     CHECK((check.at("verdict") == "ok") == check.at("hint").get<std::string>().empty());
   }

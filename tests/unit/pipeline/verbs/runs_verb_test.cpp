@@ -64,7 +64,7 @@ TEST_CASE("kdgat runs list has a line a run, newest first", "[runs]") {
   CHECK(newer < older);
   CHECK_THAT(said.out, Contains("failed  1/2") && Contains("done    2/2") &&
                            Contains("F1 0.838  AUC 0.991  gat, val"));
-  const json out = json::parse(runs.say({"runs", "list", "--json"}).out);
+  const json out = json::parse(runs.say({"runs", "list", "--json"}).out).at("runs");
   CHECK(out.at(0).at("id") == kSecond);
   CHECK(out.at(1).at("steps").at(0).at("seconds") == 4.0);
   CHECK(out.at(1).at("bytes") > 1000);
