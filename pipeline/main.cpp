@@ -25,10 +25,7 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   try {
     kdgat::limit_tables(kdgat::line_width(STDOUT_FILENO));
-    const int code =
-        kdgat::run_command(kdgat::verbs(), {argv + 1, argv + argc}, std::cout, std::cerr);
-    if (code != 0 || std::cout.flush()) return code;
-    std::cerr << "error: the results cannot be written to standard output\n";
+    return kdgat::run_command(kdgat::verbs(), {argv + 1, argv + argc}, std::cout, std::cerr);
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
   }

@@ -165,6 +165,18 @@ kdgat_add_room(kdgat_engine stages/model/kernels/cpu
   by_graph gat graph_norm heads norm parallel path_geometry paths sums)
 kdgat_add_room(kdgat_engine stages/model/kernels/cuda by_graph device gat heads norm paths sums)
 kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths sums)
+# Products of bfloat16, for processors that have them and compilers that know them.
+target_sources(kdgat_engine PRIVATE stages/model/kernels/cpu/isa/rounded_heads.cpp)
+set_source_files_properties(stages/model/kernels/cpu/isa/rounded_heads.cpp PROPERTIES
+                            SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag("-mavx512bf16" KDGAT_HAS_BF16_FLAG)
+# GCC warns of its own header, where a vector is left undefined on purpose.
+if(KDGAT_HAS_BF16_FLAG AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set_source_files_properties(stages/model/kernels/cpu/isa/rounded_heads.cpp PROPERTIES COMPILE_OPTIONS
+    "-O3;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512bf16;-mfma;-Wno-uninitialized;-Wno-maybe-uninitialized"
+    COMPILE_DEFINITIONS KDGAT_BF16)
+endif()
 kdgat_add_room(kdgat_engine stages/model/layers
   blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
@@ -185,7 +197,8 @@ kdgat_add_room(kdgat_engine stages/train
   calibration checkpoint data_set fit optimizer precision probe progress rank_group resources
   schedule scoring trainer validation)
 kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics retrieval)
-kdgat_add_room(kdgat_engine stages/train/sampling class_sampler curriculum_sampler difficulty sampling)
+kdgat_add_room(kdgat_engine stages/train/sampling class_curriculum class_sampler curriculum_sampler difficulty
+  difficulty_sampler draws sampling)
 set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}"
                       DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages

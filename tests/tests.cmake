@@ -142,6 +142,7 @@ kdgat_add_tests(kdgat_export_detector_tests
 kdgat_add_tests(kdgat_host_tests
   SOURCES
     tests/unit/pipeline/alarms/alarm_queue_test.cpp
+    tests/unit/pipeline/verbs/json_forms_test.cpp
     tests/unit/pipeline/verbs/watch_view_test.cpp
     tests/unit/pipeline/alarms/alarm_sinks_test.cpp
     tests/unit/pipeline/alarms/alarm_words_test.cpp
@@ -170,9 +171,11 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/plugin/plugin_host_test.cpp
     tests/unit/pipeline/profile/profile_steps_test.cpp
     tests/unit/pipeline/profile/profile_test.cpp
+    tests/unit/pipeline/profile/seed_words_test.cpp
     tests/unit/pipeline/profile/version_requirement_test.cpp
     tests/unit/pipeline/profile/published_sizes_test.cpp
     tests/unit/pipeline/execute/ranks_test.cpp
+    tests/unit/pipeline/report/report_figures_test.cpp
     tests/unit/pipeline/report/report_test.cpp
     tests/unit/pipeline/run/journal_test.cpp
     tests/unit/pipeline/run/replicates_test.cpp
@@ -184,6 +187,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/run/step_metrics_test.cpp
     tests/unit/pipeline/verbs/dry_run_test.cpp
     tests/unit/pipeline/verbs/require_test.cpp
+    tests/unit/pipeline/verbs/run_killed_test.cpp
     tests/unit/pipeline/verbs/run_test.cpp
     tests/unit/pipeline/execute/runner_test.cpp
     tests/unit/pipeline/verbs/runs_verb_test.cpp
@@ -227,7 +231,7 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/convert_test.cpp tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/graphs_test.cpp tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/graphs_test.cpp tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp tests/cli/json_test.cpp
        tests/cli/docs_test.cpp tests/cli/export_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp tests/cli/installed_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp
@@ -272,6 +276,7 @@ if(KDGAT_ENGINE)
       tests/unit/objective/objective_test.cpp
       tests/unit/objective/tree_objective_test.cpp
       tests/unit/objective/tree_pairs_test.cpp
+      tests/unit/stages/class_curriculum_test.cpp
       tests/unit/stages/curriculum_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/evaluate_ablation_test.cpp
@@ -283,6 +288,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/tree_stages_test.cpp
       tests/unit/train/calibration_test.cpp
       tests/unit/train/metrics/class_metrics_test.cpp
+      tests/unit/train/sampling/class_curriculum_test.cpp
       tests/unit/train/sampling/curriculum_sampler_test.cpp
       tests/unit/train/memory_test.cpp
       tests/unit/train/metrics/metrics_test.cpp

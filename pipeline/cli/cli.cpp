@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/cli/json_error.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/secrets.h"
 
@@ -18,7 +19,7 @@ namespace {
 /// A problem with a file and line begins with it, so that editors find the place; any other with
 /// "error:", and with the argument at the end.
 void print_problem(std::ostream& err, const Diagnostic& d) {
-  const bool is_word = d.where.rfind("command line", 0) == 0;
+  const bool is_word = d.where.starts_with(kCommandLine);
   const Diagnostic shown = is_word ? Diagnostic{"", d.message + " (" + d.where + ")", d.hint} : d;
   const std::string text =
       (shown.where.empty() ? "error: " : "") + printable(without_secrets(shown.text()));
@@ -78,6 +79,9 @@ int run_words(const std::vector<Verb>& verbs, const std::vector<std::string>& wo
   if (command.version) return find("version").run(context, {});
   if (command.name.empty()) {
     if (!command.words.empty()) unknown_verb(verbs, command.words.front(), context);
+    if (context.json && !command.help) {
+      throw Error(ExitCode::kUsage, "no command is named", "see kdgat --help");
+    }
     (command.help ? context.out : context.err) << program_help(verbs);
     return static_cast<int>(command.help ? ExitCode::kOk : ExitCode::kUsage);
   }
@@ -96,16 +100,45 @@ int run_words(const std::vector<Verb>& verbs, const std::vector<std::string>& wo
   return verb.run(context, command.words);
 }
 
+/// --json as it stands on a command line, whether or not the rest of that can be read.
+bool asks_json(const std::vector<std::string>& arguments) {
+  return std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+}
+
+class NotingStatus : public Status {
+ public:
+  NotingStatus(std::unique_ptr<Status> shown, std::shared_ptr<std::vector<Diagnostic>> failures)
+      : shown_(std::move(shown)), failures_(std::move(failures)) {}
+
+  void announce(const std::vector<std::string>& steps) override { shown_->announce(steps); }
+  void begin(const std::string& step) override { shown_->begin(step); }
+  void progress(const Progress& now) override { shown_->progress(now); }
+  void end(const StepEnd& end) override { shown_->end(end); }
+  void message(const std::string& level, const std::string& text) override {
+    if (level == "error") failures_->push_back({"", text, ""});
+    shown_->message(level, text);
+  }
+
+ private:
+  std::unique_ptr<Status> shown_;
+  std::shared_ptr<std::vector<Diagnostic>> failures_;
+};
+
 }  // namespace
 
+std::unique_ptr<Status> noting_failures(const Context& context, std::unique_ptr<Status> status) {
+  return std::make_unique<NotingStatus>(std::move(status), context.failures);
+}
+
 std::unique_ptr<Status> terminal_status(const Context& context) {
-  return make_terminal_status(context.err, Terminal::of(STDERR_FILENO, context.verbosity),
-                              steady_clock());
+  return noting_failures(
+      context, make_terminal_status(context.err, Terminal::of(STDERR_FILENO, context.verbosity),
+                                    steady_clock()));
 }
 
 std::string Context::place(size_t index) const {
-  if (index >= positions.size()) return "command line";
-  return "command line, argument " + std::to_string(positions[index]);
+  if (index >= positions.size()) return kCommandLine;
+  return std::string(kCommandLine) + ", argument " + std::to_string(positions[index]);
 }
 
 Help help_text(const char* text) {
@@ -151,35 +184,46 @@ usage: kdgat VERB [options] [key=value ...]
     out += "  " + verb.name + std::string(13 - verb.name.size(), ' ') + verb.summary + "\n";
   }
   return out + R"(
-  --json               results as JSON
+  --json               results as JSON, and an error as its last line on standard error
   -q, -v               say less, say more
   --plugin-dir DIR     look for stages here first
   --version            the version
   -h, --help           help; kdgat VERB --help for one verb
 
-See kdgat help exit-codes for the exit codes.
+See kdgat help exit-codes for the exit codes, kdgat help json for the forms of JSON.
 )";
 }
 
 int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& arguments,
                 std::ostream& out, std::ostream& err) {
+  const bool is_json = asks_json(arguments);
   ExitCode code = ExitCode::kStageFailed;
+  std::vector<Diagnostic> problems;
   try {
     Context context{out, err, {}, {}, false, 0, {}};
-    const int status = run_words(verbs, arguments, context);
-    out.flush();
-    err.flush();
-    return status;
+    code = static_cast<ExitCode>(run_words(verbs, arguments, context));
+    if (code == ExitCode::kOk && !out.flush()) {
+      code = ExitCode::kStageFailed;
+      problems = {{"", "the results cannot be written to standard output", ""}};
+    } else if (is_json && code != ExitCode::kOk) {
+      problems = *context.failures;
+      if (problems.empty()) problems = {{"", exit_code_words(code), ""}};
+    }
   } catch (const Error& e) {
     code = e.code();
-    print_problems(err, e.diagnostics());
+    problems = e.diagnostics();
   } catch (const std::bad_alloc&) {
     code = ExitCode::kHostMemory;
-    err << "error: out of host memory\n";
+    problems = {{"", "out of host memory", ""}};
   } catch (const std::exception& e) {
-    err << "error: " << printable(without_secrets(e.what())) << '\n';
+    problems = {{"", e.what(), ""}};
   }
   out.flush();
+  if (is_json && code != ExitCode::kOk) {
+    err << json_error(code, problems) << '\n';
+  } else {
+    print_problems(err, problems);
+  }
   err.flush();
   return static_cast<int>(code);
 }

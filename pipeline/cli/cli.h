@@ -25,6 +25,8 @@ struct Context {
   bool json = false;
   int verbosity = 0;           ///< -q -1, -v +1
   std::vector<int> positions;  ///< of each argument after the verb on the command line
+  /// What a verb told of as an error without throwing; said again as JSON under --json.
+  std::shared_ptr<std::vector<Diagnostic>> failures = std::make_shared<std::vector<Diagnostic>>();
 
   /// "command line, argument 4" for the argument with this index.
   std::string place(size_t index) const;
@@ -32,6 +34,8 @@ struct Context {
 
 /// Tells people on standard error what a verb does.
 std::unique_ptr<Status> terminal_status(const Context& context);
+/// `status`, which also keeps what it tells as errors in context.failures.
+std::unique_ptr<Status> noting_failures(const Context& context, std::unique_ptr<Status> status);
 
 /// What `kdgat VERB ARGUMENTS --help` prints.
 using Help = std::function<std::string(const std::vector<std::string>& arguments,
@@ -57,7 +61,8 @@ std::string exit_codes_text();
 /// What `kdgat --help` prints.
 std::string program_help(const std::vector<Verb>& verbs);
 
-/// Parses and runs one command; prints errors to `err`; never throws.
+/// Parses and runs one command; prints errors to `err`, under --json as one line of JSON at its end
+/// (json_error.h); results that cannot be written to `out` are an error. Never throws.
 int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& arguments,
                 std::ostream& out, std::ostream& err);
 

@@ -10,7 +10,6 @@
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/records/record_options.h"
-#include "pipeline/run/replicates.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/secrets.h"
@@ -86,26 +85,6 @@ class OptionSchemas {
 SectionSchemas profile_sections() {
   SectionSchemas out = data_schemas();
   out.records = record_section();
-  out.records.schema["properties"][kSeedsKey] = {{"type", "array"},
-                                                 {"items", {{"type", "string"}}},
-                                                 {"default", json::array()},
-                                                 {"description",
-                                                  "Seeds of replicates, e.g. 1..5 or [1, 2, 7]: "
-                                                  "kdgat run makes a run for each of them, on the "
-                                                  "same data. `seed` then says nothing."},
-                                                 {"x-runtime", true}};
-  out.records.check = [of_records = out.records.check](const json& values) {
-    json others = values;
-    try {
-      if (const auto seeds = others.find(kSeedsKey); seeds != others.end()) {
-        read_seeds(seeds->get<std::vector<std::string>>());
-        others.erase(seeds);
-      }
-    } catch (const Error& e) {
-      return e.diagnostics();
-    }
-    return others.empty() ? std::vector<Diagnostic>() : of_records(others);
-  };
   return out;
 }
 

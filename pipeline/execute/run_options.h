@@ -22,7 +22,7 @@ namespace kdgat {
 class CommandLine;
 
 struct RunOptions {
-  ProfileRequest profile;  ///< root, device, threads and seed are overrides in here
+  ProfileRequest profile;  ///< root, device, threads, seed and seeds are overrides in here
   PlanRequest plan;        ///< after resolve_profile set plan.only = Profile::only
   bool dry_run = false;
   bool explain = false;
@@ -34,11 +34,7 @@ struct RunOptions {
   bool verify = false;   ///< data hashes are read, whenever that was last done
 };
 
-/// The key of the seeds of a run of replicates, among the values of Profile::records.
-inline constexpr const char* kSeedsKey = "seeds";
-
-/// What a profile may hold beside the host's own keys and the options of stages: where numbers go,
-/// and the seeds of replicates.
+/// What a profile may hold beside the host's own keys and the options of stages.
 SectionSchemas profile_sections();
 
 /// What a verb that takes the words of `kdgat run` has of its own.

@@ -5,8 +5,8 @@
 
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/profile/path_options.h"
+#include "pipeline/profile/seed_words.h"
 #include "pipeline/records/record_targets.h"
-#include "pipeline/run/replicates.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/system/signals.h"
 
@@ -77,12 +77,11 @@ RunSession::RunSession(Context& of, RunOptions read, bool runs_elsewhere, bool t
 }
 
 void RunSession::take_seeds(bool takes_seeds) {
-  seeds = read_seeds(profile.records.value(kSeedsKey, std::vector<std::string>()));
-  profile.records.erase(kSeedsKey);
+  seeds = read_seeds(profile.seeds);
   if (takes_seeds || seeds.empty()) return;
   seeds.clear();
   profile.notes.push_back(
-      {profile.origin[kSeedsKey],
+      {profile.origin["seeds"],
        "seeds has no effect here: one run, with the seed " + std::to_string(profile.seed),
        "kdgat run makes a run for each seed"});
 }

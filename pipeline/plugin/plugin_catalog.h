@@ -21,7 +21,8 @@ struct PortDescription {
   std::string kind;
   bool required = true;
   bool many = false;
-  std::string domain{};  ///< of data, for kind "graphs"; empty = any
+  /// For kind "graphs" of the data that are read, for others of those that require it; empty = any.
+  std::string domain{};
 };
 
 struct PluginDescription {

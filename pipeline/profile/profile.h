@@ -5,7 +5,7 @@
 //   dataset: hcrl_sa                 # sub-folder of the run root
 //   preset: [student]                # layers below this file
 //   data: {path: logs/, window: 100} # import options; `synth: {seconds: 60}` instead of a path
-//   seed: 42                         # also device, threads, nproc, memory_limit, allocator, root
+//   seed: 42                         # also seeds, device, threads, nproc, memory_limit, allocator, root
 //   options:                         # for every step of a stage, active or not
 //     classifier: {lr: 0.001}
 //   stages:                          # the steps, in this order
@@ -68,6 +68,7 @@ struct Profile {
   std::string allocator = "expandable_segments:True";
   nlohmann::json records = nlohmann::json::object();  ///< options of SectionSchemas::records
   int64_t seed = 42;
+  std::vector<std::string> seeds;    ///< of replicates (seed_words.h); none: one run with `seed`
   std::vector<std::string> require;  ///< what figures must come to (run/requirements.h)
   std::filesystem::path root = "runs";
   std::map<std::string, std::string> origin;  ///< who set the host's keys and data.path

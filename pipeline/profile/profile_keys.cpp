@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "pipeline/profile/seed_words.h"
 #include "pipeline/profile/version_requirement.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
@@ -139,9 +140,21 @@ Diagnostic check_dataset(const std::string& name) {
   return {"", shortened(name) + " " + problem, ""};
 }
 
+Diagnostic check_seeds(const Value& value) {
+  const Checked checked = check_value(host_schema().at("properties").at("seeds"), value);
+  if (!checked.problem.empty()) return {};  // its schema says so
+  try {
+    read_seeds(checked.value.get<std::vector<std::string>>());
+  } catch (const Error& e) {
+    return e.diagnostics().front();
+  }
+  return {};
+}
+
 }  // namespace
 
 Diagnostic check_host_value(const std::string& key, const Value& value) {
+  if (key == "seeds") return check_seeds(value);
   static const json text = {{"type", "string"}};
   const Checked checked = check_value(text, value);
   if (!checked.problem.empty()) return {};  // its schema says so
@@ -205,6 +218,15 @@ const json& host_schema() {
           {"minimum", 0},
           {"default", 42},
           {"description", "Seed of every stage (the split has its own: data.seed)."}}},
+        {"seeds",
+         {{"type", "array"},
+          {"items", {{"type", "string"}}},
+          {"default", json::array()},
+          {"description",
+           "Seeds of replicates, e.g. 1..5 or [1, 2, 7]: kdgat run makes a run for each of them, "
+           "on "
+           "the same data. `seed` then says nothing."},
+          {"x-runtime", true}}},
         {"require",
          {{"type", "array"},
           {"items", {{"type", "string"}}},

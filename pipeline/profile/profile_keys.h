@@ -13,7 +13,7 @@
 
 namespace kdgat {
 
-/// dataset, device, threads, nproc, memory_limit, allocator, seed, root, kdgat_version, with their published
+/// dataset, device, threads, nproc, memory_limit, allocator, seed, seeds, root, kdgat_version, with their published
 /// aliases.
 const nlohmann::json& host_schema();
 /// What is wrong with the value of a host key beyond its schema (a device, a size, the settings of

@@ -159,6 +159,7 @@ class Resolver {
       profile_.records[name] = host.values[name];
     }
     profile_.seed = host.values["seed"];
+    profile_.seeds = host.values["seeds"].get<std::vector<std::string>>();
     profile_.require = host.values["require"].get<std::vector<std::string>>();
     profile_.root = host.values["root"].get<std::string>();
     profile_.origin = std::move(host.origin);

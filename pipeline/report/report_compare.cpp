@@ -132,7 +132,7 @@ std::string overlays(const std::vector<ReportRun>& runs) {
       const bool differ = std::any_of(
           chart.lines.begin(), chart.lines.end(),
           [&](const ChartLine& line) { return line.points != chart.lines.front().points; });
-      if (differ) out += figure(chart);
+      if (differ) out += figure(chart, "A line for each run, by its letter.");
     }
   }
   return grid(out);

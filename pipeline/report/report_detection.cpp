@@ -172,8 +172,8 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
   if (roc.lines.empty()) return "";
   roc.lines.push_back({"", {{0, 0}, {1, 1}}, kGrey, true});
   precision.lines.push_back({"", {{0, base}, {1, base}}, kGrey, true});
-  return figure(roc, "the rings are the thresholds in use") +
-         figure(precision, "dashed: always attack");
+  return figure(roc, "The rings are the thresholds in use; dashed: chance.") +
+         figure(precision, "The rings are the thresholds in use; dashed: always attack.");
 }
 
 std::string detection_section(const ReportRun& run, const std::string&) {

@@ -59,18 +59,6 @@ Detection detection(const Decision& decision, const json& curves) {
   return out;
 }
 
-/// The step whose model it is, by the longest name that fits: what stands behind a space in the name
-/// of a model says what was done with it. "" if there is none.
-std::string step_of(const std::string& model, const std::vector<ReportStep>& steps) {
-  std::string out;
-  for (const ReportStep& step : steps) {
-    const std::string& name = step.record.step;
-    const bool fits = model == name || model.starts_with(name + " ");
-    if (fits && name.size() > out.size()) out = name;
-  }
-  return out;
-}
-
 }  // namespace
 
 ReportRun read_report(const fs::path& run_folder, const PluginCatalog& catalog) {
@@ -85,6 +73,16 @@ ReportRun read_report(const fs::path& run_folder, const PluginCatalog& catalog) 
   run.headline = headline(run.record, catalog);
   read_data(run);
   return run;
+}
+
+std::string step_of(const std::string& model, const std::vector<ReportStep>& steps) {
+  std::string out;
+  for (const ReportStep& step : steps) {
+    const std::string& name = step.record.step;
+    const bool fits = model == name || model.starts_with(name + " ");
+    if (fits && name.size() > out.size()) out = name;
+  }
+  return out;
 }
 
 std::vector<Detection> detections(const ReportRun& run) {

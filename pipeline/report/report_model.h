@@ -23,6 +23,7 @@ struct ReportRun {
   RunRecord record;
   int64_t seed = -1;  ///< -1 = not known
   std::string group;  ///< id of the run of replicates that it is of; "" = it stands alone
+  std::string name;   ///< what its run of replicates or itself is called; "" = by its id
   std::vector<ReportStep> steps;
   std::vector<StepMemory> memory;
   std::vector<Figure> figures;
@@ -43,6 +44,10 @@ struct Detection : Decision {
   double attacks() const { return tp.empty() ? 0 : tp.back(); }
   double benign() const { return fp.empty() ? 0 : fp.back(); }
 };
+
+/// The step whose model it is, by the longest name that fits: what stands behind a space in the name
+/// of a model says what was done with it. "" if there is none.
+std::string step_of(const std::string& model, const std::vector<ReportStep>& steps);
 
 /// Of every step that evaluated models: validation first, the models of a part in the order in
 /// which they were trained, each before its variants ("classifier", "classifier rewired").

@@ -52,10 +52,12 @@ td .state{vertical-align:0}
 .scroll{overflow-x:auto;margin:8px 0}
 table{border-collapse:collapse;font-size:.9rem}
 caption{text-align:left;color:var(--muted);padding-bottom:4px}
+caption span{display:inline-block;max-width:min(46em,calc(100vw - 48px))}
 th,td{padding:4px 16px 4px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 th{font-weight:400}
 thead th{color:var(--muted);font-size:.82rem;vertical-align:bottom;white-space:nowrap}
 .n{text-align:right;white-space:nowrap}
+.name{display:inline-block;min-width:6em;max-width:13em;white-space:normal;overflow-wrap:anywhere}
 .why{min-width:15em;max-width:30em;overflow-wrap:anywhere}
 .best{font-weight:700}
 .bar{width:110px;height:9px;margin-right:8px;vertical-align:0}
@@ -72,7 +74,7 @@ details{margin:8px 0}
 summary{cursor:pointer;color:var(--link)}
 .letter{display:inline-block;min-width:1.6em;text-align:center;border-radius:5px;background:var(--soft);font-weight:700}
 footer{margin-top:44px;padding-top:12px;border-top:1px solid var(--line);color:var(--muted);font-size:.85rem;overflow-wrap:anywhere}
-@media (max-width:600px){body{padding:14px 14px 32px}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:6px}.grid{grid-template-columns:1fr}th,td{padding-right:12px}tbody th{min-width:7.5em}.tile{flex-basis:40%}}
+@media (max-width:600px){body{padding:14px 14px 32px}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:6px}.grid{grid-template-columns:1fr}th,td{padding-right:12px}tbody th{min-width:7.5em}.tile{flex-basis:40%}caption span{max-width:calc(100vw - 28px)}}
 )";
 
 constexpr const char* kDark = R"(
@@ -116,6 +118,8 @@ struct Part {
 constexpr Part kParts[] = {{"failures", "Failures", failures_section, true},
                            {"warnings", "Warnings", warnings_section, true},
                            {"sweep", "Sweep", sweep_section},
+                           {"figures", "Figures of each step", figures_section},
+                           {"deltas", "Against teachers, ablations and baselines", deltas_section},
                            {"results", "Results", results_section, true},
                            {"windows", "Models and baselines", windows_section},
                            {"steps", "Steps", steps_section, true},

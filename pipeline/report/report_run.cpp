@@ -69,22 +69,23 @@ std::string time_cell(const StepRecord& step, double longest) {
 
 std::string table_of(const json& table) {
   MarkupTable out;
-  const auto cells = [](const json& from) {
-    std::vector<std::string> list;
-    for (const json& cell : from) {
-      const std::string text = cell_text(cell);
+  const auto marked = [](std::vector<std::string> cells) {
+    for (std::string& text : cells) {
       const bool is_indented = text.rfind("  ", 0) == 0;  // which HTML would not show
-      list.push_back((is_indented ? "\u2003" : "") + breakable(text));
+      text = (is_indented ? "\u2003" : "") + breakable(text);
     }
-    return list;
+    return cells;
   };
-  out.columns = cells(below(table, "columns"));
-  if (!out.columns.empty()) out.caption = "Results by " + out.columns.front() + ".";
-  const json rows = below(table, "rows");
+  const json columns = below(table, "columns"), rows = below(table, "rows");
+  if (columns.is_array() && !columns.empty()) {
+    out.columns = marked(cells_in_words(json::array({columns})).front());
+    out.caption = "Results by " + out.columns.front() + ".";
+  }
   json before;  // what the first cell of the row above says is not said again
-  for (const json& row : rows) {
-    out.rows.push_back(cells(row));
+  for (std::vector<std::string>& cells : cells_in_words(rows)) {
+    const json& row = rows.at(out.rows.size());
     const json first = row.is_array() && !row.empty() ? row.front() : json();
+    out.rows.push_back(marked(std::move(cells)));
     if (first.is_string() && first == before) out.rows.back().front().clear();
     before = first;
   }
@@ -164,9 +165,7 @@ std::string figure(const Chart& chart, const std::string& caption) {
 
 std::string figure(const std::string& title, const std::string& svg, const std::string& caption) {
   if (svg.empty()) return "";
-  return "<figure>" +
-         element("figcaption",
-                 element("b", escaped(title)) + (caption.empty() ? "" : " " + escaped(caption))) +
+  return "<figure>" + element("figcaption", element("b", escaped(title)) + " " + escaped(caption)) +
          svg + "</figure>\n";
 }
 
@@ -302,7 +301,9 @@ std::string memory_section(const ReportRun& run, const std::string&) {
   Chart chart = memory_chart("Memory over time", run.memory);
   chart.width = 860;
   chart.height = 320;
-  std::string picture = figure(chart);
+  std::string picture = figure(chart,
+                               "Tensors, the process and the plan while the steps ran one after "
+                               "another, without the time between them.");
   if (!picture.empty()) picture = "<div class=\"scroll wide\" tabindex=\"0\">" + picture + "</div>";
   const std::string parts = memory_table(plans);
   return table.html() + picture +

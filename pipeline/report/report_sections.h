@@ -15,8 +15,9 @@ std::string time_text(const std::string& iso);
 std::string breakable(const std::string& text);
 /// <section> with a heading; "" if there is no `inner`. `id` names it in links.
 std::string section(const std::string& id, const std::string& title, const std::string& inner);
-/// <figure> of a chart below its title; "" if there is nothing to draw.
-std::string figure(const Chart& chart, const std::string& caption = "");
+/// <figure> of a chart below its title and a caption, which says what is drawn; "" if there is nothing
+/// to draw.
+std::string figure(const Chart& chart, const std::string& caption);
 /// The same of a picture that is there already.
 std::string figure(const std::string& title, const std::string& svg, const std::string& caption);
 /// A chart of two shares, each from 0 to 1, with a line for each of several models.
@@ -37,6 +38,12 @@ std::string steps_section(const ReportRun& run, const std::string& id);
 std::string memory_section(const ReportRun& run, const std::string& id);
 std::string options_section(const ReportRun& run, const std::string& id);
 std::string data_section(const ReportRun& run, const std::string& id);
+
+/// report_results.cpp: the figures by which runs are compared, of each step, validation beside test.
+std::string figures_section(const ReportRun& run, const std::string& id);
+/// report_deltas.cpp: what a step gains over its teacher, the same step without one, itself with
+/// something taken away, and the baselines.
+std::string deltas_section(const ReportRun& run, const std::string& id);
 
 /// Of a sweep, what was tried and what it came to.
 std::string sweep_section(const ReportRun& run, const std::string& id);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "pipeline/report/report_sections.h"
+#include "pipeline/run/plan.h"
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/markup.h"
 
@@ -14,6 +15,35 @@ struct Grouped {
   std::vector<FigureRow> rows;
 };
 
+std::string letters_of(const SeedGroup& group) {
+  std::string out;
+  for (const std::size_t run : group.runs) out += (out.empty() ? "" : " ") + letter(run);
+  return out;
+}
+
+/// Runs of different options may have one name.
+void tell_apart(std::vector<SeedGroup>& groups) {
+  std::map<std::string, int> times;
+  for (const SeedGroup& group : groups) ++times[group.name];
+  for (SeedGroup& group : groups) {
+    if (times.at(group.name) > 1) group.name += " (" + letters_of(group) + ")";
+  }
+}
+
+/// A heading that is folded where the name is long.
+std::string group_heading(const std::string& text) {
+  return element("div", breakable(text), "class=\"name\"");
+}
+
+/// "usual: A B C; fast: D E F"
+std::string groups_in_words(const std::vector<SeedGroup>& groups) {
+  std::string out;
+  for (const SeedGroup& group : groups) {
+    out += (out.empty() ? "" : "; ") + group.name + ": " + letters_of(group);
+  }
+  return out;
+}
+
 Grouped grouped_runs(const std::vector<ReportRun>& runs) {
   NamedRuns named;
   std::vector<std::vector<Figure>> figures;
@@ -21,32 +51,29 @@ Grouped grouped_runs(const std::vector<ReportRun>& runs) {
     named.runs.push_back(run.record);
     named.seeds.push_back(run.seed);
     named.group_of.push_back(run.group);
-    named.names.emplace_back();  // letters stand for the runs
+    named.names.push_back(run.name.empty() ? short_run(run.record.id) : run.name);
     figures.push_back(run.figures);
   }
-  return {group_by_seed(named, differences(named.runs)), side_by_side(figures)};
+  Grouped out{group_by_seed(named, differences(named.runs)), side_by_side(figures)};
+  tell_apart(out.groups);
+  return out;
 }
 
 /// Those of `rows` that a table can show: of the others -v of `kdgat runs compare` tells.
 bool is_shown(const FigureRow& row) { return row.figure.place != 0 || row.figure.headline != 0; }
-
-std::string letters_of(const SeedGroup& group) {
-  std::string out;
-  for (const std::size_t run : group.runs) out += (out.empty() ? "" : " ") + letter(run);
-  return out;
-}
 
 std::string seeds_table(const Grouped& all) {
   MarkupTable table;
   table.columns = {"step", "part", "figure"};
   table.caption =
       "Mean ± standard deviation over seeds; difference to the first column, paired by seed, with "
-      "its 95 % interval (Student t). Bold is the best by validation.";
+      "its 95 % interval (Student t). Bold is the best by validation. Runs by their letters: " +
+      escaped(groups_in_words(all.groups)) + ".";
   for (const SeedGroup& group : all.groups) {
-    table.columns.push_back(letters_of(group) + ", n=" + std::to_string(group.runs.size()));
+    table.columns.push_back(group_heading(group.name + ", n=" + std::to_string(group.runs.size())));
   }
   for (std::size_t i = 1; i < all.groups.size(); ++i) {
-    table.columns.push_back(letters_of(all.groups[i]) + " less " + letters_of(all.groups[0]));
+    table.columns.push_back(group_heading(all.groups[i].name + " less " + all.groups[0].name));
   }
   std::string before;
   for (const FigureRow& row : all.rows) {
@@ -70,7 +97,9 @@ std::string seeds_table(const Grouped& all) {
     const BySeed base = values_of(row, all.groups.front());
     for (std::size_t i = 1; i < all.groups.size(); ++i) {
       const auto paired = paired_difference(base, values_of(row, all.groups[i]));
-      cells.push_back(paired ? escaped(difference_text(row.figure, *paired)) : "");
+      cells.push_back(paired ? element("span", escaped(difference_text(row.figure, *paired)),
+                                       "class=\"nowrap\"")
+                             : "");
     }
     table.rows.push_back(std::move(cells));
   }
@@ -90,7 +119,7 @@ void add_band(Chart& chart, const std::vector<ReportRun>& runs, const SeedGroup&
       for (const auto& [x, y] : series->second) values[x].push_back(y);
     }
   }
-  ChartLine line{letters_of(group), {}, colour};
+  ChartLine line{group.name, {}, colour};
   ChartArea area{{}, colour};
   for (const auto& [x, at] : values) {
     const auto spread = spread_of(at);

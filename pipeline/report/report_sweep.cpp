@@ -45,16 +45,10 @@ std::string sweep_section(const ReportRun& run, const std::string&) {
     items.push_back(std::move(item));
   }
   const std::string picture = parallel_svg("Trials and their results", axes, items);
-  std::string out;
-  if (!picture.empty()) {
-    out += element(
-        "figure",
-        picture +
-            element("figcaption",
-                    escaped("Each line is a trial; coloured: " + (best.empty() ? "none" : best) +
-                            ", chosen by " + metric + " of validation; dashed: stopped early.")));
-  }
-  return out + details("All trials", element("pre", escaped(trials_table(record)))) +
+  return figure("Trials and their results", picture,
+                "Each line is a trial; coloured: " + (best.empty() ? "none" : best) +
+                    ", chosen by " + metric + " of validation; dashed: stopped early.") +
+         details("All trials", element("pre", escaped(trials_table(record)))) +
          element("pre", escaped(best_lines(record)));
 }
 

@@ -34,6 +34,28 @@ bool is_constant(const Series& series) {
                      [&](const auto& point) { return point.second == series.front().second; });
 }
 
+/// What is drawn of a kind of curves, and what the upright line is.
+std::string caption_of(Curve curve, double best) {
+  std::string out;
+  switch (curve) {
+    case Curve::kLoss:
+      out = "What training minimises, and the same on validation.";
+      break;
+    case Curve::kShare:
+      out = "Figures of validation: more is better.";
+      break;
+    case Curve::kError:
+      out = "Errors on validation: less is better.";
+      break;
+    case Curve::kTerm:
+      out = "What the loss on validation is the sum of, before weights.";
+      break;
+    default:
+      out = "The step of the optimiser.";
+  }
+  return out + (best > 0 ? " Dashed: the best one, whose weights were kept." : "");
+}
+
 std::string step_markup(const ReportStep& step) {
   const StepJournal& journal = step.journal;
   const double best = best_epoch(step.files, journal);
@@ -57,11 +79,11 @@ std::string step_markup(const ReportStep& step) {
       Chart rate = chart_of("Learning rate", journal, best);
       rate.y.scale = Axis::Scale::kByValues;
       add(rate, "learning rate", series);
-      rate_picture = figure(rate);
+      rate_picture = figure(rate, caption_of(curve, best));
     }
   }
   std::string pictures;
-  for (const auto& [curve, chart] : charts) pictures += figure(chart);
+  for (const auto& [curve, chart] : charts) pictures += figure(chart, caption_of(curve, best));
   pictures += rate_picture;
   const std::string summary = word(step.files.result, "summary");
   return element("h3", escaped(step.record.step)) +

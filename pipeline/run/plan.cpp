@@ -30,6 +30,31 @@ std::string sentence(const PluginDescription& plugin, const PortDescription& por
   return "input \"" + port.name + "\" of " + plugin.name + " (kind " + port.kind + ")";
 }
 
+/// What is required for data of a domain alone, which is not known when steps are wired.
+bool is_of_domain(const PortDescription& port) {
+  return port.kind != kind::kGraphs && !port.domain.empty();
+}
+
+/// Which stages make what a port wants.
+std::string hint_for(const PortDescription& port, const PluginCatalog& catalog) {
+  std::vector<std::string> makers;
+  for (const auto& [name, plugin] : catalog.all()) {
+    if (makes(plugin, port.kind)) makers.push_back(name);
+  }
+  if (makers.empty()) return "no stage here makes that; see kdgat plugins list";
+  return "a step before it must be one of " + joined(makers, ", ") +
+         ": name a preset or profile that has one, e.g. kdgat run --preset smoke";
+}
+
+/// A required port that no step fills.
+Diagnostic unmade(const StepSpec& spec, const PluginDescription& plugin,
+                  const PortDescription& port, const PluginCatalog& catalog) {
+  return {spec.where,
+          sentence(plugin, port) + " is made by no step" +
+              (spec.needs.empty() ? " before it" : " it needs"),
+          hint_for(port, catalog)};
+}
+
 /// Finds what each step reads; collects every problem before it gives up.
 class Wiring {
  public:
@@ -112,11 +137,8 @@ class Wiring {
                                  joined(producers, " and ") + " make it",
                              "name one under needs: of " + spec.name});
       }
-      if (port.required && producers.empty()) {
-        problems_.push_back({spec.where,
-                             sentence(*plugins_[i], port) + " is made by no step" +
-                                 (spec.needs.empty() ? " before it" : " it needs"),
-                             hint_for(port)});
+      if (port.required && producers.empty() && !is_of_domain(port)) {
+        problems_.push_back(unmade(spec, *plugins_[i], port, catalog_));
       }
       for (const std::string& name : producers) {
         if (std::find(step.needs.begin(), step.needs.end(), name) == step.needs.end()) {
@@ -125,17 +147,6 @@ class Wiring {
       }
       if (!producers.empty()) step.inputs[port.name] = std::move(producers);
     }
-  }
-
-  /// Which stages make what a port wants.
-  std::string hint_for(const PortDescription& port) const {
-    std::vector<std::string> makers;
-    for (const auto& [name, plugin] : catalog_.all()) {
-      if (makes(plugin, port.kind)) makers.push_back(name);
-    }
-    if (makers.empty()) return "no stage here makes that; see kdgat plugins list";
-    return "a step before it must be one of " + joined(makers, ", ") +
-           ": name a preset or profile that has one, e.g. kdgat run --preset smoke";
   }
 
   /// Who could fill a port: of the needs that were named, or else of all earlier steps. A port that
@@ -383,12 +394,19 @@ void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::st
   }
   const std::string hint = fitting.empty() ? "no stage here reads such data"
                                            : "stages for such data: " + joined(fitting, ", ");
-  std::vector<Diagnostic> problems;
+  std::vector<Diagnostic> problems, unmade_ports;
   for (const PlannedStep& step : plan.steps) {
-    for (const PortDescription& port : catalog.find(step.spec.stage)->inputs) {
+    const PluginDescription& plugin = *catalog.find(step.spec.stage);
+    for (const PortDescription& port : plugin.inputs) {
       const auto producers = step.inputs.find(port.name);
-      const bool is_of_data =
-          producers != step.inputs.end() && producers->second.front() == kDataStep;
+      const bool is_filled = producers != step.inputs.end();
+      if (is_of_domain(port)) {
+        if (port.required && !is_filled && names_domain(port, domain)) {
+          unmade_ports.push_back(unmade(step.spec, plugin, port, catalog));
+        }
+        continue;
+      }
+      const bool is_of_data = is_filled && producers->second.front() == kDataStep;
       if (!is_of_data || port.domain.empty() || names_domain(port, domain)) continue;
       problems.push_back({step.spec.where,
                           step.spec.name + ": the stage " + step.spec.stage +
@@ -397,6 +415,7 @@ void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::st
     }
   }
   if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
+  if (!unmade_ports.empty()) throw Error(ExitCode::kUsage, std::move(unmade_ports));
 }
 
 bool Plan::needs_no_work() const {

@@ -63,8 +63,9 @@ inline constexpr const char* kDataStep = "data";
 /// The data fingerprint while nothing is imported yet: no step is kept then.
 inline constexpr const char* kUnknownData = "unknown";
 
-/// Throws Error(kUsage): unknown step in needs/from/until, a cycle, a required input nobody makes,
-/// two producers for a single port (naming them); Error(kPlugin): a stage without plugin.
+/// Throws Error(kUsage): unknown step in needs/from/until, a cycle, a required input nobody makes
+/// (one that data of a domain alone require: see check_domains), two producers for a single port
+/// (naming them); Error(kPlugin): a stage without plugin.
 /// `past` newest first. Inputs of a step that names no needs come by kind: "graphs" from the data,
 /// a port that takes many from every earlier step with that kind, another from the one that has it;
 /// an optional port stays empty.
@@ -72,8 +73,9 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
                const std::string& data_fingerprint, const std::vector<PastStep>& past,
                const PlanRequest& request);
 
-/// Throws Error(kData) if a step reads data of another domain than `domain`, naming what would fit;
-/// "" = not known yet.
+/// Throws Error(kData) if a step reads data of another domain than `domain`, naming what would fit,
+/// and Error(kUsage) if nobody makes an input that is required for such data alone; "" = not known
+/// yet.
 void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::string& domain);
 
 /// "01JD…K7" for 01JDX4…K7, "3f9c…" for a fingerprint: enough to recognise it.

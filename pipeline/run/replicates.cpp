@@ -1,7 +1,6 @@
 #include "pipeline/run/replicates.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -16,20 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr std::size_t kMostSeeds = 1000;
-
-std::optional<int64_t> whole_seed(std::string_view text) {
-  int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out < 0) return std::nullopt;
-  return out;
-}
-
-[[noreturn]] void refuse_seeds(const std::string& word, const std::string& why) {
-  throw Error(ExitCode::kUsage, "seeds: \"" + word + "\" " + why,
-              "a range or a list of whole numbers: 1..5, or 1,2,7");
-}
 
 /// The seed of a run that was made without recording it: that of a step it made itself.
 int64_t seed_of_steps(const RunRecord& run) {
@@ -49,38 +34,11 @@ std::string with_sign(const Figure& like, double value) {
   return (std::signbit(value) ? "-" : "+") + text;
 }
 
-/// A mean or a spread of a count is rarely a count.
-Figure measured(Figure like) {
-  if (like.decimals == 0) like.decimals = 1;
-  return like;
-}
-
 std::string fraction_text(const Figure& like, double value) {
-  return format_number(("%." + std::to_string(measured(like).decimals) + "f").c_str(), value);
+  return format_number(("%." + std::to_string(as_mean(like).decimals) + "f").c_str(), value);
 }
 
 }  // namespace
-
-std::vector<int64_t> read_seeds(const std::vector<std::string>& words) {
-  std::vector<int64_t> out;
-  const auto add = [&](int64_t seed) {
-    if (std::find(out.begin(), out.end(), seed) == out.end()) out.push_back(seed);
-  };
-  for (const std::string& word : words) {
-    const std::size_t dots = word.find("..");
-    const auto first = whole_seed(std::string_view(word).substr(0, dots));
-    const auto last =
-        dots == std::string::npos ? first : whole_seed(std::string_view(word).substr(dots + 2));
-    if (!first || !last) refuse_seeds(word, "is neither a seed nor a range of seeds");
-    if (*last < *first) refuse_seeds(word, "ends before it begins");
-    if (static_cast<uint64_t>(*last - *first) >= kMostSeeds || out.size() > kMostSeeds) {
-      refuse_seeds(word, "is more than " + std::to_string(kMostSeeds) + " seeds");
-    }
-    for (int64_t seed = *first; seed < *last; ++seed) add(seed);
-    add(*last);
-  }
-  return out;
-}
 
 std::string Replicate::state() const {
   if (exit_code) return *exit_code == 0 ? "done" : "failed";
@@ -224,7 +182,7 @@ std::string spread_text(const Figure& like, const Spread& spread) {
 }
 
 std::string difference_text(const Figure& like, const PairedDifference& difference) {
-  std::string out = with_sign(measured(like), difference.mean);
+  std::string out = with_sign(as_mean(like), difference.mean);
   if (!difference.low) return out;
   return out + " [" + fraction_text(like, *difference.low) + ", " +
          fraction_text(like, *difference.high) + "]";

@@ -17,9 +17,6 @@
 
 namespace kdgat {
 
-/// Of words as "1..5", "7": each seed once, in their order. Throws Error(kUsage).
-std::vector<int64_t> read_seeds(const std::vector<std::string>& words);
-
 /// One run among those of a run of replicates.
 struct Replicate {
   int64_t seed = 0;

@@ -99,6 +99,11 @@ std::string figure_text(const Figure& like, double value) {
   return format_number(("%." + std::to_string(like.decimals) + "f").c_str(), value);
 }
 
+Figure as_mean(Figure like) {
+  if (like.decimals == 0) like.decimals = 1;
+  return like;
+}
+
 std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,
                       const PluginCatalog& catalog) {
   const auto has = [&](const std::string& step) {

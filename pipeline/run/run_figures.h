@@ -25,6 +25,9 @@ std::vector<Figure> figures_of_step(const std::string& step, const std::filesyst
 /// "0.941", "38,200"
 std::string figure_text(const Figure& like, double value);
 
+/// A figure like this one for a mean or a spread of such: that of counts is rarely a count.
+Figure as_mean(Figure like);
+
 /// The step whose figures speak for a run: the best of a sweep, else the first of the stage that
 /// speaks most, else the last one with figures for a headline, or with any; "" if there is none.
 std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,

@@ -268,14 +268,16 @@ void RunIndex::join_values() {
     const IndexEntry& entry = content_.entries.at(keys_[i]);
     RunValues& values = values_[i];
     values.options = entry.options;
-    const auto add = [&](const StepCells& cells) {
+    const auto add = [&](const StepCells& cells, std::size_t step) {
       values.options.insert(values.options.end(), cells.options.begin(), cells.options.end());
       values.figures.insert(values.figures.end(), cells.figures.begin(), cells.figures.end());
+      values.step_of.resize(values.figures.size(), static_cast<uint32_t>(step));
     };
     auto own = entry.steps->begin();
-    for (const StepRecord& step : runs_[i].steps) {
+    for (std::size_t at = 0; at < runs_[i].steps.size(); ++at) {
+      const StepRecord& step = runs_[i].steps[at];
       std::vector<StepCells> outside;
-      add(step.is_kept() ? *cells_of(step, outside) : *own++);
+      add(step.is_kept() ? *cells_of(step, outside) : *own++, at);
     }
   }
 }

@@ -24,6 +24,8 @@ namespace kdgat {
 struct RunValues {
   std::vector<OptionCell> options;  ///< "classifier.lr", "data.window", "seed"
   std::vector<FigureCell> figures;  ///< "classifier.val_loss", "classifier.test_01.f1"
+  std::vector<uint32_t>
+      step_of;  ///< of each figure, the step that says it: place in RunRecord::steps
 };
 
 class RunIndex {

@@ -10,7 +10,7 @@ namespace kdgat {
 namespace {
 
 /// To be raised whenever what is written, or read of a run, changes.
-constexpr std::string_view kMagic = "kdgat runs index, form 1\n";
+constexpr std::string_view kMagic = "kdgat runs index, form 2\n";
 constexpr std::size_t kHashLength = 32;
 
 /// Appends values; texts by their numbers in a pool of its own.

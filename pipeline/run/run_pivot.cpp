@@ -74,6 +74,7 @@ Pivot make_pivot(const RunIndex& index, const std::vector<std::size_t>& runs,
     std::size_t run;
     Labels row, col;
     double value;
+    std::string result;
   };
   std::vector<Found> found;
   std::set<Labels> all_rows, all_cols;
@@ -84,14 +85,21 @@ Pivot make_pivot(const RunIndex& index, const std::vector<std::size_t>& runs,
       continue;
     }
     found.push_back({run, labels_of(index, run, out.row_keys), labels_of(index, run, out.col_keys),
-                     *of_run->number});
+                     *of_run->number, result_of(index, run, out.value_key)});
     all_rows.insert(found.back().row);
     all_cols.insert(found.back().col);
   }
   out.rows = in_order(all_rows);
   out.cols = in_order(all_cols);
+  std::map<std::pair<PivotCell*, std::string>, std::size_t> place_in;  // of a result in a cell
   for (const Found& one : found) {
     PivotCell& cell = out.cells[{place_of(out.rows, one.row), place_of(out.cols, one.col)}];
+    const auto [place, is_new] = place_in.try_emplace({&cell, one.result}, cell.runs.size());
+    if (!is_new) {
+      const bool is_own = one.result.starts_with(index.runs()[one.run].id + "/");
+      if (is_own) cell.runs[place->second] = one.run;
+      continue;
+    }
     cell.runs.push_back(one.run);
     cell.mean += (one.value - cell.mean) / static_cast<double>(cell.runs.size());
   }
@@ -102,7 +110,8 @@ std::string pivot_text(const RunIndex& index, const Pivot& pivot, const PivotCel
   if (pivot.value_key.kind == RunKey::Kind::kFigure) {
     for (const FigureCell& one : index.values(cell.runs.front()).figures) {
       if (one.key != pivot.value_key.id) continue;
-      return figure_text(figure_of(one, index.texts()), cell.mean);
+      const Figure like = figure_of(one, index.texts());
+      return figure_text(cell.runs.size() > 1 ? as_mean(like) : like, cell.mean);
     }
   }
   return short_number(cell.mean);

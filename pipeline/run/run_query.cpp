@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -204,6 +205,18 @@ std::optional<RunValue> value_of(const RunIndex& index, std::size_t run, const R
     return RunValue{json::parse(text).get<std::string>(), {}};
   }
   return std::nullopt;
+}
+
+std::string result_of(const RunIndex& index, std::size_t run, const RunKey& key) {
+  const RunRecord& record = index.runs()[run];
+  const RunValues& values = index.values(run);
+  for (std::size_t i = 0; key.kind == RunKey::Kind::kFigure && i < values.figures.size(); ++i) {
+    if (values.figures[i].key != key.id) continue;
+    // By names, not paths: a root may have been moved since a step of it was kept.
+    const std::filesystem::path& folder = record.steps.at(values.step_of[i]).folder;
+    return (folder.parent_path().filename() / folder.filename()).string();
+  }
+  return record.id;
 }
 
 std::vector<std::size_t> matching_runs(RunIndex& index, const RunFilter& filter) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <tuple>
 
 #include "kdgat/figures.h"
@@ -39,6 +40,36 @@ bool is_listed_before(const Figure& a, const Figure& b) {
   return std::tie(of_a, a.model, a.part, a.place) < std::tie(of_b, b.model, b.part, b.place);
 }
 
+/// Names of numbers that a stage wrote as integers wherever it wrote them, as it counted them.
+struct Counted {
+  std::set<std::string> integers, others;
+};
+
+void find_counted(const json& metrics, Counted& out) {
+  for (const auto& [name, value] : metrics.items()) {
+    if (value.is_number_integer()) {
+      out.integers.insert(name);
+    } else if (value.is_number()) {
+      out.others.insert(name);
+    } else if (value.is_structured() && name != kFigures) {
+      find_counted(value, out);
+    }
+  }
+}
+
+/// A figure has a double for a value, whatever it was: what was counted is written without decimals.
+void mark_counts(std::vector<Figure>& figures, const json& metrics) {
+  Counted counted;
+  find_counted(metrics, counted);
+  for (Figure& figure : figures) {
+    // A share of 1 may have been written as an integer, too.
+    const bool is_count = better_of(figure.name) == Better::kNeither &&
+                          counted.integers.contains(figure.name) &&
+                          !counted.others.contains(figure.name);
+    if (is_count) figure.decimals = 0;
+  }
+}
+
 }  // namespace
 
 json read_metrics(const std::filesystem::path& step_folder) {
@@ -64,6 +95,7 @@ std::vector<Figure> read_figures(const json& metrics) {
   } else if (metrics.is_object()) {
     out = step_figures(metrics);
   }
+  mark_counts(out, metrics);
   return out;
 }
 

@@ -19,7 +19,8 @@ nlohmann::json read_metrics(const std::filesystem::path& step_folder);
 /// metrics.json of a step: its metrics, with its figures below "figures". Null if it has neither.
 nlohmann::json metrics_document(const StageResult& result);
 
-/// Every figure, in the order in which they are recorded.
+/// Every figure, in the order in which they are recorded. One that `metrics` has as an integer is a
+/// count (Figure::decimals).
 std::vector<Figure> read_figures(const nlohmann::json& metrics);
 /// Those that lists have, in the order in which they have them.
 std::vector<Figure> listed_figures(const nlohmann::json& metrics);

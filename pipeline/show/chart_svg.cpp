@@ -114,7 +114,8 @@ class Picture {
     constexpr double kSample = 20, kGap = 14;
     double at = left_;
     bool is_first = true;
-    const auto entry = [&](const std::string& name, const std::string& classes) {
+    const auto entry = [&](const std::string& whole, const std::string& classes) {
+      const std::string name = chart_text_within(whole, width_ - kSample - 5);
       const double needed = kSample + 5 + width_of(name);
       if (is_first || at + needed > left_ + width_) {
         at = left_;
@@ -127,14 +128,14 @@ class Picture {
         line(at, top_ - 8, at + kSample, top_ - 8, classes);
       }
       text(at + kSample + 5, top_ - 4, name);
+      const double middle = at + kSample / 2;
       at += needed + kGap;
+      return middle;
     };
     for (const ChartLine& one : chart_.lines) {
       if (one.is_in_legend && !one.name.empty() && !one.points.empty()) {
-        entry(one.name, line_class(one));
-        if (has_marker(one)) {
-          marker(at - kGap - width_of(one.name) - 5 - kSample / 2, top_ - 8, one.colour);
-        }
+        const double middle = entry(one.name, line_class(one));
+        if (has_marker(one)) marker(middle, top_ - 8, one.colour);
       }
     }
     std::set<std::string> said;
@@ -379,6 +380,19 @@ std::string chart_svg(const Chart& chart) {
 
 double chart_text_width(const std::string& text) {
   return kLetter * static_cast<double>(text_width(text));
+}
+
+std::string chart_text_within(const std::string& text, double width) {
+  const auto most = static_cast<std::size_t>(std::max(1.0, width / kLetter));
+  if (text_width(text) <= most) return text;
+  std::string out;
+  std::size_t letters = 0;
+  for (const char c : text) {
+    const bool begins = (c & 0xC0) != 0x80;  // else it continues a letter of UTF-8
+    if (begins && ++letters == most) break;
+    out += c;
+  }
+  return out + "…";
 }
 
 std::string fill_class(int colour) { return class_of("f", colour); }

@@ -96,6 +96,9 @@ std::string chart_svg(const Chart& chart);
 /// About how wide a text of a chart is, in pixels.
 double chart_text_width(const std::string& text);
 
+/// As much of a text as has room in so many pixels, with "…" for the rest.
+std::string chart_text_within(const std::string& text, double width);
+
 /// The CSS of the classes that charts use, for light or dark ground.
 std::string chart_style(bool is_dark = false);
 

@@ -103,7 +103,7 @@ std::string MarkupTable::html() const {
     body += element("tr", line) + "\n";
   }
   return "<div class=\"scroll\" tabindex=\"0\"><table>" +
-         (caption.empty() ? "" : element("caption", caption)) +
+         (caption.empty() ? "" : element("caption", element("span", caption))) +
          element("thead", element("tr", head)) + "<tbody>\n" + body + "</tbody></table></div>\n";
 }
 

@@ -18,7 +18,8 @@ std::string element(const std::string& tag, const std::string& inner,
 std::string pixels(double value);
 
 /// A table that scrolls inside a box of its own where it is too wide. Cells are markup; those of
-/// `columns` too. Columns that hold numbers alone are set to the right; `caption` may be "".
+/// `columns` too. Columns that hold numbers alone are set to the right. `caption` may be ""; it is
+/// markup, in a <span> that a page may keep as narrow as its window.
 struct MarkupTable {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;

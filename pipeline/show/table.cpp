@@ -20,15 +20,32 @@ bool is_number(const std::string& text) {
   return *end == '\0';
 }
 
+std::string cell_text(const nlohmann::json& cell, bool is_whole) {
+  if (cell.is_null()) return "";
+  if (cell.is_string()) return cell.get<std::string>();
+  if (!cell.is_number_float()) return cell.dump();
+  const double value = cell.get<double>();
+  if (is_whole || std::abs(value) >= 1e6) return short_number(value);
+  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001;
+  return format_number(is_plain || value == 0 ? "%.3f" : "%.3g", value);
+}
+
+/// Whether the numbers of a column are counts: whole, all of them, and no shares of one.
+bool holds_counts(const nlohmann::json& rows, std::size_t column) {
+  double most = 0;
+  for (const nlohmann::json& row : rows) {
+    if (!row.is_array() || column >= row.size() || !row[column].is_number_float()) continue;
+    const double value = row[column].get<double>();
+    if (value != std::floor(value)) return false;
+    most = std::max(most, std::abs(value));
+  }
+  return most > 1;
+}
+
 std::string table_text(const nlohmann::json& json) {
   Table table;
-  const auto add = [&](const nlohmann::json& cells) {
-    std::vector<std::string> row;
-    for (const nlohmann::json& cell : cells) row.push_back(cell_text(cell));
-    table.add(std::move(row));
-  };
-  add(json.at("columns"));
-  for (const nlohmann::json& row : json.at("rows")) add(row);
+  table.add(cells_in_words(nlohmann::json::array({json.at("columns")})).front());
+  for (std::vector<std::string>& row : cells_in_words(json.at("rows"))) table.add(std::move(row));
   return "\n" + table.text() + "\n";
 }
 
@@ -130,14 +147,17 @@ std::string Table::text() const {
 
 void limit_tables(std::size_t columns) { most_columns() = columns; }
 
-std::string cell_text(const nlohmann::json& cell) {
-  if (cell.is_null()) return "";
-  if (cell.is_string()) return cell.get<std::string>();
-  if (!cell.is_number_float()) return cell.dump();
-  const double value = cell.get<double>();
-  if (std::abs(value) >= 1e6) return short_number(value);
-  const bool is_plain = std::isfinite(value) && std::abs(value) >= 0.001;
-  return format_number(is_plain || value == 0 ? "%.3f" : "%.3g", value);
+std::vector<std::vector<std::string>> cells_in_words(const nlohmann::json& rows) {
+  std::vector<std::vector<std::string>> out;
+  std::vector<bool> is_whole;  // of each column
+  for (const nlohmann::json& row : rows) {
+    std::vector<std::string>& cells = out.emplace_back();
+    for (const nlohmann::json& cell : row) {
+      if (cells.size() == is_whole.size()) is_whole.push_back(holds_counts(rows, is_whole.size()));
+      cells.push_back(cell_text(cell, is_whole[cells.size()]));
+    }
+  }
+  return out;
 }
 
 std::string tables_text(const nlohmann::json& result) {

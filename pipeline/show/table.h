@@ -34,8 +34,9 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// A cell of a table in a stage's result: a text as it is, a number with three decimals.
-std::string cell_text(const nlohmann::json& cell);
+/// The cells of rows of a stage's result: a text as it is, a number with three decimals, and whole
+/// where all in its column are whole and not all of them 0 or 1.
+std::vector<std::vector<std::string>> cells_in_words(const nlohmann::json& rows);
 
 /// The tables of a stage's result, {"table":{"columns":[...],"rows":[[...]]}} or a list under
 /// "tables"; "" if it has none.

@@ -86,7 +86,7 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
       {"model",
        json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
       {"logs", logs}};
-  return write_by_stage(context, plugin, request.options, inputs);
+  return write_by_stage(context, plugin, request.options, inputs, "kdgat.adapt");
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ _kdgat() {
           watch) words="@watch@" ;;
           sync) words="--root --to --follow --json" ;;
           completion) words="bash zsh fish" ;;
-          help) words="@verbs@ exit-codes" ;;
+          help) words="@verbs@ exit-codes json" ;;
         esac ;;
     esac
   fi
@@ -242,7 +242,7 @@ _kdgat() {
           watch) found=(@watch@) ;;
           sync) found=(--root --to --follow --json) ;;
           completion) found=(bash zsh fish) ;;
-          help) found=(@verbs@ exit-codes) ;;
+          help) found=(@verbs@ exit-codes json) ;;
         esac ;;
     esac
   fi

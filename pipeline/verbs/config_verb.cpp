@@ -1,4 +1,5 @@
 // kdgat config show|schema|options|init: what a profile comes to, what it may say, and how to begin one.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <ostream>
@@ -14,6 +15,7 @@
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 
@@ -42,10 +44,7 @@ std::string yaml_text(const json& value) {
 
 /// The keys of the host, as a profile has them: in both forms the same, each once.
 std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
-  json records = profile.records;
-  const json seeds = records.value(kSeedsKey, json::array());
-  records.erase(kSeedsKey);
-  const auto targets = load_options<RecordOptions>(records);
+  const auto targets = load_options<RecordOptions>(profile.records);
   std::vector<std::pair<std::string, json>> out = {
       {"dataset", profile.dataset},
       {"device", profile.device},
@@ -59,7 +58,11 @@ std::vector<std::pair<std::string, json>> host_values(const Profile& profile) {
       {"seed", profile.seed},
       {"require", profile.require},
       {"root", profile.root.string()}};
-  if (!seeds.empty()) out.emplace_back(kSeedsKey, seeds);
+  if (!profile.seeds.empty()) {
+    const auto seed =
+        std::find_if(out.begin(), out.end(), [](const auto& one) { return one.first == "seed"; });
+    out.insert(seed + 1, {"seeds", profile.seeds});
+  }
   return out;
 }
 
@@ -233,7 +236,7 @@ int options(Context& context, const std::vector<std::string>& arguments) {
       out["purposes"].push_back({{"title", group.title}, {"options", std::move(listed)}});
     }
     out["unknown"] = unknown_in_groups(names);
-    context.out << out.dump(2) << '\n';
+    print_json(context, "kdgat.config.options", out);
     return 0;
   }
   constexpr std::size_t kWidth = 80, kIndent = 2;

@@ -14,6 +14,7 @@
 #include "pipeline/show/status.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -200,10 +201,6 @@ bool is_stopped() { return pending_signal() != 0; }
 
 // ---- results
 
-void print_json(std::ostream& out, const json& value) {
-  out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
-}
-
 int say_what_would_be(Context& context, const DataRequest& request) {
   json what = {
       {"action", request.action}, {"output", request.output}, {"options", request.options}};
@@ -212,7 +209,7 @@ int say_what_would_be(Context& context, const DataRequest& request) {
   }
   if (request.action == "inject") what["sources"] = request.paths;
   if (context.json) {
-    print_json(context.out, what);
+    print_json(context, "kdgat.data.plan", what);
   } else {
     const std::string what_to_do =
         request.action == "import"    ? "import " + request.paths.front()
@@ -230,7 +227,7 @@ void act_inject(Context& context, const DataRequest& request) {
   const json result = inject_data({request.paths.begin(), request.paths.end()}, request.output,
                                   request.options, display.progress(), is_stopped);
   display.warn_of(result);
-  if (context.json) return print_json(context.out, result);
+  if (context.json) return print_json(context, "kdgat.data.inject", result);
   if (context.verbosity >= 0) print_inject(context.out, result);
 }
 
@@ -239,7 +236,7 @@ void act_convert(Context& context, const DataRequest& request) {
   const json result = convert_data(request.paths.front(), request.output, request.options,
                                    display.progress(), is_stopped);
   display.warn_of(result);
-  if (context.json) return print_json(context.out, result);
+  if (context.json) return print_json(context, "kdgat.data.convert", result);
   if (context.verbosity < 0) return;
   const int64_t malformed = result.at("malformed");
   context.out << request.output << ": " << grouped(result.at("rows").get<int64_t>())
@@ -255,7 +252,7 @@ int act(Context& context, const DataRequest& request) {
                                     display.progress(), is_stopped);
     display.warn_of(result);
     if (context.json) {
-      print_json(context.out, result);
+      print_json(context, "kdgat.data.import", result);
     } else if (context.verbosity >= 0) {
       print_import(context.out, result);
     }
@@ -264,7 +261,7 @@ int act(Context& context, const DataRequest& request) {
     const json result =
         inspect_data(request.paths.front(), request.options, display.progress(), is_stopped);
     if (context.json) {
-      print_json(context.out, result);
+      print_json(context, "kdgat.data.inspect", result);
     } else {
       print_inspect(context.out, result);
     }
@@ -273,7 +270,7 @@ int act(Context& context, const DataRequest& request) {
     if (context.json) {
       json list = json::array();
       for (const Diagnostic& d : problems) list.push_back(d.text());
-      print_json(context.out, {{"ok", list.empty()}, {"problems", list}});
+      print_json(context, "kdgat.data.verify", {{"ok", list.empty()}, {"problems", list}});
     }
     if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
     if (!context.json) context.out << "ok\n";
@@ -287,7 +284,7 @@ int act(Context& context, const DataRequest& request) {
     const std::vector<std::string> files =
         synthesize_data(request.output, request.options, is_stopped);
     if (context.json) {
-      print_json(context.out, {{"folder", request.output}, {"files", files}});
+      print_json(context, "kdgat.data.synth", {{"folder", request.output}, {"files", files}});
     } else if (context.verbosity >= 0) {
       for (const std::string& file : files) context.out << request.output << "/" << file << '\n';
     }

@@ -17,6 +17,7 @@
 #include "pipeline/show/text.h"
 #include "pipeline/system/machine.h"
 #include "pipeline/system/program.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -221,7 +222,10 @@ int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
   nlohmann::json list = nlohmann::json::array();
   bool has_failed = false;
   for (const Check& check : checks) {
-    has_failed = has_failed || check.verdict == "fail";
+    if (check.verdict == "fail") {
+      has_failed = true;
+      context.failures->push_back({"", check.name + ": " + check.finding, check.hint});
+    }
     table.add({check.verdict, check.name,
                check.finding + (check.hint.empty() ? "" : "; type: " + check.hint)});
     list.push_back({{"check", check.name},
@@ -229,7 +233,11 @@ int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
                     {"finding", check.finding},
                     {"hint", check.hint}});
   }
-  context.out << (context.json ? list.dump(1) + "\n" : table.text());
+  if (context.json) {
+    print_json(context, "kdgat.doctor", {{"checks", std::move(list)}});
+  } else {
+    context.out << table.text();
+  }
   return has_failed ? static_cast<int>(ExitCode::kStageFailed) : 0;
 }
 

@@ -112,7 +112,7 @@ int export_verb(Context& context, const std::vector<std::string>& arguments) {
   if (const fs::path data = data_of(model); !data.empty()) {
     inputs["graphs"] = json::array({input("graphs", kind::kGraphs, data.string())});
   }
-  return write_by_stage(context, plugin, request.options, inputs);
+  return write_by_stage(context, plugin, request.options, inputs, "kdgat.export");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "pipeline/slurm/job_retry.h"
 #include "pipeline/slurm/job_states.h"
 #include "pipeline/slurm/submission.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -180,7 +181,7 @@ void show_jobs(Context& context, std::vector<JobsOfRun>& runs, const JobReports&
     }
   }
   if (context.json) {
-    context.out << json{{"jobs", std::move(list)}}.dump(1) << '\n';
+    print_json(context, "kdgat.jobs", {{"jobs", std::move(list)}});
   } else {
     context.out << table.text();
   }
@@ -252,7 +253,10 @@ int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
     run.submission = Submission::load(run.folder);  // another kdgat may have changed it meanwhile
     std::vector<StepState> states = states_of(run, reports);
     for (const RetryNote& note : retry_steps(run.folder, run.submission, states, run_program)) {
-      is_refused = is_refused || note.job.empty();
+      if (note.job.empty()) {
+        is_refused = true;
+        context.failures->push_back({"", note.step + ": not submitted again: " + note.text, ""});
+      }
       list.push_back({{"run", run.folder.string()},
                       {"step", note.step},
                       {"job", note.job},
@@ -264,7 +268,7 @@ int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
       }
     }
   }
-  if (context.json) context.out << json{{"submitted", list}}.dump(1) << '\n';
+  if (context.json) print_json(context, "kdgat.jobs.retry", {{"submitted", list}});
   if (list.empty()) context.err << "nothing to submit again: no step has failed\n";
   return is_refused ? static_cast<int>(ExitCode::kStageFailed) : 0;
 }
@@ -317,7 +321,7 @@ int cancel_verb(Context& context, const std::vector<std::string>& arguments) {
     for (const JobsOfRun& run : runs) run.submission.save(run.folder);
   }
   if (context.json) {
-    context.out << json{{"cancelled", list}}.dump(1) << '\n';
+    print_json(context, "kdgat.cancel", {{"cancelled", list}});
     return 0;
   }
   for (const json& item : list) {

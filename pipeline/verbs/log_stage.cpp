@@ -8,6 +8,7 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 
@@ -128,7 +129,7 @@ void require_done(const StageAnswer& answer) {
 }
 
 int write_by_stage(Context& context, const PluginDescription& plugin, const json& options,
-                   const json& inputs) {
+                   const json& inputs, const std::string& form) {
   install_signal_flags();
   const auto status = terminal_status(context);
   const StageCall call{
@@ -136,8 +137,7 @@ int write_by_stage(Context& context, const PluginDescription& plugin, const json
   const StageAnswer answer = call_shown(call, *status, [](const json&) {});
   require_done(answer);
   if (context.json) {
-    context.out << answer.result.at("metrics").dump(2, ' ', false, json::error_handler_t::replace)
-                << '\n';
+    print_json(context, form, answer.result.at("metrics"));
   }
   status->message("info", options.value("output", "") + ": " + answer.result.value("summary", ""));
   return 0;

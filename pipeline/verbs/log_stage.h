@@ -64,9 +64,10 @@ StageAnswer call_shown(const StageCall& call, Status& status,
                        const std::function<bool()>& is_stopped = {});
 
 /// Runs a stage that writes what its option `output` names, in this process: shows what it logs and its
-/// summary, and with --json prints its metrics. Returns 0; throws as require_done().
+/// summary, and with --json prints its metrics as
+/// the form of that name (json_forms.h). Returns 0; throws as require_done().
 int write_by_stage(Context& context, const PluginDescription& plugin, const nlohmann::json& options,
-                   const nlohmann::json& inputs);
+                   const nlohmann::json& inputs, const std::string& form);
 
 /// Throws Error with the stage's diagnostics where it failed, with the code of the signal where one
 /// stopped it.

@@ -17,6 +17,7 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -252,7 +253,7 @@ int estimate_published(Context& context, const std::vector<std::string>& words, 
         legacy_comparison(planned, asked.net(row.hidden_dim, row.num_layers)), row));
   }
   if (context.json) {
-    context.out << json{{"published", rows}}.dump(1) << '\n';
+    print_json(context, "kdgat.memory.published", {{"published", std::move(rows)}});
   } else {
     context.out << published_comparisons_text(rows);
   }
@@ -286,7 +287,7 @@ int estimate(Context& context, const std::vector<std::string>& said) {
   if (context.json) {
     json out = {{"memory", planned}, {"graphs", facts}};
     if (!compared.is_null()) out["legacy"] = compared;
-    context.out << out.dump(1) << '\n';
+    print_json(context, "kdgat.memory.estimate", out);
     return 0;
   }
   if (!compared.is_null()) {
@@ -316,9 +317,8 @@ int report(Context& context, const std::vector<std::string>& words) {
   }
   if (!svg.empty()) write_file(svg, memory_svg("memory of run " + run.filename().string(), steps));
   if (context.json) {
-    context.out
-        << json{{"run", run.filename().string()}, {"steps", memory_report_json(steps)}}.dump(1)
-        << '\n';
+    print_json(context, "kdgat.memory.report",
+               {{"run", run.filename().string()}, {"steps", memory_report_json(steps)}});
   } else {
     context.out << memory_report_text(steps);
   }

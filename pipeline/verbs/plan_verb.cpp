@@ -6,6 +6,7 @@
 #include "pipeline/memory/memory_options.h"
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -80,13 +81,12 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
     }
   });
   if (context.json) {
-    context.out << json{{"device", session.device},
-                        {"memory", input.memory},
-                        {"data", data ? json(data->summary) : json()},
-                        {"steps", std::move(steps)},
-                        {"exit_code", code}}
-                       .dump(1)
-                << '\n';
+    print_json(context, "kdgat.plan",
+               {{"device", session.device},
+                {"memory", json(input.memory)},
+                {"data", data ? json(data->summary) : json()},
+                {"steps", std::move(steps)},
+                {"exit_code", code}});
     return code;
   }
   context.err << std::flush;

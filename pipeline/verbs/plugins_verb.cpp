@@ -5,6 +5,7 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/show/table.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -43,6 +44,7 @@ std::string ports_text(const std::vector<PortDescription>& ports) {
     out += (out.empty() ? "" : ", ") + port.name;
     if (port.name != port.kind) out += " (" + port.kind + ")";
     if (port.many) out += ", any number";
+    if (port.kind != kind::kGraphs && !port.domain.empty()) out += " for " + port.domain + " alone";
     if (!port.required) out += ", optional";
   }
   return out.empty() ? "none" : out;
@@ -52,7 +54,7 @@ int list_plugins(Context& context) {
   if (context.json) {
     json out = json::array();
     for (const auto& [name, plugin] : context.catalog.all()) out.push_back(plugin_json(plugin));
-    context.out << out.dump(1) << '\n';
+    print_json(context, "kdgat.plugins.list", {{"plugins", std::move(out)}});
     return 0;
   }
   Table table;
@@ -83,7 +85,7 @@ int show_plugin(Context& context, const std::string& name) {
                 suggestion(name, stage_names(context.catalog), "kdgat plugins list"));
   }
   if (context.json) {
-    context.out << plugin_json(*plugin).dump(1) << '\n';
+    print_json(context, "kdgat.plugins.show", plugin_json(*plugin));
     return 0;
   }
   context.out << plugin->name << ": " << plugin->summary << "\n\n";

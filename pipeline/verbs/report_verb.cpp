@@ -10,6 +10,7 @@
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 
@@ -35,10 +36,11 @@ usage: kdgat report RUN [RUN...] [-o FILE] [--notes FILE.md] [--root DIR] [--jso
   --root DIR           folder that holds all runs (default runs)
   --json               name of the file, its size and the runs, as JSON
 
-What ran and why, failures with the end of their logs, warnings, results, curves of training, ROC
-and precision against recall, decisions at the thresholds, models beside baselines, scores over time
-with attacks and alarms, memory planned and measured, options and who set them, the data. The file
-needs no network and no script, reads well on a phone and prints.
+What ran and why, failures with the end of their logs, warnings, the figures of each step, what a
+step gains over its teacher, ablations and baselines, results, curves of training, ROC and precision
+against recall, decisions at the thresholds, models beside baselines, scores over time with attacks
+and alarms, memory planned and measured, options and who set them, the data. The file needs no
+network and no script, reads well on a phone and prints.
 Runs that are still running, failed or were interrupted are shown as far as they came. Prints the
 file's name.
 )";
@@ -52,6 +54,7 @@ std::vector<ReportRun> read_reports(const std::vector<fs::path>& folders,
     out.push_back(read_report(named.runs[i].folder, catalog));
     out.back().seed = named.seeds[i];
     out.back().group = named.group_of[i];
+    out.back().name = named.names[i];
   }
   if (out.empty()) out.push_back(read_report(folders.front(), catalog));  // no replicate has begun
   return out;
@@ -91,7 +94,8 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   if (context.json) {
     json ids = json::array();
     for (const ReportRun& run : runs) ids.push_back(run.record.id);
-    context.out << json{{"file", file.string()}, {"bytes", bytes}, {"runs", ids}}.dump(1) << '\n';
+    print_json(context, "kdgat.report",
+               {{"file", file.string()}, {"bytes", bytes}, {"runs", std::move(ids)}});
   } else {
     context.out << file.string() << '\n';
     if (context.verbosity >= 0) {

@@ -16,6 +16,7 @@
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/run_replicates.h"
 
 namespace kdgat {
@@ -61,8 +62,9 @@ class RunCommand {
         progress_(take_progress(context, words)),
         words_(words),
         session_(context, words, style.flags) {
-    status_ = progress_ == "jsonl" ? make_jsonl_status(context.err, steady_clock())
-                                   : terminal_status(context);
+    status_ = progress_ == "jsonl"
+                  ? noting_failures(context, make_jsonl_status(context.err, steady_clock()))
+                  : terminal_status(context);
     std::vector<std::string> names = session_.step_names();
     names.insert(names.begin(), "plan");
     status_->announce(names);
@@ -79,7 +81,7 @@ class RunCommand {
     session_.check_start(plan);
     if (context_.verbosity > 0) ask(plan, data);
     if (context_.json) {
-      context_.out << plan_json(plan, data).dump(1) << '\n';
+      print_json(context_, "kdgat.run.plan", plan_json(plan, data));
       return 0;
     }
     Table table;
@@ -312,7 +314,7 @@ class RunCommand {
       for (std::size_t i = 0; i < plan.steps.size(); ++i) {
         out["steps"][i]["result"] = read_result(result_folder(plan.steps[i], run_folder));
       }
-      context_.out << out.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+      print_json(context_, "kdgat.run", out);
     } else if (code == 0) {
       context_.err << std::flush;
       context_.out << tables(plan, run_folder) << std::flush;

@@ -13,6 +13,7 @@
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/replicate_runs.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -64,11 +65,10 @@ class SeedsCommand {
       plans.push_back({{"seed", seed}, {"steps", std::move(steps)}});
     }
     if (session_.context.json) {
-      session_.context.out << json{{"at_once", shape_.at_once},
-                                   {"threads", shape_.threads},
-                                   {"replicates", std::move(plans)}}
-                                  .dump(1)
-                           << '\n';
+      print_json(session_.context, "kdgat.run.seeds_plan",
+                 {{"at_once", shape_.at_once},
+                  {"threads", shape_.threads},
+                  {"replicates", std::move(plans)}});
     } else {
       session_.context.out << table.text();
       status_.message("info", shape_text());
@@ -226,7 +226,7 @@ class SeedsCommand {
     if (context.json) {
       json out = replicates_report(folder);
       out["exit_code"] = code;
-      context.out << out.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+      print_json(context, "kdgat.run.seeds", out);
     } else {
       context.err << std::flush;
       context.out << replicates_text(folder, true) << std::flush;

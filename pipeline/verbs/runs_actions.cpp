@@ -50,10 +50,6 @@ json notes_json(const RunRecord& run) {
 
 }  // namespace
 
-void print_json(Context& context, const json& what) {
-  context.out << what.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
-}
-
 json run_json(const RunRecord& run) {
   return {{"id", run.id},
           {"name", run.labels.name},
@@ -76,7 +72,7 @@ json run_json(const RunRecord& run) {
           {"git", run.git},
           {"command", run.command},
           {"data", run.data},
-          {"requirements", run.requirements},
+          {"requirements", run.requirements.is_array() ? run.requirements : json::array()},
           {"bytes", size_on_disk(run.folder)},
           {"steps", steps_json(run)},
           {"figures", figures_json(figures(run))}};

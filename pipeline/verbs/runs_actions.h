@@ -10,9 +10,6 @@
 
 namespace kdgat {
 
-/// Indented, on standard output.
-void print_json(Context& context, const nlohmann::json& what);
-
 /// A run with its steps and figures, as it stands on the disk now.
 nlohmann::json run_json(const RunRecord& run);
 

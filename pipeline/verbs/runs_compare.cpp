@@ -10,6 +10,7 @@
 #include "pipeline/show/table.h"
 #include "pipeline/show/table_format.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/runs_actions.h"
 
 namespace kdgat {
@@ -260,7 +261,7 @@ int compare_runs(Context& context, const std::vector<std::string>& words) {
   const TableFormat format = table_format(form);
   const Compared all = read_compared(names, root, is_by_run);
   if (context.json) {
-    print_json(context, compared_json(all));
+    print_json(context, "kdgat.runs.compare", compared_json(all));
     return 0;
   }
   std::vector<const FigureRow*> rows;

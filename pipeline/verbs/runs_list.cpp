@@ -11,6 +11,7 @@
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/parallel.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/runs_actions.h"
 #include "pipeline/verbs/runs_words.h"
 
@@ -119,7 +120,7 @@ int print_runs(Context& context, const std::vector<std::string>& words) {
   runs.reserve(found.size());
   for (const std::size_t run : found) runs.push_back(&index.runs()[run]);
   if (context.json) {
-    print_json(context, runs_json(runs));
+    print_json(context, "kdgat.runs.list", {{"runs", runs_json(runs)}});
   } else if (runs.empty()) {
     tell_no_runs(context, wanted, index.runs().size());
   } else {

@@ -6,6 +6,7 @@
 #include "pipeline/run/plan.h"
 #include "pipeline/run/run_labels.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/runs_actions.h"
 
 namespace kdgat {
@@ -34,10 +35,11 @@ int note_run(Context& context, const std::vector<std::string>& words) {
     for (const RunNote& note : labels.notes) {
       notes.push_back({{"time", note.time}, {"text", note.text}});
     }
-    print_json(context, {{"folder", folder.string()},
-                         {"name", labels.name},
-                         {"tags", labels.tags},
-                         {"notes", std::move(notes)}});
+    print_json(context, "kdgat.runs.note",
+               {{"folder", folder.string()},
+                {"name", labels.name},
+                {"tags", labels.tags},
+                {"notes", std::move(notes)}});
     return 0;
   }
   const std::string id = std::filesystem::canonical(folder).filename().string();

@@ -8,6 +8,7 @@
 #include "pipeline/run/run_pivot.h"
 #include "pipeline/show/table_format.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/runs_actions.h"
 #include "pipeline/verbs/runs_words.h"
 
@@ -183,7 +184,7 @@ std::string export_jsonl(const RunIndex& index, const std::vector<std::size_t>& 
     for (const RunKey& key : figures) {
       if (const auto value = value_of(index, run, key)) line["figures"][key.name] = *value->number;
     }
-    out += line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    out += json_line(line);
   }
   return out;
 }
@@ -199,11 +200,15 @@ int pivot_runs(Context& context, const std::vector<std::string>& words) {
   index.save();
   if (runs.empty()) {
     tell_no_runs(context, wanted.runs, index.runs().size());
+    if (context.json) {
+      print_json(context, "kdgat.runs.pivot",
+                 {{"value", wanted.value}, {"without_value", 0}, {"cells", json::array()}});
+    }
     return 0;
   }
   const Pivot pivot = make_pivot(index, runs, wanted.rows, wanted.cols, wanted.value);
   if (context.json) {
-    print_json(context, pivot_json(index, pivot));
+    print_json(context, "kdgat.runs.pivot", pivot_json(index, pivot));
     return 0;
   }
   context.out << formatted(pivot_table(index, pivot, format), format);

@@ -18,6 +18,7 @@
 #include "pipeline/show/sparkline.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/run_replicates.h"
 #include "pipeline/verbs/runs_actions.h"
 #include "pipeline/verbs/runs_curves.h"
@@ -108,8 +109,8 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   if (context.json) {
     json out = run_json(run);
     out["memory"] = memory_report_json(memory);
-    if (has_replicates) out.update(replicates_report(run.folder));
-    print_json(context, out);
+    if (has_replicates) out["seeds"] = replicates_report(run.folder);
+    print_json(context, "kdgat.runs.show", out);
     return 0;
   }
   Table head;
@@ -289,7 +290,7 @@ int remove(Context& context, const std::vector<std::string>& words) {
                   << "  " << format_bytes(bytes) << '\n';
     }
   }
-  if (context.json) print_json(context, {{"dry_run", is_dry}, {"runs", out}});
+  if (context.json) print_json(context, "kdgat.runs.rm", {{"dry_run", is_dry}, {"runs", out}});
   return 0;
 }
 
@@ -329,7 +330,8 @@ WHICH, each of which leaves runs out:
 A KEY is an option ("classifier.lr", "data.window", "seed"), a figure ("classifier.val_loss",
 "classifier.test_01.f1") or one of run, name, tag, profile, dataset, state, host, device, cpu, gpu,
 kdgat, libtorch, started, threads, seconds. The end of a key will do where no other ends so. A cell
-of a pivot is the mean of the runs in it, with their number; a run that lacks the value is left out.
+of a pivot is the mean of the results in it, with their number; a step that a run kept of another is
+one result, not two. A run that lacks the value is left out.
 
   --name NAME          note: call the run so, in place of its name
   --tag, --untag TAG   note: add a tag, or take one away; may be said again

@@ -13,6 +13,7 @@
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/system/tensor_file.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/line_output.h"
 #include "pipeline/verbs/log_stage.h"
 
@@ -61,7 +62,7 @@ class Rows {
     }
     if (event.what != "row") return;
     out_.write_made([&] {
-      if (is_json_) return event.values.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+      if (is_json_) return json_line(event.values);
       return line(
           [&](const std::string& name) { return cell_text(event.values.value(name, json())); });
     });

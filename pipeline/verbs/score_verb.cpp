@@ -10,6 +10,7 @@
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/line_output.h"
 #include "pipeline/verbs/log_stage.h"
 #include "pipeline/verbs/score_rows.h"
@@ -140,9 +141,8 @@ class Lines {
     const bool is_window = kind_of(event) == EventKind::kWindow;
     if (!is_window && !is_json_) return;
     out_.write_made([&] {
-      return !is_json_   ? csv_line(event.get<WindowEvent>())
-             : is_window ? json_line(body_of(event))
-                         : json_line(event);
+      return !is_json_ ? csv_line(event.get<WindowEvent>())
+                       : json_line(is_window ? body_of(event) : event);
     });
   }
 
@@ -151,10 +151,6 @@ class Lines {
   bool is_stopped() const { return out_.is_stopped(); }
 
  private:
-  static std::string json_line(const json& event) {
-    return event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  }
-
   std::string csv_line(const WindowEvent& window) {
     std::string line;
     if (!std::exchange(has_header_, true)) {

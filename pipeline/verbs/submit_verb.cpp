@@ -15,6 +15,7 @@
 #include "pipeline/slurm/submission.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/submit_flags.h"
 
 namespace kdgat {
@@ -75,7 +76,9 @@ class SubmitCommand {
     if (needs_no_work) {
       status_->message("info",
                        "nothing to submit: everything is up to date; --force runs the steps again");
-      if (context_.json) context_.out << json{{"steps", json::array()}}.dump(1) << '\n';
+      if (context_.json) {
+        print_json(context_, "kdgat.submit", {{"runs", json::array()}, {"steps", json::array()}});
+      }
       return 0;
     }
     for (const std::string& warning : plans_.front().warnings) status_->message("warning", warning);
@@ -285,12 +288,8 @@ class SubmitCommand {
                      << shell_line(words) << ")\n\n";
       }
     }
-    if (context_.json) print_json({{"steps", std::move(list)}});
+    if (context_.json) print_json(context_, "kdgat.submit.plan", {{"steps", std::move(list)}});
     return 0;
-  }
-
-  void print_json(const json& what) const {
-    context_.out << what.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
   }
 
   FrozenRun frozen(std::size_t i) const {
@@ -410,7 +409,7 @@ class SubmitCommand {
     }
     const fs::path& first = tasks.front().run_folder;
     if (context_.json) {
-      print_json({{"runs", std::move(runs)}, {"steps", std::move(list)}});
+      print_json(context_, "kdgat.submit", {{"runs", std::move(runs)}, {"steps", std::move(list)}});
     } else {
       for (const JobTask& task : tasks) context_.out << task.run_folder.string() << '\n';
     }

@@ -10,6 +10,7 @@
 #include "pipeline/run/find_model.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -103,7 +104,7 @@ int sync_verb(Context& context, const std::vector<std::string>& arguments) {
     if (pending_signal() != 0) break;
   }
   if (context.json) {
-    context.out << json{{"sent", sent}, {"runs", list}}.dump(1) << '\n';
+    print_json(context, "kdgat.sync", {{"sent", sent}, {"runs", list}});
   } else {
     const std::string of = std::to_string(runs.size()) + (runs.size() == 1 ? " run" : " runs");
     const std::string numbers = grouped(sent) + (sent == 1 ? " number sent" : " numbers sent");

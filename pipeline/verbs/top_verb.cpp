@@ -11,6 +11,7 @@
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/runs_actions.h"
 
 namespace kdgat {
@@ -122,7 +123,7 @@ int top_verb(Context& context, const std::vector<std::string>& arguments) {
     index.save();
     const std::vector<RunWork> works = runs_at_work(index.runs());
     if (context.json) {
-      print_json(context, top_json(works));
+      print_json(context, "kdgat.top", top_json(works));
     } else {
       if (refreshes) context.out << kClear;
       if (works.empty()) {

@@ -21,6 +21,7 @@
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/tune_values.h"
 
 namespace kdgat {
@@ -68,7 +69,7 @@ class TuneCommand {
     session_->check_start(plan);
     set_steps(plan);
     if (context_.json) {
-      context_.out << record_.json().dump(1) << '\n';
+      print_json(context_, "kdgat.tune.plan", record_.json());
     } else {
       context_.out << trials_table(record_.json());
     }
@@ -277,7 +278,7 @@ class TuneCommand {
       out["run"] = run.id();
       out["folder"] = run.folder().string();
       out["exit_code"] = code;
-      context_.out << out.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+      print_json(context_, "kdgat.tune", out);
     } else {
       context_.err << std::flush;
       context_.out << trials_table(record) << best_lines(record) << std::flush;
@@ -323,13 +324,20 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
                 "kdgat tune makes one; kdgat runs show " + name + " says what this run is");
   }
   if (size.empty()) {
-    context.out << (context.json ? record.dump(1) + "\n"
-                                 : trials_table(record) + best_lines(record));
+    if (context.json) {
+      print_json(context, "kdgat.tune.show", record);
+    } else {
+      context.out << trials_table(record) << best_lines(record);
+    }
     return 0;
   }
   const double total = static_cast<double>(parse_bytes(size));
   const json out = simulation_json(record, total, buffer * kGibibyte, model * kGibibyte, copies);
-  context.out << (context.json ? out.dump(1) + "\n" : simulation_text(out));
+  if (context.json) {
+    print_json(context, "kdgat.tune.simulation", out);
+  } else {
+    context.out << simulation_text(out);
+  }
   return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include "pipeline/verbs/json_forms.h"
+
 namespace kdgat {
 
 // Each defined in <name>_verb.cpp; job, stage, trials, replicate, records, describe, open_plugin and texts are hidden.
@@ -45,8 +47,10 @@ constexpr const char* kHelpHelp = R"(Help.
   kdgat help run                                    one verb
   kdgat help run autoencoder                        the options of a stage
   kdgat help exit-codes
+  kdgat help json                                   the forms of what --json prints
+  kdgat help json runs.list                         the keys of one; with --json as JSON Schema
 
-usage: kdgat help [VERB | exit-codes]
+usage: kdgat help [VERB | exit-codes | json [FORM]]
 )";
 
 int help_verb(Context& context, const std::vector<std::string>& arguments) {
@@ -58,13 +62,17 @@ int help_verb(Context& context, const std::vector<std::string>& arguments) {
     context.out << exit_codes_text();
     return 0;
   }
+  if (arguments.front() == "json") {
+    return help_json(context, {arguments.begin() + 1, arguments.end()});
+  }
   std::vector<std::string> words(arguments);
   words.push_back("--help");
+  if (context.json) words.push_back("--json");
   return run_command(verbs(), words, context.out, context.err);
 }
 
 Verb make_help_verb() {
-  return {"help", "this help, that of a verb, or exit-codes", Needs::kNothing, help_verb,
+  return {"help", "this help, that of a verb, exit-codes, or json", Needs::kNothing, help_verb,
           help_text(kHelpHelp)};
 }
 

@@ -4,6 +4,7 @@
 
 #include "kdgat/stage_abi.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
 
@@ -22,11 +23,9 @@ int version_verb(Context& context, const std::vector<std::string>& arguments) {
   const std::string abi = std::to_string(KDGAT_ABI_MAJOR) + "." + std::to_string(KDGAT_ABI_MINOR);
   const std::string compiler = std::string("g++ ") + __VERSION__;
   if (context.json) {
-    context.out << nlohmann::json{{"kdgat", KDGAT_VERSION},
-                                  {"plugin_abi", abi},
-                                  {"compiler", compiler}}
-                       .dump(1)
-                << '\n';
+    print_json(
+        context, "kdgat.version",
+        nlohmann::json{{"kdgat", KDGAT_VERSION}, {"plugin_abi", abi}, {"compiler", compiler}});
   } else {
     context.out << "kdgat " << KDGAT_VERSION << ", plugin ABI " << abi << ", " << compiler << '\n';
   }

@@ -18,6 +18,7 @@
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/log_stage.h"
 #include "pipeline/verbs/watch_metrics.h"
 #include "pipeline/verbs/watch_view.h"
@@ -250,7 +251,7 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   std::optional<AlarmSinks> lines;
   const auto write = [&](const json& event) {
     if (lines) return lines->send(event);
-    context.out << event.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+    context.out << json_line(event) << std::flush;
   };
   WatchView view(is_json ? WatchView::Write(write) : nullptr, context.err, terminal, STDERR_FILENO);
   AlarmSinkOptions telling;

@@ -14,6 +14,7 @@
 #include "pipeline/show/status.h"
 #include "pipeline/show/table.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/log_stage.h"
 
 namespace kdgat {
@@ -108,20 +109,20 @@ int why_verb(Context& context, const std::vector<std::string>& arguments) {
   const fs::path model = request.find(context.catalog);
   install_signal_flags();
   const auto status = terminal_status(context);
-  const StageAnswer answer = call_shown(
-      log_stage_call(request.choose(plugin, context.catalog, model), request.options, model,
-                     request.log),
-      *status, [&](const json& event) {
-        if (kind_of(event) != EventKind::kMetrics) return;
-        const json values = event.get<MetricsEvent>().values;
-        const StageResult told = values.get<StageResult>();
-        if (!told.summary) return;
-        if (context.json) {
-          context.out << told.metrics.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
-        } else {
-          context.out << *told.summary << '\n' << tables_text(values);
-        }
-      });
+  const StageAnswer answer =
+      call_shown(log_stage_call(request.choose(plugin, context.catalog, model), request.options,
+                                model, request.log),
+                 *status, [&](const json& event) {
+                   if (kind_of(event) != EventKind::kMetrics) return;
+                   const json values = event.get<MetricsEvent>().values;
+                   const StageResult told = values.get<StageResult>();
+                   if (!told.summary) return;
+                   if (context.json) {
+                     context.out << json_line(told.metrics);
+                   } else {
+                     context.out << *told.summary << '\n' << tables_text(values);
+                   }
+                 });
   require_done(answer);
   return 0;
 }

@@ -93,6 +93,12 @@ class GatDetector
     return out;
   }
 
+  at::Tensor difficulty(train::Objective& objective,
+                        const graph::GraphBatch& batch) const override {
+    if (model_->config().has_ids) return objective.score(batch);
+    return dynamic_cast<objective::ClassifierObjective&>(objective).difficulty(batch);
+  }
+
   train::Judge judge(const train::Data& data, train::Objective& objective) const override {
     if (!train::is_labelled_graphs(data.store)) return {};
     auto& classifier = dynamic_cast<objective::ClassifierObjective&>(objective);
@@ -130,12 +136,6 @@ class GatDetector
       refuse("id_embedding=" + options_.id_embedding +
                  ": the nodes of labelled graphs have no identifiers",
              "leave id_embedding away");
-    }
-    if (options_.sampling == "curriculum") {
-      refuse(
-          "sampling=curriculum chooses by the difficulty of benign windows of logs, and these are "
-          "labelled graphs",
-          "use sampling=balanced or natural");
     }
     if (options_.focal_alpha > 0 && graphs.classes > 2) {
       refuse("focal_alpha weighs two classes, these are " + std::to_string(graphs.classes),

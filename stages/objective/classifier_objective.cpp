@@ -7,6 +7,22 @@
 #include "objective/eval_guard.h"
 
 namespace kdgat::objective {
+namespace {
+
+/// Classes of the graphs [G], where the logits [G, C] are; a copy, as a loss may outlive the batch.
+torch::Tensor labels_of(const graph::GraphBatch& batch, const torch::Tensor& logits_GC) {
+  const int64_t classes = logits_GC.size(1);
+  for (int64_t g = 0; g < batch.graphs; ++g) {
+    if (batch.y[g] < 0 || batch.y[g] >= classes) {
+      throw Error(ExitCode::kData, "graph " + std::to_string(batch.graph_id[g]) + " has no label",
+                  "a classifier is trained on labelled data: import files with an attack column");
+    }
+  }
+  return torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong)
+      .to(logits_GC.device(), torch::kLong, false, true);
+}
+
+}  // namespace
 
 torch::Tensor ClassifierObjective::logits(const graph::GraphBatch& batch, graph::NoiseKey noise) {
   model::BatchTensors tensors = model::to_tensors(batch, device());
@@ -22,17 +38,7 @@ torch::Tensor ClassifierObjective::loss(const graph::GraphBatch& batch,
 torch::Tensor ClassifierObjective::loss_of(const torch::Tensor& logits_GC,
                                            const graph::GraphBatch& batch,
                                            const graph::StepTotals& totals) {
-  const int64_t classes = logits_GC.size(1);
-  for (int64_t g = 0; g < batch.graphs; ++g) {
-    if (batch.y[g] < 0 || batch.y[g] >= classes) {
-      throw Error(ExitCode::kData, "graph " + std::to_string(batch.graph_id[g]) + " has no label",
-                  "a classifier is trained on labelled data: import files with an attack column");
-    }
-  }
-  // The labels are copied: the loss may outlive the batch.
-  const torch::Tensor y_G =
-      torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong)
-          .to(logits_GC.device(), torch::kLong, false, true);
+  const torch::Tensor y_G = labels_of(batch, logits_GC);
   return criterion.sum(logits_GC.to(torch::kFloat), y_G) / static_cast<double>(totals.graphs);
 }
 
@@ -56,6 +62,14 @@ torch::Tensor ClassifierObjective::probabilities(const graph::GraphBatch& batch)
   const torch::NoGradGuard no_grad;
   const EvalGuard eval(*model_);
   return logits(batch, {}).to(torch::kFloat).softmax(1).cpu();
+}
+
+torch::Tensor ClassifierObjective::difficulty(const graph::GraphBatch& batch) {
+  const torch::NoGradGuard no_grad;
+  const EvalGuard eval(*model_);
+  const torch::Tensor logits_GC = logits(batch, {}).to(torch::kFloat);
+  const torch::Tensor y_G1 = labels_of(batch, logits_GC).unsqueeze(1);
+  return -logits_GC.log_softmax(1).gather(1, y_G1).squeeze(1).cpu();
 }
 
 double ClassifierObjective::score_of(double raw_score) const {

@@ -128,16 +128,16 @@ train::TrainOptions training_of(const DetectorOptions& options) {
 }
 
 /// Null = all graphs in each epoch.
-std::unique_ptr<train::Sampler> sampler_of(const DetectorOptions& options, const Setup& setup,
-                                           train::Objective& objective, const Request& request,
-                                           const Host& host) {
+std::unique_ptr<train::Sampler> sampler_of(const Detector& detector, const DetectorOptions& options,
+                                           const Setup& setup, train::Objective& objective,
+                                           const Request& request, const Host& host) {
   if (options.sampling == nullptr) return nullptr;
   const graph::GraphStore& store = setup.data.store;
-  const auto score = [&store, &objective](const std::vector<int64_t>& ids,
-                                          const std::function<void()>& check) {
+  const auto score = [&store, &objective, &detector](const std::vector<int64_t>& ids,
+                                                     const std::function<void()>& check) {
     return train::score_all(
         store, ids, objective.with_edge_attr(),
-        [&](const graph::GraphBatch& batch) { return objective.score(batch); },
+        [&](const graph::GraphBatch& batch) { return detector.difficulty(objective, batch); },
         [&](int64_t) { check(); });
   };
   return train::make_sampler(*options.sampling, options.training.max_epochs, setup.data,
@@ -173,7 +173,7 @@ json run_detector(Detector& detector, const DetectorOptions& options, json ident
   LoadedTeacher teacher = load_teacher_for(detector, options.kd, setup, request, host);
   if (!teacher.hash.empty()) identity["teacher_path"] = teacher.hash;  // not where it lies
   const auto objective = objective_on(detector, request, std::move(teacher.teacher));
-  const auto sampler = sampler_of(options, setup, *objective, request, host);
+  const auto sampler = sampler_of(detector, options, setup, *objective, request, host);
   setup.parts.sampler = sampler.get();
   train::Fit task;
   task.footprint = footprint_with(

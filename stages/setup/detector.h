@@ -57,6 +57,11 @@ class Detector {
   /// Of the task alone, or distilling from `teacher`.
   virtual std::unique_ptr<train::Objective> make_objective(
       std::unique_ptr<objective::Teacher> teacher) const = 0;
+  /// How hard graphs are for the model in training, for a curriculum that asks it: [G], float on the
+  /// CPU.
+  virtual at::Tensor difficulty(train::Objective& objective, const graph::GraphBatch& batch) const {
+    return objective.score(batch);
+  }
   /// Of validation graphs; empty where scores and a threshold say enough. `data` and `objective`
   /// outlive it.
   virtual train::Judge judge(const train::Data& data, train::Objective& objective) const {

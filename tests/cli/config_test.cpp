@@ -280,7 +280,8 @@ TEST_CASE("help of a stage shows the options that matter first, and all of them 
   const json listed = json::parse(said("config options --json"));
   CHECK(listed.at("unknown").empty());
   CHECK(listed.at("first").size() == 10);
-  for (const json& stage : json::parse(said("plugins list --json"))) {
+  const json plugins = json::parse(said("plugins list --json"));
+  for (const json& stage : plugins.at("plugins")) {
     const std::string name = stage.at("name");
     const std::string few = said("run " + name + " --help");
     const std::string all = said("run " + name + " --help all");

@@ -129,7 +129,8 @@ TEST_CASE("what labelled graphs cannot have is refused before anything runs", "[
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"classifier conv=gatv2", "conv=gatv2 reads edge features, and the edges have none"},
       {"classifier id_embedding=hashed", "have no identifiers"},
-      {"classifier sampling=curriculum use_vgae_mining=false", "these are labelled graphs"},
+      {"classifier sampling=curriculum", "after another classifier"},
+      {"curriculum", "add a step of the stage classifier"},
       {"classifier loss=focal focal_alpha=0.5", "focal_alpha weighs two classes, these are 3"},
       {"distill model=autoencoder", "these are labelled graphs"},
       {"autoencoder", "reads data of the domain can, this is graphs"},
@@ -145,4 +146,44 @@ TEST_CASE("what labelled graphs cannot have is refused before anything runs", "[
       "run classifier --data store conv=gin max_epochs=2 sampling=balanced "
       "class_weights=balanced loss=focal monitor_metric=val_f1 monitor_mode=max",
       scratch.path());
+}
+
+TEST_CASE("a curriculum of six classes is planned, run, evaluated and kept", "[cli][classes]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth --kind graphs -o own --graphs 180 --nodes 12 --classes 6 --seed 4",
+             scratch.path());
+  must_kdgat("data import own -o store", scratch.path());
+  const std::string words =
+      "--preset graphs,graphs_curriculum --data store scorer.max_epochs=3 max_epochs=4 --threads "
+      "1 ";
+  const json plan = json::parse(must_kdgat("plan --json " + words, scratch.path()).out);
+  std::vector<std::string> order;
+  for (const json& one : plan.at("steps")) order.push_back(one.at("step"));
+  CHECK(order == std::vector<std::string>{"without edges", "scorer", "curriculum", "classifier",
+                                          "evaluate"});
+  CHECK(plan.at("steps").at(3).at("memory").at("batch").at("graphs") == 64);
+  const json out = json::parse(must_kdgat("run --json --root one " + words, scratch.path()).out);
+  std::set<std::string> judged;
+  for (const json& one : out.at("steps")) {
+    if (one.at("step") != "evaluate") continue;
+    const json tests = one.at("result").at("metrics").at("test");
+    for (const auto& [name, said] : tests.items()) judged.insert(name);
+  }
+  CHECK(judged.contains("classifier"));
+  const fs::path run = newest_run(scratch / "one" / "store");
+  CHECK(SafetensorsFile::open(run / "curriculum" / "difficulty.safetensors")
+            .metadata()
+            .at("formula") == "cross entropy of the class");
+  // The model of a curriculum scores as any other.
+  const std::string rows =
+      must_kdgat("score own --run " + (run / "classifier").string(), scratch.path()).out;
+  CHECK(std::count(rows.begin(), rows.end(), '\n') == 181);
+  // The same again computes nothing.
+  const json again = json::parse(must_kdgat("plan --json --root one " + words, scratch.path()).out);
+  for (const json& one : again.at("steps")) CHECK(one.at("action") == "keep");
+  // An autoencoder still has to be there for windows.
+  must_kdgat("data synth -o can --seconds 4 --vehicles 1 --attacks dos", scratch.path());
+  const CommandResult windows = run_kdgat("plan curriculum --data can", scratch.path());
+  CHECK(windows.exit_code == 2);
+  CHECK_THAT(windows.err, Catch::Contains("made by no step") && Catch::Contains("autoencoder"));
 }

@@ -176,7 +176,7 @@ TEST_CASE("names that are not UTF-8 work, and are shown escaped", "[cli][data]")
              scratch.path());
   const fs::path run = newest_run(scratch / "runs/caf_xE9");
   must_kdgat("report " + run.string() + " -o page.html", scratch.path());
-  CHECK(json::parse(must_kdgat("runs list --json", scratch.path()).out).size() > 0);
+  CHECK(json::parse(must_kdgat("runs list --json", scratch.path()).out).at("runs").size() > 0);
   // What stages are told must be UTF-8, and is refused before anything begins.
   const CommandResult root =
       run_kdgat("run autoencoder --data logs --root " + word, scratch.path());

@@ -11,17 +11,11 @@ namespace {
 
 const std::string kSeeded = "run classifier --preset smoke data.synth.seconds=20 max_epochs=3 ";
 
-/// The run of replicates below a folder: the newest one that lists some.
+/// The run of replicates below a folder.
 fs::path replicated_run(const fs::path& folder) {
-  fs::path out;
-  for (const auto& entry : fs::directory_iterator(folder / "runs" / "smoke")) {
-    if (!fs::exists(entry.path() / "run.json")) continue;
-    if (json::parse(read_text(entry.path() / "run.json")).contains("replicates")) {
-      out = std::max(out, entry.path());
-    }
-  }
-  REQUIRE_FALSE(out.empty());
-  return out;
+  return newest_run(folder / "runs" / "smoke", [](const fs::path& run) {
+    return json::parse(read_text(run / "run.json")).contains("replicates");
+  });
 }
 
 /// The folder of the replicate of each seed.

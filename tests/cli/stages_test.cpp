@@ -47,7 +47,7 @@ TEST_CASE("every stage describes itself, its options and its ports", "[contract]
   const ScratchFolder scratch;
   const CommandResult list = run_kdgat("plugins list --json", scratch.path());
   REQUIRE(list.exit_code == 0);
-  const json plugins = json::parse(list.out);
+  const json plugins = json::parse(list.out).at("plugins");
   CHECK(plugins.size() >= 4);
   const fs::path folder = fs::absolute(kdgat_binary()).parent_path() / "plugins";
   for (const auto& entry : fs::directory_iterator(folder)) {

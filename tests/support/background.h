@@ -1,4 +1,4 @@
-// Background: the executable running beside the test.
+// Background: the executable running beside the test, and waiting for what it writes.
 #pragma once
 
 #include <sys/wait.h>
@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "support/command.h"
 
@@ -50,5 +51,27 @@ class Background {
  private:
   pid_t pid_ = -1;
 };
+
+/// Waits until files of this name below `folder` say `text` so often; false after a minute.
+inline bool wait_for(const std::filesystem::path& folder, const std::string& name,
+                     const std::string& text, std::size_t times = 1) {
+  namespace fs = std::filesystem;
+  for (int i = 0; i < 6000; ++i, ::usleep(10'000)) {
+    std::size_t found = 0;
+    std::error_code changing;
+    for (auto at = fs::recursive_directory_iterator(folder, changing);
+         at != fs::recursive_directory_iterator(); at.increment(changing)) {
+      if (changing) break;
+      if (at->path().filename() != name) continue;
+      const std::string content = read_text(at->path());
+      for (std::size_t at_text = content.find(text); at_text != std::string::npos;
+           at_text = content.find(text, at_text + 1)) {
+        ++found;
+      }
+    }
+    if (found >= times) return true;
+  }
+  return false;
+}
 
 }  // namespace kdgat::test

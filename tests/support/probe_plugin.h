@@ -52,4 +52,11 @@ inline PluginDescription describe_as(const std::filesystem::path& library,
   return plugin;
 }
 
+/// A profile of three steps, two of them of the probe.
+inline constexpr const char* kProbeChain = R"(stages:
+  first: {stage: probe}
+  second: {stage: probe, mode: good, needs: first}
+  third: {stage: example, steps: 2}
+)";
+
 }  // namespace kdgat::test

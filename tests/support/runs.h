@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "support/command.h"
 
@@ -23,18 +25,35 @@ inline CommandResult must_kdgat(const std::string& words, const std::filesystem:
   return result;
 }
 
-/// The newest run below `folder`, <root>/<data set>; of those with a step `step`, if one is named.
-inline std::filesystem::path newest_run(const std::filesystem::path& folder,
-                                        const std::string& step = "") {
+/// The folders of all runs below `folder`, however deep.
+inline std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "run.json") out.push_back(entry.path().parent_path());
+  }
+  return out;
+}
+
+/// The newest run below `folder`, <root>/<data set>, of those of which `is_meant` says so.
+inline std::filesystem::path newest_run(
+    const std::filesystem::path& folder,
+    const std::function<bool(const std::filesystem::path& run)>& is_meant) {
   std::filesystem::path out;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const bool is_run = std::filesystem::exists(entry.path() / "run.json") &&
-                        std::filesystem::exists(entry.path() / step);
-    if (is_run) out = std::max(out, entry.path());  // their names sort by time
+    const bool is_run = std::filesystem::exists(entry.path() / "run.json");
+    if (is_run && is_meant(entry.path())) out = std::max(out, entry.path());  // names sort by time
   }
   INFO("runs below " << folder);
   REQUIRE_FALSE(out.empty());
   return out;
+}
+
+/// The same of all, or of those with a step `step`.
+inline std::filesystem::path newest_run(const std::filesystem::path& folder,
+                                        const std::string& step = "") {
+  return newest_run(folder, [&](const std::filesystem::path& run) {
+    return std::filesystem::exists(run / step);
+  });
 }
 
 }  // namespace kdgat::test

@@ -44,8 +44,8 @@ struct Port {
   std::string kind;
   bool required = true;
   bool many = false;
-  /// Of "graphs": the domain of data that the stage reads ("can", "space", "texts", "ratings");
-  /// empty = any. Other data is refused before anything runs.
+  /// Of "graphs": the domains of data that the stage reads ("can", "space", "can, graphs"); empty =
+  /// any. Other data is refused before anything runs. Of other kinds: the data that require it.
   std::string domain{};
 };
 

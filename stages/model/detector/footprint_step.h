@@ -279,10 +279,14 @@ class Step {
   Value pool(const Value& x, const std::string& kind) {
     if (kind == "mean") return mean_pool(x);
     if (kind == "sum") return elementwise(mean_pool(x), Keeps::kNothing);
+    const Held zeros = tape.hold(kGraphs * (kFloat * x.width));
     Value out = tape.value(kGraphs, x.width);
     const Held graph = tape.hold(kNodes * kLong);
-    tape.then(out, [this, x, kept = out.data, graph](const Held&) {
-      tape.hold(x.bytes() + x.bytes() + kNodes * x.width);
+    tape.then(out, [this, x, zeros, kept = out.data, graph, out = out.without_data()](const Held&) {
+      // Of each node the maximum of its graph, whether it has it, as a bit and twice as a number,
+      // and its share of the gradient; of each graph how many have it, and what each gets.
+      const Held of_nodes = tape.hold(x.bytes() * 4 + x.rows * x.width),
+                 of_graphs = tape.hold(out.bytes() * 4);
       tape.give(x);
     });
     return out;
@@ -306,11 +310,16 @@ class Step {
     Held grad_z, grad_weight, grad_bias;
     {
       const Held padded = tape.hold(kOnce * weights), loss = tape.hold(kNodes * kFloat);
+      // Factors as pairs of bfloat16, of the weights twice; not where the processor has no products
+      // of them.
+      const bool is_rounded = options_.precision == "bf16-mixed";
+      const Held pairs = tape.hold(kOnce * (is_rounded ? weights : 0));
       grad_z = tape.hold(z.bytes());
       // Each 1024 rows sum weight gradients of their own.
       const Held sums = tape.hold(kOnce * weights + kNodes * (weights / 1024));
       const auto threads = static_cast<double>(options_.threads);
-      tape.hold(kOnce * (threads * kFloat * 32 * (columns + z.width + 3)));
+      const double copies = is_rounded ? 2 : 1;
+      tape.hold(kOnce * (threads * kFloat * 32 * copies * (columns + z.width + 3)));
       grad_weight = tape.hold(kOnce * (kFloat * z.width * outputs));
       grad_bias = tape.hold(kOnce * weights);  // a row of all sums
     }

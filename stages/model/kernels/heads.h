@@ -27,8 +27,11 @@ struct HeadResult {
 struct HeadKernels {
   /// Cross entropy of softmax(z weight^T + bias), or the sum over the row of the binary cross
   /// entropies of its sigmoid; neighbours of one id count once. z [N, L], weight [V, L], bias [V].
+  /// `in_bfloat16`: products may round their factors to bfloat16, with sums in float, where the
+  /// device has instructions for that; elsewhere nothing changes.
   HeadResult (*losses)(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
-                       const at::Tensor& bias_V, const HeadTarget& target, bool with_grad);
+                       const at::Tensor& bias_V, const HeadTarget& target, bool with_grad,
+                       bool in_bfloat16);
   /// a_RI b_IC.
   at::Tensor (*product)(const at::Tensor& a_RI, const at::Tensor& b_IC);
   /// sum_CI += g_RC^T x_RI.

@@ -1,5 +1,6 @@
 #include "model/layers/blocked_heads.h"
 
+#include <ATen/autocast_mode.h>
 #include <torch/autograd.h>
 
 #include "model/kernels/full_precision.h"
@@ -15,8 +16,11 @@ using torch::autograd::variable_list;
 
 HeadResult run(Head head, const at::Tensor& z, const at::Tensor& weight, const at::Tensor& bias,
                const HeadTarget& target, bool with_grad) {
+  const bool in_bfloat16 = at::autocast::is_autocast_enabled(z.device().type()) &&
+                           at::autocast::get_autocast_dtype(z.device().type()) == at::kBFloat16;
   const FullPrecision exact;
-  return kernels_for<HeadKernels>(z.device()).losses(head, z, weight, bias, target, with_grad);
+  return kernels_for<HeadKernels>(z.device())
+      .losses(head, z, weight, bias, target, with_grad, in_bfloat16);
 }
 
 struct HeadSum : torch::autograd::Function<HeadSum> {

@@ -71,7 +71,8 @@ Difficulty load_difficulty(const std::filesystem::path& path, const graph::Graph
   return out;
 }
 
-std::vector<double> values_of(const Difficulty& difficulty, const std::vector<int64_t>& ids) {
+std::vector<double> values_of(const Difficulty& difficulty, const std::vector<int64_t>& ids,
+                              const std::string& what) {
   std::unordered_map<int64_t, float> known;
   for (std::size_t i = 0; i < difficulty.graph.size(); ++i) {
     known.emplace(difficulty.graph[i], difficulty.value[i]);
@@ -89,13 +90,24 @@ std::vector<double> values_of(const Difficulty& difficulty, const std::vector<in
   if (missing > 0) {
     throw Error(ExitCode::kData,
                 "the difficulty of " + std::to_string(missing) + " of " +
-                    std::to_string(ids.size()) +
-                    " benign training windows is not known, first of "
-                    "graph " +
+                    std::to_string(ids.size()) + " " + what + " is not known, first of graph " +
                     std::to_string(first),
                 std::string("it was made with another split: ") + kAgain);
   }
   return out;
+}
+
+void check_given(const std::vector<int64_t>& graph, const std::vector<double>& difficulty,
+                 const std::string& what) {
+  if (difficulty.size() != graph.size()) {
+    throw Error(ExitCode::kData, std::to_string(difficulty.size()) + " difficulties for " +
+                                     std::to_string(graph.size()) + " " + what);
+  }
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (std::isfinite(difficulty[i])) continue;
+    throw Error(ExitCode::kData,
+                "the difficulty of graph " + std::to_string(graph[i]) + " is not finite");
+  }
 }
 
 void check_finite(const std::vector<int64_t>& graph, const std::vector<float>& value,

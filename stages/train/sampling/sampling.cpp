@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kdgat/text.h"
+#include "train/sampling/class_curriculum.h"
 #include "train/sampling/class_sampler.h"
 #include "train/sampling/difficulty.h"
 
@@ -47,6 +48,46 @@ std::string outlook(const SamplingOptions& options, int64_t max_epochs, const Wi
   return out;
 }
 
+/// What a curriculum of classes comes to.
+std::string outlook(const ClassCurriculum& sampler, int64_t max_epochs) {
+  const int64_t last = max_epochs - 1, smallest = sampler.smallest(), largest = sampler.largest();
+  const auto range = [&](int64_t epoch) {
+    const int64_t least = sampler.count(smallest, epoch), most = sampler.count(largest, epoch);
+    return grouped(least) + (most > least ? " to " + grouped(most) : "");
+  };
+  return "curriculum: " + std::to_string(sampler.classes()) + " classes, " + grouped(smallest) +
+         " graphs in the smallest and " + grouped(largest) + " in the largest; of each " +
+         range(0) + " in the first epoch, " + range(last) + " in the last";
+}
+
+Difficulty given(const Data& data, const Request& request) {
+  const std::filesystem::path folder = request.input(difficulty_port().name).path;
+  return load_difficulty(folder / kDifficultyFile, data.store);
+}
+
+std::unique_ptr<Sampler> make_class_sampler(const SamplingOptions& options, int64_t max_epochs,
+                                            const Data& data, const std::vector<int64_t>& ids,
+                                            DifficultyScore score, const Request& request,
+                                            const Host& host) {
+  const auto seed = static_cast<uint64_t>(request.seed);
+  if (options.sampling == "balanced") {
+    return std::make_unique<ClassSampler>(ids, data.labels(ids), seed);
+  }
+  LabelledGraphs graphs{ids, data.labels(ids), {}};
+  if (options.use_vgae_mining) {
+    graphs.difficulty = values_of(given(data, request), ids, "training graphs");
+  }
+  auto out = std::make_unique<ClassCurriculum>(options, max_epochs, std::move(graphs), seed,
+                                               std::move(score));
+  host.log("info", outlook(*out, max_epochs));
+  if (out->count(out->largest(), 0) == out->largest()) {
+    host.log("warning",
+             "curriculum: the first epoch has all graphs already, as no class is larger than is "
+             "asked for; with curriculum_start_ratio below 1 it has the hardest of each class");
+  }
+  return out;
+}
+
 }  // namespace
 
 void check_sampling(const SamplingOptions& options, const Request& request) {
@@ -55,8 +96,8 @@ void check_sampling(const SamplingOptions& options, const Request& request) {
               request.step +
                   ": sampling=curriculum needs the difficulty of the training windows, "
                   "and no step gives it",
-              "add to the profile a step \"curriculum\" after the autoencoder, and \"needs: "
-              "[curriculum]\" to " +
+              "add to the profile a step \"curriculum\" after the autoencoder (of labelled graphs: "
+              "after another classifier), and \"needs: [curriculum]\" to " +
                   request.step + " (as --preset curriculum does); or use_vgae_mining=false");
 }
 
@@ -68,7 +109,7 @@ int64_t sampled_batch_size(const SamplingOptions& options, int64_t batch_size) {
 
 std::unique_ptr<Sampler> make_sampler(const SamplingOptions& options, int64_t max_epochs,
                                       const Data& data, const std::vector<int64_t>& ids,
-                                      CurriculumSampler::Score score, const Request& request,
+                                      DifficultyScore score, const Request& request,
                                       const Host& host) {
   check_sampling(options, request);
   if (is_given(request) && !uses_difficulty(options)) {
@@ -77,25 +118,14 @@ std::unique_ptr<Sampler> make_sampler(const SamplingOptions& options, int64_t ma
   }
   if (options.sampling == "natural") return nullptr;
   if (is_labelled_graphs(data.store)) {
-    if (options.sampling != "balanced") {
-      throw Error(ExitCode::kUsage,
-                  "sampling=" + options.sampling +
-                      " chooses by the difficulty of windows of logs; these are labelled graphs",
-                  "use sampling=balanced or natural");
-    }
-    return std::make_unique<ClassSampler>(ids, data.labels(ids),
-                                          static_cast<uint64_t>(request.seed));
+    return make_class_sampler(options, max_epochs, data, ids, std::move(score), request, host);
   }
   Windows windows{data.with_label(ids, 1), data.with_label(ids, 0), {}};
   const auto seed = static_cast<uint64_t>(request.seed);
   if (options.sampling == "balanced") {
     return std::make_unique<BalancedSampler>(std::move(windows), seed);
   }
-  if (options.use_vgae_mining) {
-    const std::filesystem::path folder = request.input(difficulty_port().name).path;
-    windows.difficulty =
-        values_of(load_difficulty(folder / kDifficultyFile, data.store), windows.benign);
-  }
+  if (options.use_vgae_mining) windows.difficulty = values_of(given(data, request), windows.benign);
   if (options.curriculum_schedule == "ratio") {
     host.log("info", outlook(options, max_epochs, windows));
   }

@@ -20,12 +20,12 @@ void check_sampling(const SamplingOptions& options, const Request& request);
 /// batch_size of a run with these options.
 int64_t sampled_batch_size(const SamplingOptions& options, int64_t batch_size);
 
-/// Chooses among `ids`, labelled 0 and 1, or with classes; null = all of them. Reads the difficulties from the port,
-/// and tells the host what a curriculum will do. `score`: as CurriculumSampler. Throws as
+/// Chooses among `ids`, labelled 0 and 1, or with classes; null = all of them. Reads the
+/// difficulties from the port, and tells the host what a curriculum will do. Throws as
 /// check_sampling(), load_difficulty() and values_of().
 std::unique_ptr<Sampler> make_sampler(const SamplingOptions& options, int64_t max_epochs,
                                       const Data& data, const std::vector<int64_t>& ids,
-                                      CurriculumSampler::Score score, const Request& request,
+                                      DifficultyScore score, const Request& request,
                                       const Host& host);
 
 }  // namespace kdgat::train

@@ -29,8 +29,8 @@ struct SamplingOptions {
         field("sampling", &O::sampling,
               "Training windows of an epoch. natural: all; balanced: every attack and as many "
               "benign ones, others each epoch (of labelled graphs as many of each class); "
-              "curriculum: every attack and hard benign ones, by "
-              "curriculum_schedule (needs a curriculum step).")
+              "curriculum: every attack and hard benign ones (of labelled graphs hard ones of each "
+              "class), by curriculum_schedule (needs a curriculum step).")
             .choices({"natural", "balanced", "curriculum"}),
         field("curriculum_schedule", &O::curriculum_schedule,
               "ratio: as published, from the hardest benign windows, more of them for each attack "
@@ -38,13 +38,16 @@ struct SamplingOptions {
               "hardest.")
             .choices({"ratio", "momentum"}),
         field("curriculum_start_ratio", &O::curriculum_start_ratio,
-              "Benign windows for each attack at the start of a ratio schedule.")
+              "Benign windows for each attack at the start of a ratio schedule; of labelled graphs "
+              "those "
+              "of a class for each of the smallest class, below 1 hard ones of every class.")
             .range(0, 1e6),
         field("curriculum_end_ratio", &O::curriculum_end_ratio,
               "Benign windows for each attack asked for at its end; the pool may hold fewer.")
             .range(0, 1e6),
         field("difficulty_percentile", &O::difficulty_percentile,
-              "Benign windows at least this hard form the pool at the start of a ratio schedule.")
+              "Benign windows (labelled graphs of a class) at least this hard form the pool at the "
+              "start of a ratio schedule.")
             .range(0, 100),
         field("difficulty_percentile_end", &O::difficulty_percentile_end,
               "The same at its end. As published the pool shrinks while the ratio grows; with less "
@@ -55,15 +58,17 @@ struct SamplingOptions {
               "max_epochs.")
             .range(0, 1e6),
         field("hard_buffer_share", &O::hard_buffer_share,
-              "Share of the benign windows of a momentum schedule that are the hardest there are.")
+              "Share of the benign windows (graphs of a class) of a momentum schedule that are the "
+              "hardest there are.")
             .range(0, 1),
         field("difficulty_cache_update", &O::difficulty_cache_update,
-              "Epochs after which the classifier in training scores the benign windows, for half "
-              "of their difficulty; 0 = never. (Published 10, which only repeated the scores of a "
+              "Epochs after which the classifier in training scores the benign windows or labelled "
+              "graphs, for half of their difficulty; 0 = never. (Published 10, which only repeated "
+              "the scores of a "
               "fixed autoencoder.)")
             .range(0, 1e6),
         field("use_vgae_mining", &O::use_vgae_mining,
-              "Difficulty from the autoencoder; false = random numbers, the control of an "
+              "Difficulty from the curriculum step; false = random numbers, the control of an "
               "experiment."),
         field("curriculum_memory_multiplier", &O::curriculum_memory_multiplier,
               "Factor of batch_size in a curriculum run.")

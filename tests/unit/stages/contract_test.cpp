@@ -32,6 +32,7 @@
 #include "gtssl/gtssl.h"
 #include "score/score.h"
 #include "support/can_drive.h"
+#include "support/class_fixture.h"
 #include "support/log_text.h"
 #include "support/small_detector.h"
 #include "support/stage_data.h"
@@ -208,21 +209,22 @@ void check_contract(const Row& row) {
   check_other_options(row, undisturbed);
 }
 
+/// A model of an epoch that other stages need.
+template <class Stage>
+void train_shortly(const test::StageData& data, const std::string& step,
+                   typename Stage::Options options) {
+  options.max_epochs = 1;
+  const auto run = [&](const Request& r, Host& host) { return Stage::run(options, r, host); };
+  const Ended ended = run_apart(run, data.request(step));
+  INFO(ended.error);
+  REQUIRE(ended.code == ExitCode::kOk);
+}
+
 /// Windows, and the two detectors of them that other stages need.
 struct Detectors : test::CanFixture {
   Detectors() {
-    train<autoencoder::Autoencoder>("autoencoder", test::small_autoencoder());
-    train<classifier::Classifier>("classifier", test::small_classifier());
-  }
-
- private:
-  template <class Stage>
-  void train(const std::string& step, typename Stage::Options options) {
-    options.max_epochs = 1;
-    const auto run = [&](const Request& r, Host& host) { return Stage::run(options, r, host); };
-    const Ended ended = run_apart(run, request(step));
-    INFO(ended.error);
-    REQUIRE(ended.code == ExitCode::kOk);
+    train_shortly<autoencoder::Autoencoder>(*this, "autoencoder", test::small_autoencoder());
+    train_shortly<classifier::Classifier>(*this, "classifier", test::small_classifier());
   }
 };
 
@@ -351,6 +353,37 @@ TEST_CASE("curriculum keeps the contract of stages", "[contract]") {
   row.file = "difficulty.safetensors";
   row.polls = 1;
   row.has_checkpoint = false;
+  check_contract(row);
+}
+
+TEST_CASE("curriculum of labelled graphs keeps the contract of stages", "[contract][classes]") {
+  const auto data = std::make_shared<test::ClassFixture>(3);
+  train_shortly<classifier::Classifier>(*data, "scorer", test::small_gin());
+  curriculum::CurriculumOptions other;
+  other.scoring_chunk = 100;
+  Row row = ::row<curriculum::Curriculum>(data, {}, other);
+  row.inputs["classifier"] = row.data->folder / "scorer";
+  row.file = "difficulty.safetensors";
+  row.polls = 1;
+  row.has_checkpoint = false;
+  check_contract(row);
+}
+
+TEST_CASE("a classifier by a curriculum of classes keeps the contract of stages",
+          "[contract][classes]") {
+  const auto data = std::make_shared<test::ClassFixture>(6);
+  train_shortly<classifier::Classifier>(*data, "scorer", test::small_gin());
+  Request r = data->request("curriculum");
+  r.inputs["classifier"] = {{"scorer", "classifier", data->folder / "scorer", {}}};
+  const auto score = [](const Request& request, Host& host) {
+    return curriculum::Curriculum::run({}, request, host);
+  };
+  REQUIRE(run_apart(score, r).code == ExitCode::kOk);
+  classifier::ClassifierOptions o = test::small_gin();
+  o.sampling = "curriculum";
+  o.curriculum_start_ratio = 0.5;
+  Row row = training<classifier::Classifier>(data, o);
+  row.inputs["difficulty"] = data->folder / "curriculum";
   check_contract(row);
 }
 

@@ -5,9 +5,11 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "model/kernels/cpu/isa/level.h"
+#include "model/kernels/cpu/isa/rounded_heads.h"
 #include "model/kernels/cpu/parallel.h"
 
 namespace kdgat::model {
@@ -61,11 +63,13 @@ constexpr int64_t kGroupRows = 1024;  // rows that share one sum of weight gradi
 constexpr int64_t kMaxGroups = 16;
 
 /// A head's weights as the kernels want them: [inputs, columns], padded with columns that say
-/// nothing.
+/// nothing. If `rounded`, the weights as pairs of bfloat16 as well.
 struct Weights {
   at::Tensor weight, bias;
+  at::Tensor pairs_of_inputs, pairs_of_columns;  ///< int32, or undefined
 
-  Weights(const at::Tensor& weight_VL, const at::Tensor& bias_V) {
+  Weights(const at::Tensor& weight_VL, const at::Tensor& bias_V,
+          const kernels::RoundedHeads* rounded) {
     const int64_t outputs = weight_VL.size(0);
     const int64_t columns =
         (outputs + kernels::kHeadPadding - 1) / kernels::kHeadPadding * kernels::kHeadPadding;
@@ -73,15 +77,94 @@ struct Weights {
     weight.slice(1, 0, outputs).copy_(weight_VL.t());
     bias = at::full({columns}, -1e30, weight_VL.options());
     bias.slice(0, 0, outputs).copy_(bias_V);
+    if (rounded == nullptr) return;
+    const int64_t inputs = weight.size(0);
+    const auto* from = weight.const_data_ptr<float>();
+    pairs_of_inputs = at::empty({(inputs + 1) / 2, columns}, at::kInt);
+    rounded->pairs_of_rows(from, inputs, columns, words(pairs_of_inputs));
+    pairs_of_columns = at::empty({inputs, columns / 2}, at::kInt);
+    rounded->pairs_of_columns(from, inputs, columns, words(pairs_of_columns));
   }
+
+  static uint32_t* words(const at::Tensor& pairs) {
+    return reinterpret_cast<uint32_t*>(pairs.data_ptr<int32_t>());
+  }
+};
+
+/// The matrix products of one block of at most kRows rows: of T, or of rounded factors.
+template <class T>
+class Products {
+ public:
+  Products(const Weights& weights, const kernels::RoundedHeads* rounded)
+      : w_(weights),
+        rounded_(rounded),
+        inputs_(weights.weight.size(0)),
+        columns_(weights.weight.size(1)) {
+    if (rounded_ == nullptr) return;
+    pairs_ = at::empty({kRows * (columns_ + inputs_ + 2)}, at::kInt);
+    z_ = Weights::words(pairs_);
+    cells_ = z_ + kRows * (inputs_ + 2);
+  }
+
+  /// cells [rows, columns] = z weight + bias.
+  void logits(const T* z, int64_t rows, T* cells) const {
+    if constexpr (kCanRound) {
+      if (rounded_ != nullptr) {
+        rounded_->pairs_of_columns(z, rows, inputs_, z_);
+        rounded_->logits(z_, Weights::words(w_.pairs_of_inputs), w_.bias.const_data_ptr<T>(), rows,
+                         (inputs_ + 1) / 2, columns_, cells);
+        return;
+      }
+    }
+    loops<T>().head.logits(z, w_.weight.const_data_ptr<T>(), w_.bias.const_data_ptr<T>(), rows,
+                           inputs_, columns_, cells);
+  }
+
+  /// grad_z [rows, inputs] = cells weight^T.
+  void grad_rows(const T* cells, int64_t rows, T* grad_z) const {
+    if constexpr (kCanRound) {
+      if (rounded_ != nullptr) {
+        rounded_->pairs_of_columns(cells, rows, columns_, cells_);
+        rounded_->grad_rows(cells_, Weights::words(w_.pairs_of_columns), rows, inputs_, columns_,
+                            grad_z);
+        return;
+      }
+    }
+    loops<T>().head.grad_rows(cells, w_.weight.const_data_ptr<T>(), rows, inputs_, columns_,
+                              grad_z);
+  }
+
+  /// sums [inputs + 1, columns] += z^T cells; z [rows, inputs + 1].
+  void grad_weights(const T* cells, const T* z, int64_t rows, T* sums) const {
+    if constexpr (kCanRound) {
+      if (rounded_ != nullptr) {
+        rounded_->pairs_of_rows(cells, rows, columns_, cells_);
+        rounded_->pairs_of_rows(z, rows, inputs_ + 1, z_);
+        rounded_->grad_weights(cells_, z_, (rows + 1) / 2, inputs_ + 1, columns_, sums);
+        return;
+      }
+    }
+    loops<T>().head.grad_weights(cells, z, rows, inputs_ + 1, columns_, sums);
+  }
+
+ private:
+  static constexpr bool kCanRound = std::is_same_v<T, float>;
+  const Weights& w_;
+  const kernels::RoundedHeads* rounded_;  ///< null: not rounded
+  int64_t inputs_, columns_;
+  at::Tensor pairs_;  ///< room for z and cells of one block
+  uint32_t* z_ = nullptr;
+  uint32_t* cells_ = nullptr;
 };
 
 /// Rows [begin, end), block by block. `sums` [inputs+1, columns] receives the gradients of the
 /// weights and, last, of the bias; undefined: no gradients.
 template <class T>
 void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& wanted,
-               int64_t begin, int64_t end, HeadResult& result, const at::Tensor& sums) {
+               int64_t begin, int64_t end, HeadResult& result, const at::Tensor& sums,
+               const kernels::RoundedHeads* rounded) {
   const kernels::HeadTable<T>& table = loops<T>().head;
+  const Products<T> products(w, rounded);
   const bool with_grad = sums.defined();
   const int64_t inputs = z.size(1), columns = w.weight.size(1);
   const at::Tensor block = at::empty({kRows, columns}, z.options());
@@ -90,8 +173,6 @@ void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& w
   T* log_sum = small.data_ptr<T>();
   T* inverse = log_sum + kRows;
   T* scaled = inverse + kRows;  // [kRows, inputs+1]; the column of ones yields the bias' gradient
-  const T* weight = w.weight.const_data_ptr<T>();
-  const T* bias = w.bias.const_data_ptr<T>();
   T* loss = result.loss_N.data_ptr<T>();
   for (int64_t first = begin; first < end; first += kRows) {
     const int64_t rows = std::min(kRows, end - first);
@@ -104,7 +185,7 @@ void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& w
         }
       }
     };
-    table.logits(z_rows, weight, bias, rows, inputs, columns, cells);
+    products.logits(z_rows, rows, cells);
     for (int64_t r = 0; r < rows; ++r) loss[first + r] = 0;
     for_wanted([&](int64_t r, int64_t id) { loss[first + r] -= cells[r * columns + id]; });
     if (head == Head::kSoftmax) {
@@ -123,22 +204,27 @@ void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& w
       to[inputs] = inverse[r];
     }
     T* grad_rows = result.grad_z.data_ptr<T>() + first * inputs;
-    table.grad_rows(cells, weight, rows, inputs, columns, grad_rows);
+    products.grad_rows(cells, rows, grad_rows);
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < inputs; ++c) grad_rows[r * inputs + c] *= inverse[r];
     }
-    table.grad_weights(cells, scaled, rows, inputs + 1, columns, sums.data_ptr<T>());
+    products.grad_weights(cells, scaled, rows, sums.data_ptr<T>());
   }
 }
 
 HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
-                  const at::Tensor& bias_V, const HeadTarget& target, bool with_grad) {
+                  const at::Tensor& bias_V, const HeadTarget& target, bool with_grad,
+                  bool in_bfloat16) {
   RECORD_FUNCTION("kdgat::head", std::vector<c10::IValue>{z_NL, weight_VL, with_grad});
   const at::NoGradGuard no_grad;
   const Wanted wanted =
       target.batch == nullptr ? targets_of(target.id_N) : neighbours_of(*target.batch);
   const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type()).contiguous();
-  const Weights weights(weight_VL.detach(), bias_V.detach());
+  const kernels::RoundedHeads* rounded =
+      in_bfloat16 && z.scalar_type() == at::kFloat && isa_level() == "avx512"
+          ? kernels::rounded_heads()
+          : nullptr;
+  const Weights weights(weight_VL.detach(), bias_V.detach(), rounded);
   const int64_t rows = z.size(0), inputs = z.size(1), outputs = weight_VL.size(0);
   const int64_t groups = std::clamp<int64_t>(rows / kGroupRows, 1, kMaxGroups);
   HeadResult result;
@@ -152,7 +238,7 @@ HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL
     const at::AutoDispatchBelowADInplaceOrView no_autograd;
     AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "blocked_heads", [&] {
       run_group<scalar_t>(head, z, weights, wanted, rows * g / groups, rows * (g + 1) / groups,
-                          result, with_grad ? sums.select(0, g) : at::Tensor());
+                          result, with_grad ? sums.select(0, g) : at::Tensor(), rounded);
     });
   });
   if (with_grad) {

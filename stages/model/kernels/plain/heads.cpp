@@ -1,5 +1,7 @@
 #include "model/kernels/heads.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include <algorithm>
 
 namespace kdgat::model {
@@ -43,7 +45,7 @@ HeadResult losses_of(Head head, const at::Tensor& z_NL, const at::Tensor& weight
 }
 
 HeadResult losses(Head head, const at::Tensor& z, const at::Tensor& weight, const at::Tensor& bias,
-                  const HeadTarget& target, bool with_grad) {
+                  const HeadTarget& target, bool with_grad, bool /*in_bfloat16*/) {
   const at::NoGradGuard no_grad;
   if (target.batch == nullptr) {
     return losses_of(head, z, weight, bias, at::arange(z.size(0), z.options().dtype(at::kLong)),

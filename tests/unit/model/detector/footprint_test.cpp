@@ -114,7 +114,7 @@ std::unique_ptr<train::Objective> make(const GatConfig& config, const FootprintO
   GraphClassifier model = make_model(config);
   model->checkpointing = options.checkpointing;
   if (!options.distilling) return std::make_unique<objective::ClassifierObjective>(model);
-  const std::vector<objective::TeacherTensor> tensors = {{"logits", false, 2}};
+  const std::vector<objective::TeacherTensor> tensors = {{"logits", false, config.classes}};
   return std::make_unique<objective::ClassifierDistillation>(model,
                                                              std::make_unique<Silent>(tensors));
 }
@@ -223,6 +223,63 @@ TEST_CASE("a step of other forms of the models needs what is counted", "[memory]
   compare("classifier, LSTM of three", classifier, {16, 64});
 }
 
+/// As profiles/graphs.yaml has it, for graphs without identifiers.
+GatConfig of_classes(const std::string& conv, const std::string& norm, const std::string& pooling,
+                     int64_t classes) {
+  GatConfig out = GatConfig::student(1);
+  out.has_ids = false;
+  out.classes = classes;
+  out.conv = conv;
+  out.norm = norm;
+  out.pooling = pooling;
+  out.hidden = 32;
+  out.layers = 4;
+  out.fc_layers = 2;
+  return out;
+}
+
+TEST_CASE("a step of a classifier of several classes needs what is counted",
+          "[memory][footprint][classes]") {
+  for (const char* conv : {"gin", "none"}) {
+    for (const char* norm : {"batch", "none", "graph"}) {
+      const std::string name = std::string(conv) + ", norm " + norm;
+      compare(name + ", sum", of_classes(conv, norm, "sum", 6), {64, 256});
+    }
+    for (const char* pooling : {"mean", "max"}) {
+      compare(std::string(conv) + ", " + pooling, of_classes(conv, "batch", pooling, 3), {64, 256});
+    }
+  }
+  GatConfig standardised = of_classes("gin", "batch", "sum", 2);
+  standardised.standardise = true;
+  compare("gin, standardised", standardised, {64, 256});
+  compare("gin, 300 classes", of_classes("gin", "batch", "sum", 300), {64, 256});
+  GatConfig wide = of_classes("gin", "batch", "sum", 6);
+  wide.hidden = 128;
+  wide.layers = 2;
+  compare("gin, wide", wide, {64, 256});
+  for (const char* pooling : {"sum", "max"}) {
+    GatConfig gat = of_classes("gat", "none", pooling, 6);
+    compare(std::string("attention, ") + pooling, gat, {64, 256});
+    gat.norm = "batch";
+    compare(std::string("attention, batch norm, ") + pooling, gat, {64, 256});
+    gat.jk = "lstm";
+    compare(std::string("attention, LSTM, ") + pooling, gat, {16, 64});
+  }
+}
+
+TEST_CASE("a step of a student of several classes, in parts or in 16 bits, needs what is counted",
+          "[memory][footprint][classes]") {
+  FootprintOptions options;
+  options.distilling = true;
+  compare("student", of_classes("gin", "batch", "sum", 6), {64, 256}, options);
+  options = {};
+  options.accumulating = true;
+  compare("in parts", of_classes("gin", "batch", "sum", 6), {64, 256}, options);
+  options = {};
+  options.precision = "bf16-mixed";
+  compare("in 16 bits", of_classes("gin", "batch", "sum", 6), {64, 256}, options);
+}
+
 TEST_CASE("a step of a student, or in parts, needs what is counted", "[memory][footprint]") {
   FootprintOptions options;
   options.distilling = true;
@@ -280,6 +337,14 @@ TEST_CASE("what is held between steps is counted exactly", "[memory][footprint]"
     const train::Optimizer optimizer(named(objective->module(), false), false, 0);
     CHECK(counted.optimizer == bytes_of(optimizer.state()));
   };
+  for (const char* conv : {"gin", "none", "gat"}) {
+    for (const char* norm : {"batch", "none", "graph"}) {
+      GatConfig config = of_classes(conv, norm, "sum", 6);
+      check(config);
+      config.standardise = true;
+      check(config);
+    }
+  }
   for (const char* embedding : {"table", "unknown", "hashed"}) {
     VgaeConfig autoencoder = VgaeConfig::student(50);
     GatConfig classifier = GatConfig::student(50);

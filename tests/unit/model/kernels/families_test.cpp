@@ -1,5 +1,7 @@
 #include <functional>
 
+#include "model/kernels/cpu/isa/level.h"
+#include "model/kernels/cpu/isa/rounded_heads.h"
 #include "model/kernels/heads.h"
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/noise_keys.h"
@@ -125,8 +127,9 @@ TEST_CASE("wide heads are the same in plain tensor operations", "[kernels]") {
     for (const bool softmax : {true, false}) {
       const Head head = softmax ? Head::kSoftmax : Head::kSigmoid;
       const HeadTarget& target = softmax ? one : neighbours;
-      const HeadResult fast = HeadKernels::cpu().losses(head, z, weight, bias, target, true);
-      const HeadResult plain = HeadKernels::plain().losses(head, z, weight, bias, target, true);
+      const HeadResult fast = HeadKernels::cpu().losses(head, z, weight, bias, target, true, false);
+      const HeadResult plain =
+          HeadKernels::plain().losses(head, z, weight, bias, target, true, false);
       check_close(fast.loss_N, plain.loss_N, "losses");
       check_close(fast.grad_z, plain.grad_z, "gradient of z", 2e-5, 1e-4);
       check_close(fast.grad_weight, plain.grad_weight, "gradient of the weight", 2e-5, 1e-4);
@@ -139,6 +142,60 @@ TEST_CASE("wide heads are the same in plain tensor operations", "[kernels]") {
     HeadKernels::cpu().add_product(fast, g, wide);
     HeadKernels::plain().add_product(plain, g, wide);
     check_close(fast, plain, "sum of products", 1e-4);
+  });
+}
+
+/// Numbers of few enough digits that rounding them to bfloat16 changes nothing.
+at::Tensor short_numbers(at::IntArrayRef shape) {
+  return torch::randint(-8, 9, shape, at::kFloat) / 8;
+}
+
+TEST_CASE("wide heads in bfloat16 round factors, and nothing where they need no rounding",
+          "[kernels]") {
+  const Batch batch;
+  const BatchTensors& b = batch.tensors;
+  for (const int64_t inputs : {1, 7, 16, 33}) {
+    for (const int64_t outputs : {3, 64, 70, 300}) {
+      BatchTensors known = b;
+      known.id_N = at::remainder(at::arange(b.nodes, at::kInt), outputs).to(at::kInt);
+      const at::Tensor z = short_numbers({b.nodes, inputs});
+      const at::Tensor weight = short_numbers({outputs, inputs}), bias = torch::randn({outputs});
+      for (const Head head : {Head::kSoftmax, Head::kSigmoid}) {
+        const HeadTarget target{known.id_N, head == Head::kSigmoid ? &known : nullptr};
+        const auto run = [&](const HeadKernels& kernels, bool in_bfloat16) {
+          return kernels.losses(head, z, weight, bias, target, true, in_bfloat16);
+        };
+        const HeadResult rounded = run(HeadKernels::cpu(), true),
+                         exact = run(HeadKernels::cpu(), false);
+        INFO(inputs << " inputs, " << outputs << " outputs");
+        check_close(rounded.loss_N, exact.loss_N, "losses");  // their factors are short
+        // Cells are rounded before they are multiplied: each to 2^-9.
+        const auto close = [](const at::Tensor& a, const at::Tensor& b, const char* what) {
+          check_close(a, b, what, b.abs().max().item<double>() / 64, 0);
+        };
+        close(rounded.grad_z, exact.grad_z, "gradient of z");
+        close(rounded.grad_weight, exact.grad_weight, "gradient of the weight");
+        close(rounded.grad_bias, exact.grad_bias, "gradient of the bias");
+        const bool has_products = isa_level() == "avx512" && kernels::rounded_heads() != nullptr;
+        CHECK(at::equal(rounded.grad_z, exact.grad_z) != has_products);
+      }
+    }
+  }
+}
+
+TEST_CASE("wide heads that are not asked for bfloat16, or cannot, stay as they are", "[kernels]") {
+  const Batch batch;
+  const at::Tensor z = torch::randn({batch.tensors.nodes, 7}), weight = torch::randn({70, 7});
+  const at::Tensor bias = torch::randn({70});
+  const HeadTarget target{at::zeros({batch.tensors.nodes}, at::kInt)};
+  const auto loss = [&](bool in_bfloat16) {
+    return HeadKernels::cpu()
+        .losses(Head::kSoftmax, z, weight, bias, target, false, in_bfloat16)
+        .loss_N;
+  };
+  at_every_isa([&] {
+    const bool has_products = isa_level() == "avx512" && kernels::rounded_heads() != nullptr;
+    CHECK(at::equal(loss(true), loss(false)) != has_products);
   });
 }
 

@@ -94,12 +94,19 @@ TEST_CASE("layers take what matrix products in 16 bits give them, and compute in
       }
       const at::Tensor expected = layer(wide);
       CHECK(out.scalar_type() == at::kFloat);
-      CHECK(torch::equal(out, expected));
+      // The wide heads may take their factors in bfloat16.
+      const bool is_head = name == "identifiers" || name == "neighbours";
+      const bool may_round = is_head && type == at::kBFloat16;
+      const auto same = [&](const at::Tensor& a, const at::Tensor& b) {
+        return may_round ? at::allclose(a, b, 0.02, 0.02 * b.abs().max().item<double>())
+                         : torch::equal(a, b);
+      };
+      CHECK(same(out, expected));
       out.sin().mean().backward();
       expected.sin().mean().backward();
       REQUIRE(x.grad().defined());
       CHECK(x.grad().scalar_type() == type);
-      CHECK(torch::equal(x.grad(), wide.grad().to(type)));
+      CHECK(same(x.grad(), wide.grad().to(type)));
     }
   }
 }

@@ -123,7 +123,7 @@ TEST_CASE("a verb or action refuses words and flags it does not know, with their
   CHECK(say({"version", "-q", "now"}).err ==
         "error: unexpected word now (command line, argument 3)\n"
         "  hint: see kdgat version --help\n");
-  CHECK(say({"--json", "config", "init", "a", "--forec", "b"}).err ==
+  CHECK(say({"-q", "config", "init", "a", "--forec", "b"}).err ==
         "error: unknown flag --forec (command line, argument 5)\n"
         "  hint: did you mean --force?\n");
   CHECK(say({"plugins", "lst"}).err ==

@@ -10,6 +10,7 @@
 #include "support/command.h"
 #include "support/fake_mlflow.h"
 #include "support/recorded_run.h"
+#include "support/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -18,15 +19,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path only_run(const fs::path& folder) {
-  fs::path found;
-  for (const auto& entry : fs::directory_iterator(folder / "runs/default")) {
-    if (fs::exists(entry.path() / "run.json")) found = entry.path();
-  }
-  REQUIRE_FALSE(found.empty());
-  return found;
-}
 
 std::size_t count(const std::string& text, const std::string& word) {
   std::size_t found = 0;
@@ -61,7 +53,7 @@ TEST_CASE("a run leaves metrics.csv and an event file, which are no outputs of i
   const CommandResult first = run_kdgat("run example steps=4", scratch.path());
   INFO(first.err);
   CHECK(first.exit_code == 0);
-  const fs::path step = only_run(scratch.path()) / "example";
+  const fs::path step = newest_run(scratch / "runs/default") / "example";
   CHECK_THAT(read_text(step / "metrics.csv"), Contains(",4,count,4\n"));
   CHECK_THAT(read_text(step / "metrics.csv"), Contains(",0,cpu_mem_percent,"));
   REQUIRE(fs::exists(step / "tensorboard"));
@@ -85,7 +77,7 @@ TEST_CASE("a run leaves metrics.csv and an event file, which are no outputs of i
 TEST_CASE("records=[] leaves the journal alone", "[records]") {
   const ScratchFolder scratch;
   CHECK(run_kdgat("run example 'records=[]'", scratch.path()).exit_code == 0);
-  const fs::path step = only_run(scratch.path()) / "example";
+  const fs::path step = newest_run(scratch / "runs/default") / "example";
   CHECK(fs::exists(step / "journal.jsonl"));
   CHECK_FALSE(fs::exists(step / "metrics.csv"));
   CHECK_FALSE(fs::exists(step / "tensorboard"));
@@ -98,14 +90,14 @@ TEST_CASE("a run sends its numbers to the server of the environment while it wor
     Background run("run example steps=100000 seconds=0.05 --mlflow-uri " + server.url(),
                    scratch.path());
     REQUIRE(wait_until([&] { return server.runs() == 2; }));
-    const std::string id = only_run(scratch.path()).filename().string() + "/example";
+    const std::string id = newest_run(scratch / "runs/default").filename().string() + "/example";
     REQUIRE(wait_until([&] { return numbers(server, id, "count") > 0; }));
     CHECK(server.run(id).status == "RUNNING");
     CHECK(run.end(SIGINT) == 130);
     CHECK(server.run(id).status == "KILLED");
     CHECK(server.run(id).tags.at("status") == "interrupted");
   }
-  const fs::path folder = only_run(scratch.path());
+  const fs::path folder = newest_run(scratch / "runs/default");
   const std::string id = folder.filename().string() + "/example";
   CHECK(numbers(server, id, "count") ==
         count(read_text(folder / "example/journal.jsonl"), "\"what\":\"step\""));
@@ -135,7 +127,7 @@ TEST_CASE("a server that is away changes no exit code; kdgat sync sends everythi
   const CommandResult sync = run_kdgat("sync --json", scratch.path());
   INFO(sync.err);
   CHECK(sync.exit_code == 0);
-  const std::string id = only_run(scratch.path()).filename().string();
+  const std::string id = newest_run(scratch / "runs/default").filename().string();
   CHECK(json::parse(sync.out).at("sent") == server.run(id + "/example").sent.size());
   CHECK(numbers(server, id + "/example", "count") == 4);
   CHECK(server.run(id).status == "FINISHED");
@@ -156,7 +148,8 @@ TEST_CASE("a server that hangs delays the end of a run by seconds and changes no
   CHECK(run.exit_code == 0);
   CHECK(count(run.err, "warning") == 1);
   CHECK_THAT(run.err, Contains("mlflow: " + server.url()));
-  CHECK_THAT(read_text(only_run(scratch.path()) / "example/metrics.csv"), Contains("4,count,4"));
+  CHECK_THAT(read_text(newest_run(scratch / "runs/default") / "example/metrics.csv"),
+             Contains("4,count,4"));
 }
 
 TEST_CASE("after kill -9 kdgat sync completes the records, and the continued run goes on with them",
@@ -170,7 +163,7 @@ TEST_CASE("after kill -9 kdgat sync completes the records, and the continued run
     REQUIRE(wait_until([&] { return server.runs() == 2; }));
     run.end(SIGKILL);
   }
-  const fs::path folder = only_run(scratch.path());
+  const fs::path folder = newest_run(scratch / "runs/default");
   const std::string id = folder.filename().string() + "/example";
   const auto journaled = [&] {
     return count(read_text(folder / "example/journal.jsonl"), "\"what\":\"step\"");

@@ -1,10 +1,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "pipeline/report/report_html.h"
 #include "support/command.h"
 #include "support/fake_run.h"
-#include "support/markup_check.h"
+#include "support/report_page.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -12,49 +11,15 @@ using Catch::Contains;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr const char* kId = "01JDAAAAAAAAAAAAAAAAAAAAK7";
-constexpr const char* kOther = "01JDBBBBBBBBBBBBBBBBBBBBM2";
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t out = 0;
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++out;
-  return out;
-}
-
-/// A classifier that trained for six epochs and was evaluated.
-fs::path good_run(const fs::path& root, const std::string& id = kId, double lr = 0.01) {
-  const fs::path run =
-      write_run(root, "set", id,
-                {step_state("gat", "classifier", "done",
-                            {{"reason", "option changed: lr 0.1 -> 0.01 (p.yaml:7)"}}),
-                 step_state("evaluate", "evaluate")});
-  write_training(run / "gat", 6, lr);
-  write_evaluation(run / "evaluate", "gat");
-  return run;
-}
-
-/// The report of some runs, which is well-formed and whole.
-std::string page_of(const std::vector<fs::path>& folders) {
-  std::vector<ReportRun> runs;
-  for (const fs::path& folder : folders) runs.push_back(read_report(folder, PluginCatalog()));
-  std::string page = report_html(runs, "2026-03-02 09:00 UTC");
-  CHECK(markup_problem(page) == "");
-  return page;
-}
-
-}  // namespace
-
 TEST_CASE("a report shows what ran, why, and what came of it", "[report]") {
   const ScratchFolder root;
   const std::string page = page_of({good_run(root.path())});
-  CHECK_THAT(page, Contains("kdgat run --preset smoke") && Contains(kId) &&
+  CHECK_THAT(page, Contains("kdgat run --preset smoke") && Contains(kFirstRun) &&
                        Contains("option changed: lr 0.1 -&gt; 0.01 (p.yaml:7)") &&
                        Contains("2026-03-01 18:04 UTC") && Contains("bench, cpu, 2 threads") &&
                        Contains("27.0 s") && Contains("100 MiB"));
-  // Curves of training with the best epoch, both curves of detection, memory.
-  CHECK(count(page, "<svg class=\"chart\"") == 2 + 2 * 2 + 1);
+  // Figures of the step, curves of training with the best epoch, both curves of detection, memory.
+  CHECK(times_in(page, "<svg class=\"chart\"") == 1 + 2 + 2 * 2 + 1);
   CHECK_THAT(page, Contains("best: 5") && Contains("Learning rate 0.01 throughout.") &&
                        Contains("Memory over time") && Contains("planned peak"));
   // Decisions: 90 of 100 attacks, 10 false alarms of 900.
@@ -62,12 +27,12 @@ TEST_CASE("a report shows what ran, why, and what came of it", "[report]") {
                        Contains("recall 0.900, precision 0.900, false alarms 0.0111"));
   // Options that someone set, and nothing of the defaults but in the full list.
   CHECK_THAT(page, Contains("p.yaml:7</td>") && Contains("batch_size=64"));
-  CHECK(count(page, "class=\"state failed\"") == 0);
+  CHECK(times_in(page, "class=\"state failed\"") == 0);
   // Read aloud it is one main part, where each table says what it is and no heading is empty.
-  CHECK(count(page, "<main>") == 1);
-  CHECK(count(page, "<table>") > 4);
-  CHECK(count(page, "<table>") == count(page, "<table><caption>"));
-  CHECK(count(page, "\"></th>") == 0);
+  CHECK(times_in(page, "<main>") == 1);
+  CHECK(times_in(page, "<table>") > 4);
+  CHECK(times_in(page, "<table>") == times_in(page, "<table><caption>"));
+  CHECK(times_in(page, "\"></th>") == 0);
 }
 
 TEST_CASE("every text of a run is harmless in a report", "[report]") {
@@ -75,7 +40,7 @@ TEST_CASE("every text of a run is harmless in a report", "[report]") {
   const std::string evil = "<script>alert('1')</script>\"&\x1b[31m \xff";
   const std::string step = "<script>alert(1)<";
   const fs::path run =
-      write_run(root.path(), "set", kId,
+      write_run(root.path(), "set", kFirstRun,
                 {step_state(step, evil, "failed", {{"reason", evil}, {"error", evil}}),
                  step_state("gat", "classifier", evil)},
                 {{"profile", evil},
@@ -112,7 +77,7 @@ TEST_CASE("every text of a run is harmless in a report", "[report]") {
 TEST_CASE("a failure shows its message and the end of its log", "[report]") {
   const ScratchFolder root;
   const fs::path run =
-      write_run(root.path(), "set", kId,
+      write_run(root.path(), "set", kFirstRun,
                 {step_state("gat", "classifier", "failed",
                             {{"error", "train_loss is not finite"}, {"exit_code", 1}}),
                  step_state("evaluate", "evaluate", "skipped", {{"reason", "needs gat"}})},
@@ -140,13 +105,13 @@ TEST_CASE("warnings of a run that finished are no failures", "[report]") {
   const std::string page = page_of({run});
   CHECK_THAT(page, !Contains("Failures") && Contains("<h2>Warnings</h2>") &&
                        Contains("warning: 3 graphs have no label (3 times)"));
-  CHECK(count(page, "3 graphs have no label") == 1);
+  CHECK(times_in(page, "3 graphs have no label") == 1);
 }
 
 TEST_CASE("a run without any result is shown as far as it came", "[report]") {
   const ScratchFolder root;
   const fs::path run = write_run(
-      root.path(), "set", kId,
+      root.path(), "set", kFirstRun,
       {step_state("gat", "classifier", "running"), step_state("evaluate", "evaluate", "pending")},
       {{"exit_code", nullptr}, {"finished", nullptr}});
   CHECK_THAT(page_of({run}),
@@ -171,7 +136,7 @@ TEST_CASE("a run without any result is shown as far as it came", "[report]") {
 TEST_CASE("variants of a model stand below it", "[report]") {
   const ScratchFolder root;
   const fs::path run =
-      write_run(root.path(), "set", kId,
+      write_run(root.path(), "set", kFirstRun,
                 {step_state("gat", "classifier"), step_state("vgae", "autoencoder"),
                  step_state("gat small", "classifier"), step_state("evaluate", "evaluate")});
   write_evaluation(run / "evaluate",
@@ -198,11 +163,11 @@ TEST_CASE("an older run says that it recorded no curves", "[report]") {
 TEST_CASE("kept steps are shown as the run that made them left them", "[report]") {
   const ScratchFolder root;
   const fs::path first = good_run(root.path());
-  const fs::path second = write_run(root.path(), "set", kOther,
+  const fs::path second = write_run(root.path(), "set", kSecondRun,
                                     {{{"step", "gat"},
                                       {"stage", "classifier"},
                                       {"status", "kept"},
-                                      {"run", kId},
+                                      {"run", kFirstRun},
                                       {"reason", "same options"},
                                       {"folder", (first / "gat").string()}},
                                      step_state("evaluate", "evaluate")});
@@ -214,7 +179,7 @@ TEST_CASE("kept steps are shown as the run that made them left them", "[report]"
 
 TEST_CASE("several runs stand side by side with what they differ in", "[report]") {
   const ScratchFolder root;
-  const fs::path a = good_run(root.path()), b = good_run(root.path(), kOther, 0.002);
+  const fs::path a = good_run(root.path()), b = good_run(root.path(), kSecondRun, 0.002);
   write_training(b / "gat", 5, 0.002);
   json metrics = json::parse(read_text(b / "evaluate" / "metrics.json"));
   metrics["gat"]["core"]["f1"] = 0.912;
@@ -228,77 +193,34 @@ TEST_CASE("several runs stand side by side with what they differ in", "[report]"
   CHECK_THAT(page, Contains("\"sections of 01JD…K7\"") && Contains("\"sections of 01JD…M2\""));
 }
 
-/// pictures.json as a stage leaves it of one part with `logs` logs of `columns` columns each.
-json pictures(int logs, int columns) {
-  json method = {
-      {"name", "detector"},
-      {"model", true},
-      {"value", 0.981},
-      {"low", 0.9},
-      {"high", 0.99},
-      {"attacks", 100},
-      {"benign", 900},
-      {"hours", 0.5},
-      {"tp", {0, 90, 95, 100}},
-      {"fp", {0, 0, 3, 900}},
-      {"at", {{"tp", 95}, {"fp", 3}}},
-      {"histogram",
-       {{"from", -4}, {"to", 4}, {"benign", {800, 97, 2, 1}}, {"attack", {0, 5, 20, 75}}}}};
-  json baseline = method;
-  baseline.erase("histogram");
-  baseline["name"] = "rule <own>";
-  baseline["model"] = false;
-  json list = json::array();
-  for (int log = 0; log < logs; ++log) {
-    json x, low, high;
-    for (int i = 0; i < columns; ++i) {
-      x.push_back(i);
-      low.push_back(-3 + (i * 7 % 5) * 0.123);
-      high.push_back(-2 + (i * 11 % 7) * 0.345);
-    }
-    list.push_back({{"name", "dos-" + std::to_string(log)},
-                    {"windows", 25'000},
-                    {"axis", "seconds"},
-                    {"attacks", {{10, 20}, {30, 35}}},
-                    {"models",
-                     {{{"name", "detector"},
-                       {"x", x},
-                       {"low", low},
-                       {"high", high},
-                       {"alarms", {{11, 19}}}}}}});
-  }
-  return {{"shortfalls", {"test_01: other methods have a higher F1 than detector: <rule> 1.0"}},
-          {"measure", "F1"},
-          {"parts",
-           {{"test_01", {{"methods", {method, baseline}}, {"logs", list}, {"more_logs", 2}}}}}};
-}
-
 TEST_CASE("models and baselines are drawn on the same windows, and scores over time", "[report]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kId, {step_state("detector", "detector")});
-  write_text(run / "detector" / "pictures.json", pictures(2, 50).dump());
+  const fs::path run =
+      write_run(root.path(), "set", kFirstRun, {step_state("detector", "detector")});
+  write_text(run / "detector" / "pictures.json", pictures_of_logs(2, 50).dump());
   const std::string page = page_of({run});
   CHECK_THAT(page, Contains("<h2>Models and baselines</h2>") && Contains("class=\"notice\"") &&
                        Contains("higher F1 than detector: &lt;rule&gt; 1.0"));
   CHECK_THAT(page, Contains("F1, test_01") && Contains("Scores by class, detector, test_01") &&
                        Contains("ROC, test_01") && Contains("Recall by false alarms an hour"));
-  // Bars, one histogram, ROC, recall, and two logs of which one is folded.
-  CHECK(count(page, "<svg class=\"chart\"") == 4 + 2);
+  // Differences, bars, one histogram, ROC, recall, and two logs of which one is folded.
+  CHECK(times_in(page, "<svg class=\"chart\"") == 1 + 4 + 2);
   CHECK_THAT(page,
              Contains("Scores over time of 1 more log<") && Contains("2 more logs are not drawn"));
-  CHECK(count(page, "class=\"tint f1\"") == 2 * (2 + 1));  // with the legends
-  CHECK(count(page, "class=\"strip f3\"") == 2 * (1 + 1));
+  CHECK(times_in(page, "class=\"tint f1\"") == 2 * (2 + 1));  // with the legends
+  CHECK(times_in(page, "class=\"strip f3\"") == 2 * (1 + 1));
   CHECK_THAT(page, Contains("detector at its threshold: 0.950 of the attack windows, 3 false of "
                             "900 benign ones") &&
                        Contains("One false window would be 2 an hour"));
-  CHECK(count(page, "rule &lt;own&gt;") >= 3);
+  CHECK(times_in(page, "rule &lt;own&gt;") >= 3);
 }
 
 TEST_CASE("a part of one class, and pictures of other types, are drawn as far as they go",
           "[report]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kId, {step_state("detector", "detector")});
-  json one = pictures(1, 3);
+  const fs::path run =
+      write_run(root.path(), "set", kFirstRun, {step_state("detector", "detector")});
+  json one = pictures_of_logs(1, 3);
   json& part = one["parts"]["test_01"];
   for (json& method : part["methods"]) {
     method["attacks"] = 0;
@@ -312,7 +234,7 @@ TEST_CASE("a part of one class, and pictures of other types, are drawn as far as
   write_text(run / "detector" / "pictures.json", one.dump());
   const std::string page = page_of({run});
   CHECK_THAT(page, Contains("Scores by class") && !Contains("ROC, test_01"));
-  CHECK(count(page, "nan") == 0);
+  CHECK(times_in(page, "nan") == 0);
   for (const char* other :
        {"[]", "7", R"({"parts":[1]})", R"({"parts":{"a":1,"b":{"methods":7,"logs":{"x":1}}}})",
         R"({"parts":{"a":{"methods":[1,{"tp":"x","fp":[1]}],"logs":[{"models":[{"x":[1]}]}]}}})"}) {
@@ -324,14 +246,15 @@ TEST_CASE("a part of one class, and pictures of other types, are drawn as far as
 
 TEST_CASE("a report of a million windows is a few hundred kilobytes", "[report]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kId, {step_state("detector", "detector")});
-  write_text(run / "detector" / "pictures.json", pictures(40, 150).dump());
+  const fs::path run =
+      write_run(root.path(), "set", kFirstRun, {step_state("detector", "detector")});
+  write_text(run / "detector" / "pictures.json", pictures_of_logs(40, 150).dump());
   CHECK(page_of({run}).size() < 350'000);
 }
 
 TEST_CASE("classes that were confused stand in a table with their names", "[report]") {
   const ScratchFolder root;
-  const fs::path run = write_run(root.path(), "set", kId, {step_state("probe", "finetune")});
+  const fs::path run = write_run(root.path(), "set", kFirstRun, {step_state("probe", "finetune")});
   write_text(
       run / "probe" / "metrics.json",
       json{{"parts", {{"test", {{"f1", 0.875}, {"confusion", {{13, 3}, {1, 15}}}}}}}}.dump());

@@ -94,6 +94,37 @@ TEST_CASE("data of a domain that a stage does not read is refused with what woul
   }
 }
 
+TEST_CASE("what data of a domain alone require may lack for other data", "[plan]") {
+  PluginCatalog catalog = fake_catalog();
+  PluginDescription judge = *catalog.find("refiner");
+  judge.name = "judge";
+  judge.inputs = {{"graphs", "graphs", true, false, "can, graphs"},
+                  {"teacher", "model", true, false, "can"},
+                  {"helper", "model", false}};
+  catalog.add(judge);
+  const auto check = [&](const Profile& profile, const std::string& domain) {
+    const Plan plan = make_plan(profile, catalog, kUnknownData, {}, {});
+    check_domains(plan, catalog, domain);
+    return plan.steps.back();
+  };
+  const Profile alone = fake_profile({fake_step("a", "judge")});
+  CHECK_NOTHROW(check(alone, "graphs"));
+  CHECK_NOTHROW(check(alone, ""));  // not known yet
+  try {
+    check(alone, "can");
+    FAIL("it was not refused");
+  } catch (const Error& e) {
+    CHECK(e.code() == ExitCode::kUsage);
+    CHECK_THAT(e.what(), Contains("p.yaml:1: input \"teacher\" of judge") &&
+                             Contains("made by no step before it") && Contains("trainer"));
+  }
+  // Where a step before it makes it, it is taken by kind as any required input is.
+  const Profile after = fake_profile({fake_step("t", "trainer"), fake_step("a", "judge")});
+  const PlannedStep step = check(after, "can");
+  CHECK(step.inputs.at("teacher") == Words{"t"});
+  CHECK_FALSE(step.inputs.contains("helper"));
+}
+
 TEST_CASE("plan refuses two producers for a single input and names them", "[plan]") {
   const std::string text = message_of(fake_profile(
       {fake_step("a", "trainer"), fake_step("b", "trainer"), fake_step("r", "refiner")}));

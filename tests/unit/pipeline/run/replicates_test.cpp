@@ -88,19 +88,6 @@ std::vector<std::string> compare_words(std::vector<std::string> more) {
 
 }  // namespace
 
-TEST_CASE("seeds are ranges and lists, each seed once", "[seeds]") {
-  CHECK(read_seeds({"1..5"}) == std::vector<int64_t>{1, 2, 3, 4, 5});
-  CHECK(read_seeds({"1", "2", "7", "2"}) == std::vector<int64_t>{1, 2, 7});
-  CHECK(read_seeds({"3", "1..3"}) == std::vector<int64_t>{3, 1, 2});
-  CHECK(read_seeds({}).empty());
-  for (const char* wrong : {"", "a", "-1", "5..1", "1..", "..3", "1...3", "1.5", "0..99999999",
-                            "9223372036854775808"}) {
-    INFO(wrong);
-    CHECK_THROWS_AS(read_seeds({wrong}), Error);
-  }
-  CHECK(read_seeds({"9223372036854775806..9223372036854775807"}).size() == 2);
-}
-
 TEST_CASE("replicates share the cores", "[seeds]") {
   const auto shape = [](std::size_t seeds, int cores, int threads, bool is_cpu, int at_once) {
     const ReplicatePlan plan = plan_replicates(seeds, cores, threads, 1, is_cpu, at_once);

@@ -204,7 +204,7 @@ TEST_CASE("a key that ends several says which", "[runs]") {
              Contains("lr may be gat.lr, vgae.lr"));
 }
 
-TEST_CASE("a pivot has the mean of the runs of a cell and their number", "[runs]") {
+TEST_CASE("a pivot has the mean of the results of a cell and their number", "[runs]") {
   const Indexed runs;
   json metrics = json::parse(read_text(runs.first() / "gat/metrics.json"));
   metrics["val_loss"] = 0.5;
@@ -221,9 +221,17 @@ TEST_CASE("a pivot has the mean of the runs of a cell and their number", "[runs]
   CHECK(pivot.cols == std::vector<Words>{{"42"}});
   CHECK(pivot.without_value == 1);
   const PivotCell& cell = pivot.cells.at({1, 0});
-  CHECK(cell.runs.size() == 3);  // that of the kept step, too
-  CHECK(cell.mean == Approx((0.5 + 0.5 + 0.0425) / 3));
-  CHECK(pivot_text(index, pivot, cell) == "0.3475");
+  // The step that one run kept of the first is one result, of the run that made it.
+  std::vector<std::string> ids;
+  for (const std::size_t run : cell.runs) ids.push_back(index.runs()[run].id);
+  CHECK(ids == Words{"01JDDDDDDDDDDDDDDDDDDDDDQ4", kFirstRun});
+  CHECK(cell.mean == Approx((0.5 + 0.0425) / 2));
+  CHECK(pivot_text(index, pivot, cell) == "0.2712");
+  // Without that run it is still one, and what is no result is each run's own.
+  const Pivot kept = make_pivot(index, {2, 3}, {"gat.lr"}, {}, "gat.val_loss");
+  CHECK(kept.cells.at({1, 0}).runs == std::vector<std::size_t>{2});
+  const Pivot threads = make_pivot(index, all, {"gat.lr"}, {}, "threads");
+  CHECK(threads.cells.at({1, 0}).runs.size() == 3);
   const std::vector<RunKey> differing = differing_options(index, all);
   std::vector<std::string> names;
   for (const RunKey& key : differing) names.push_back(key.name);

@@ -230,6 +230,43 @@ TEST_CASE("bars have names, numbers and intervals", "[chart]") {
   CHECK(width_of("detector") == Approx(2 * width_of("rule")).epsilon(0.01));
 }
 
+TEST_CASE("bars of one name stand below it, from zero to either side, with a legend", "[chart]") {
+  BarChart chart;
+  chart.title = "differences";
+  chart.from = chart.to = std::nullopt;
+  chart.has_signs = true;
+  chart.legend = {{"validation", 0}, {std::string(100, 'x'), 1}};
+  for (const double value : {0.25, -0.125}) {
+    Bar bar;
+    bar.name = "teacher";
+    bar.value = value;
+    bar.is_more = value < 0;
+    chart.bars.push_back(bar);
+  }
+  const std::string svg = bars_svg(chart);
+  CHECK(markup_problem(svg) == "");
+  CHECK(count(svg, ">teacher</text>") == 1);
+  CHECK_THAT(svg, Contains(">+0.250</text>") && Contains(">-0.125</text>"));
+  CHECK_THAT(svg, Contains(">validation</text>") && Contains("xxx…</text>"));
+  const auto number_of = [&](const std::string& title, const std::string& name) {
+    const std::size_t end = svg.find("<title>" + title);
+    return std::stod(svg.substr(svg.rfind(" " + name + "=\"", end) + name.size() + 3));
+  };
+  const std::string more = "teacher: +0.250", less = "teacher: -0.125";
+  CHECK(number_of(less, "x") + number_of(less, "width") ==
+        Approx(number_of(more, "x")).margin(0.2));
+  CHECK(number_of(more, "width") == Approx(2 * number_of(less, "width")).margin(0.3));
+  CHECK(number_of(less, "y") > number_of(more, "y"));
+}
+
+TEST_CASE("a text of a chart is cut to the room that it has", "[chart]") {
+  CHECK(chart_text_within("short", 100) == "short");
+  const std::string cut = chart_text_within("überlange Namen über alle Maßen", 63);
+  CHECK(cut == "überlange…");
+  CHECK(chart_text_width(cut) <= 63);
+  CHECK(chart_text_within("ab", 1) == "…");
+}
+
 TEST_CASE("no text is markup", "[chart]") {
   CHECK(escaped("<a href=\"x\" b='c'>&") == "&lt;a href=&quot;x&quot; b=&#39;c&#39;&gt;&amp;");
   CHECK(escaped("caf\xc3\xa9\n\t") == "caf\xc3\xa9\n\t");

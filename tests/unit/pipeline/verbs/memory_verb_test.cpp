@@ -5,6 +5,7 @@
 
 #include "kdgat/atomic_file.h"
 #include "support/probe_plugin.h"
+#include "support/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -21,14 +22,6 @@ struct Verbs {
   }
   ScratchFolder scratch;
 };
-
-/// The one run below a folder.
-fs::path run_in(const fs::path& folder) {
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() == "run.json") return entry.path().parent_path();
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -57,7 +50,7 @@ TEST_CASE("kdgat plan shows what each stage plans for the device that is asked f
   CHECK(card("--device 16GiB").at("memory").at("total") == int64_t{16} << 30);
   CHECK(card("--device cpu").at("memory").at("total") == 0);
   // It has made no run.
-  CHECK(run_in(kdgat.scratch.path()).empty());
+  CHECK(runs_in(kdgat.scratch.path()).empty());
 }
 
 TEST_CASE("kdgat plan ends with the code of what does not fit and shows the rest", "[memory]") {
@@ -117,7 +110,7 @@ TEST_CASE("kdgat memory estimate prints a stage's budget without data", "[memory
 TEST_CASE("kdgat memory report reads what a run left and draws it", "[memory]") {
   const Verbs kdgat;
   REQUIRE(kdgat.say("run probe mode=planned --memory-limit 1GiB").exit_code == 0);
-  const fs::path run = run_in(kdgat.scratch.path());
+  const fs::path run = runs_in(kdgat.scratch.path()).at(0);
   const json record = json::parse(read_text(run / "probe/memory.json"));
   CHECK(record.at("planned").at("predicted") == 2097152);
   CHECK(record.at("actual").at("peak_tensor_bytes") == 2000000);

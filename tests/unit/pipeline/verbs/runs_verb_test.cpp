@@ -64,7 +64,7 @@ TEST_CASE("kdgat runs list has a line a run, newest first", "[runs]") {
   CHECK(newer < older);
   CHECK_THAT(said.out, Contains("failed  1/2") && Contains("done    2/2") &&
                            Contains("F1 0.838  AUC 0.991  gat, val"));
-  const json out = json::parse(runs.say({"runs", "list", "--json"}).out);
+  const json out = json::parse(runs.say({"runs", "list", "--json"}).out).at("runs");
   CHECK(out.at(0).at("id") == kSecond);
   CHECK(out.at(1).at("steps").at(0).at("seconds") == 4.0);
   CHECK(out.at(1).at("bytes") > 1000);
@@ -314,13 +314,16 @@ TEST_CASE("kdgat runs pivot and export make tables of runs", "[runs]") {
   const fs::path third = write_run(runs.root.path(), "set", "01JDCCCCCCCCCCCCCCCCCCCCP3",
                                    {step_state("gat", "classifier")});
   write_training(third / "gat", 6, 0.002);
+  const fs::path another = write_run(runs.root.path(), "set", "01JD00000000000000000000A5",
+                                     {step_state("gat", "classifier")});
+  write_training(another / "gat", 6);
   const auto pivot = [&](const std::string& format) {
     return runs
         .say({"runs", "pivot", "rows=gat.lr", "cols=profile", "value=gat.val_loss", "--format",
               format})
         .out;
   };
-  CHECK_THAT(pivot("text"), Contains("0.0425 (n=2)"));
+  CHECK_THAT(pivot("text"), Contains("0.0425 (n=2)"));  // of three runs, one of which kept the step
   CHECK(pivot("csv") == "gat.lr,smoke,smoke n\n0.002,0.0425,1\n0.01,0.0425,2\n");
   CHECK_THAT(pivot("md"), Contains("| 0.002 | 0.0425 |"));
   CHECK_THAT(pivot("latex"), Contains("\\begin{tabular}{lr}"));
@@ -336,7 +339,7 @@ TEST_CASE("kdgat runs pivot and export make tables of runs", "[runs]") {
   CHECK(csv.substr(0, 4) == "run,");
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 2);
   const std::string lines = runs.say({"runs", "export", "--format", "jsonl"}).out;
-  CHECK(std::count(lines.begin(), lines.end(), '\n') == 3);
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 4);
   const json newest = json::parse(lines.substr(0, lines.find('\n')));
   CHECK(newest.at("options") == json{{"gat.lr", 0.002}});
   CHECK(newest.at("figures").at("gat.val_loss") == 0.0425);

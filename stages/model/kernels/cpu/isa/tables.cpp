@@ -24,6 +24,7 @@ namespace {
 #include "model/kernels/cpu/isa/product_loops.h"
 #include "model/kernels/cpu/isa/sage_loops.h"
 #include "model/kernels/cpu/isa/sparse_loops.h"
+#include "model/kernels/cpu/isa/sum_loops.h"
 
 template <class T>
 constexpr Tables<T> kTables = {
@@ -34,6 +35,7 @@ constexpr Tables<T> kTables = {
              head_grad_weights<T>},
     .path = {add_runs<T>, sum_runs<T>, relu_sum<T>, relu_sum_backward<T>, smear<T>},
     .sparse = {sparse_rows<T>, Simd<T>::kLanes, kSparseVectors* Simd<T>::kLanes},
+    .sum = {gather<T>, scatter<T>},
     .sage = {max_rows<T>, sage_mean_rows<T>, max_scatter<T>, mean_scatter<T>, activate<T>,
              activate_grad<T>, adam<T>},
     .product = {product<T>, transpose<T>, row_sums<T>, silu<T>, silu_grad<T>},

@@ -17,6 +17,7 @@
 #include "model/kernels/cpu/isa/product_table.h"
 #include "model/kernels/cpu/isa/sage_table.h"
 #include "model/kernels/cpu/isa/sparse_table.h"
+#include "model/kernels/cpu/isa/sum_table.h"
 
 namespace kdgat::model::kernels {
 
@@ -27,6 +28,7 @@ struct Tables {
   HeadTable<T> head;
   PathTable<T> path;
   SparseTable<T> sparse;
+  SumTable<T> sum;
   SageTable<T> sage;
   ProductTable<T> product;
 };

@@ -1,0 +1,32 @@
+// The products of the wide heads on factors rounded to bfloat16, with sums in float: two
+// multiplications of each lane an instruction (AVX512-BF16). Rules as in tables.h.
+//
+// A pair is two bfloat16 in 32 bits, the first in the lower half; a lone last one has a zero beside
+// it. columns is a multiple of kHeadPadding.
+#pragma once
+
+#include <cstdint>
+
+namespace kdgat::model::kernels {
+
+struct RoundedHeads {
+  /// out [rows, ceil(columns / 2)] = pairs along each row of x [rows, columns], columns of any number.
+  void (*pairs_of_columns)(const float* x, int64_t rows, int64_t columns, uint32_t* out);
+  /// out [ceil(rows / 2), columns] = pairs of rows below each other, columns of any number.
+  void (*pairs_of_rows)(const float* x, int64_t rows, int64_t columns, uint32_t* out);
+
+  /// cells [rows, columns] = z weight + bias: z [rows, pairs], weight [pairs, columns].
+  void (*logits)(const uint32_t* z, const uint32_t* weight, const float* bias, int64_t rows,
+                 int64_t pairs, int64_t columns, float* cells);
+  /// grad_z [rows, inputs] = cells weight^T: cells [rows, columns / 2], weight [inputs, columns / 2].
+  void (*grad_rows)(const uint32_t* cells, const uint32_t* weight, int64_t rows, int64_t inputs,
+                    int64_t columns, float* grad_z);
+  /// sums [inputs, columns] += z^T cells: z [pairs, inputs], cells [pairs, columns].
+  void (*grad_weights)(const uint32_t* cells, const uint32_t* z, int64_t pairs, int64_t inputs,
+                       int64_t columns, float* sums);
+};
+
+/// None where the processor has no such instructions.
+const RoundedHeads* rounded_heads();
+
+}  // namespace kdgat::model::kernels
