@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kHeadRows = 1024;
 
 HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
-                  const at::Tensor& bias_V, const HeadTarget& target, bool with_grad) {
+                  const at::Tensor& bias_V, const HeadTarget& target, bool with_grad,
+                  bool /*in_bfloat16*/) {
   const at::NoGradGuard no_grad;
   const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type());
   const at::Tensor weight = weight_VL.detach(), bias = bias_V.detach();
