@@ -15,9 +15,7 @@ constexpr int64_t kLanes = 16;
 constexpr int kVectors = 4, kTile = 4;  // of a tile: its sums stay in registers
 
 __m512 at(const float* p) { return _mm512_loadu_ps(p); }
-__m512bh pairs_at(const uint32_t* p) {
-  return reinterpret_cast<__m512bh>(_mm512_loadu_si512(p));
-}
+__m512bh pairs_at(const uint32_t* p) { return reinterpret_cast<__m512bh>(_mm512_loadu_si512(p)); }
 __m512bh everywhere(uint32_t pair) {
   return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int32_t>(pair)));
 }
