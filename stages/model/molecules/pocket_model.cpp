@@ -188,10 +188,11 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
   }
   if (config.atom_kinds > 0) out.kind = copy_of(kind, {atoms}, at::kLong).to(device);
   out.keys.x_NF = out.x;
-  out.keys.node_ptr_G1 = copy_of(first, {out.molecules + 1}, at::kInt);
+  out.keys.node_ptr_G1 = copy_of(first, {out.molecules + 1}, at::kInt).to(device);
   out.keys.graph_id_G =
       at::from_blob(const_cast<int64_t*>(ids.data()), {static_cast<int64_t>(ids.size())}, at::kLong)
-          .clone();
+          .clone()
+          .to(device);
   out.keys.graphs = out.molecules;
   out.keys.nodes = atoms;
   out.keys.noise = noise;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -34,7 +35,9 @@ std::vector<fs::path> library_folders() {
       found.dli_fname == nullptr) {
     return {};
   }
-  const fs::path lib = fs::path(found.dli_fname).parent_path();
+  std::error_code unknown;  // a build tree has a link to the folder
+  const fs::path real = fs::canonical(found.dli_fname, unknown);
+  const fs::path lib = (unknown ? fs::path(found.dli_fname) : real).parent_path();
   const fs::path packages = lib.parent_path().parent_path() / "nvidia";
   return {lib, packages / "cu13" / "lib", packages / "cuda_nvrtc" / "lib"};
 }
@@ -68,7 +71,7 @@ Entry open_device(c10::Device device) {
                                            [device] { return current_stream(device); }),
             "kernels on " + device.str() + " by NVRTC " + nvrtc.version() + " for sm_" +
                 std::to_string(architecture)};
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // of LibTorch or the file system, too
     return {nullptr, "plain tensor operations on " + device.str() +
                          ", which are slower: no kernels, as " + error.what()};
   }

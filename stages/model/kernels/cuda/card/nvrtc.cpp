@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 #include <sstream>
 
 #include "kdgat/error.h"
@@ -120,22 +119,35 @@ std::string Nvrtc::compile(std::string_view source, int architecture, std::strin
   return is_code ? read(cubin_size_, cubin_, "code") : read(ptx_size_, ptx_, "PTX");
 }
 
+namespace {
+
+/// The whole number right before `words` in a line; 0 if they are not there.
+int number_before(std::string_view line, std::string_view words) {
+  const std::size_t end = line.find(words);
+  if (end == std::string_view::npos) return 0;
+  const std::size_t other = line.substr(0, end).find_last_not_of("0123456789");
+  const std::size_t begin = other == std::string_view::npos ? 0 : other + 1;
+  return begin == end ? 0 : std::stoi(std::string(line.substr(begin, end - begin)));
+}
+
+}  // namespace
+
 std::vector<KernelUse> kernel_uses(std::string_view log) {
-  static const std::regex kernel("Compiling entry function '([^']+)'"),
-      stack("(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads"),
-      registers("Used (\\d+) registers"), shared("(\\d+) bytes smem");
+  constexpr std::string_view kEntry = "Compiling entry function '";
   std::vector<KernelUse> out;
   std::istringstream in{std::string(log)};
-  std::smatch found;
   for (std::string line; std::getline(in, line);) {
-    if (std::regex_search(line, found, kernel)) out.push_back({found[1]});
-    if (out.empty()) continue;
-    if (std::regex_search(line, found, stack)) {
-      out.back().stack_bytes = std::stoi(found[1]);
-      out.back().spilled_bytes = std::stoi(found[2]) + std::stoi(found[3]);
+    if (const std::size_t at = line.find(kEntry); at != std::string::npos) {
+      const std::size_t name = at + kEntry.size();
+      out.push_back({line.substr(name, line.find('\'', name) - name)});
     }
-    if (std::regex_search(line, found, registers)) out.back().registers = std::stoi(found[1]);
-    if (std::regex_search(line, found, shared)) out.back().shared_bytes = std::stoi(found[1]);
+    if (out.empty()) continue;
+    KernelUse& use = out.back();
+    use.stack_bytes += number_before(line, " bytes stack frame");
+    use.spilled_bytes += number_before(line, " bytes spill stores");
+    use.spilled_bytes += number_before(line, " bytes spill loads");
+    use.registers += number_before(line, " registers");
+    use.shared_bytes += number_before(line, " bytes smem");
   }
   std::sort(out.begin(), out.end(),
             [](const KernelUse& a, const KernelUse& b) { return a.kernel < b.kernel; });
