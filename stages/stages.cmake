@@ -162,9 +162,9 @@ kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/model/kernels/cpu
-  by_graph gat graph_norm heads norm parallel path_geometry paths sums)
+  by_graph gat graph_norm heads norm parallel path_geometry paths products sums)
 kdgat_add_room(kdgat_engine stages/model/kernels/cuda by_graph device gat heads norm paths sums)
-kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths sums)
+kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths products sums)
 # Products of bfloat16, for processors that have them and compilers that know them.
 target_sources(kdgat_engine PRIVATE stages/model/kernels/cpu/isa/rounded_heads.cpp)
 set_source_files_properties(stages/model/kernels/cpu/isa/rounded_heads.cpp PROPERTIES
@@ -178,7 +178,7 @@ if(KDGAT_HAS_BF16_FLAG AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     COMPILE_DEFINITIONS KDGAT_BF16)
 endif()
 kdgat_add_room(kdgat_engine stages/model/layers
-  blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers noise norm recompute)
+  blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers linear noise norm recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
   card_product couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers plain_tensor_product
   pocket_config pocket_encoder pocket_footprint pocket_model pocket_v3 product_parts radial_network

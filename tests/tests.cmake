@@ -263,6 +263,7 @@ if(KDGAT_ENGINE)
       tests/unit/model/detector/forms_test.cpp
       tests/unit/model/layers/full_precision_test.cpp
       tests/unit/model/layers/gin_test.cpp
+      tests/unit/model/layers/linear_test.cpp
       tests/unit/model/space/growth_test.cpp
       tests/unit/model/kernels/families_test.cpp
       tests/unit/model/kernels/kernels_test.cpp

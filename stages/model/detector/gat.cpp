@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/layers/generator_lock.h"
+#include "model/layers/linear.h"
 #include "model/layers/noise.h"
 #include "model/layers/norm.h"
 #include "model/layers/recompute.h"
@@ -96,7 +97,7 @@ at::Tensor GraphClassifierImpl::pooled(const BatchTensors& given) {
 }
 
 at::Tensor GraphClassifierImpl::classify(const at::Tensor& pooled_GF, const BatchTensors& batch) {
-  return head->last()->forward(head->hidden(pooled_GF, batch, kHead, true));
+  return linear(head->hidden(pooled_GF, batch, kHead, true), head->last());
 }
 
 GraphClassifier make_model(const GatConfig& config) {

@@ -2,6 +2,7 @@
 
 #include "model/kernels/full_precision.h"
 #include "model/layers/generator_lock.h"
+#include "model/layers/linear.h"
 #include "model/layers/noise.h"
 
 namespace kdgat::model {
@@ -43,8 +44,8 @@ VgaeOutput GraphAutoencoderImpl::forward(const BatchTensors& batch) {
                                             checkpointing);
   }
   VgaeOutput out;
-  out.mean_NL = full(mean->forward(h));
-  out.logvar_NL = full(logvar->forward(h)).clamp(-10, 10);  // exp() stays far from overflow
+  out.mean_NL = full(linear(h, mean));
+  out.logvar_NL = full(linear(h, logvar)).clamp(-10, 10);  // exp() stays far from overflow
   out.z_NL = out.mean_NL;
   if (is_training() && sample_latent) {
     out.z_NL = out.mean_NL +

@@ -1,5 +1,4 @@
-// Output heads as wide as the vocabulary with their losses and gradients, in blocks of rows, and
-// products of tall, narrow matrices, which are of the same shape.
+// Output heads as wide as the vocabulary with their losses and gradients, in blocks of rows.
 //
 // N rows (nodes), L inputs, V outputs.
 #pragma once
@@ -32,10 +31,6 @@ struct HeadKernels {
   HeadResult (*losses)(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
                        const at::Tensor& bias_V, const HeadTarget& target, bool with_grad,
                        bool in_bfloat16);
-  /// a_RI b_IC.
-  at::Tensor (*product)(const at::Tensor& a_RI, const at::Tensor& b_IC);
-  /// sum_CI += g_RC^T x_RI.
-  void (*add_product)(at::Tensor& sum_CI, const at::Tensor& g_RC, const at::Tensor& x_RI);
 
   static const HeadKernels& cpu();
   /// As plain(), in fewer passes over the logits.

@@ -1,4 +1,4 @@
-// The kernels of a device. A family of kernels (gat.h, norm.h, heads.h, paths.h) is a table of
+// The kernels of a device. A family of kernels (gat.h, norm.h, heads.h, paths.h, ...) is a table of
 // functions on tensors. It has a form for each device that has kernels of its own, a folder each, and
 // one in plain tensor operations, which runs on every device and is what the others are tested
 // against. A caller asks for the family and never for the device.
@@ -20,7 +20,7 @@ bool has_cuda_kernels(at::Device device);
 /// none. Empty of other devices.
 std::string kernels_in_words(at::Device device);
 
-/// Family: GatKernels, NormKernels, HeadKernels, PathKernels or SumKernels.
+/// Family: GatKernels, NormKernels, HeadKernels, PathKernels, ProductKernels or SumKernels.
 template <class Family>
 const Family& kernels_for(at::Device device) {
   if (device.is_cpu()) return Family::cpu();

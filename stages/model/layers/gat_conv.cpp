@@ -4,6 +4,7 @@
 #include "model/kernels/gat.h"
 #include "model/kernels/kernels_for.h"
 #include "model/layers/init.h"
+#include "model/layers/linear.h"
 
 namespace kdgat::model {
 
@@ -25,7 +26,7 @@ GatConvImpl::GatConvImpl(int64_t inputs, int64_t channels, int64_t heads)
 }
 
 at::Tensor GatConvImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch) {
-  return gat_attention(lin->forward(x_NF), att_src, att_dst, bias, batch);
+  return gat_attention(linear(x_NF, lin), att_src, att_dst, bias, batch);
 }
 
 at::Tensor gat_attention(const at::Tensor& h_NC, const at::Tensor& att_src,

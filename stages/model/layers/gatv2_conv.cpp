@@ -5,6 +5,7 @@
 #include "model/kernels/gat.h"
 #include "model/kernels/kernels_for.h"
 #include "model/layers/init.h"
+#include "model/layers/linear.h"
 
 namespace kdgat::model {
 
@@ -26,7 +27,7 @@ GatV2ConvImpl::GatV2ConvImpl(int64_t inputs, int64_t channels, int64_t heads, in
 }
 
 at::Tensor GatV2ConvImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch) {
-  return gatv2_attention(lin_l->forward(x_NF), lin_r->forward(x_NF), lin_edge->weight, att, bias,
+  return gatv2_attention(linear(x_NF, lin_l), linear(x_NF, lin_r), lin_edge->weight, att, bias,
                          batch);
 }
 

@@ -3,6 +3,7 @@
 #include "model/kernels/full_precision.h"
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/sums.h"
+#include "model/layers/linear.h"
 #include "model/layers/norm.h"
 
 namespace kdgat::model {
@@ -26,7 +27,7 @@ at::Tensor GinConvImpl::forward(const at::Tensor& given_NF, const BatchTensors& 
   }
   constexpr double kNoDropout = 0;
   constexpr uint32_t kNoLayer = 0;  // names a place that draws noise; none is drawn
-  at::Tensor h_NC = lin_1->forward(x_NF);
+  at::Tensor h_NC = linear(x_NF, lin_1);
   if (batch_norm) {
     h_NC = norm_relu_dropout(h_NC, *batch_norm, kNoDropout, kNoLayer, batch, update_running);
   } else if (graph_norm) {
@@ -34,7 +35,7 @@ at::Tensor GinConvImpl::forward(const at::Tensor& given_NF, const BatchTensors& 
   } else {
     h_NC = h_NC.relu();
   }
-  return lin_2->forward(h_NC);
+  return linear(h_NC, lin_2);
 }
 
 }  // namespace kdgat::model

@@ -5,6 +5,7 @@
 #include "model/kernels/full_precision.h"
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/norm.h"
+#include "model/layers/linear.h"
 #include "model/layers/noise.h"
 #include "model/layers/norm.h"
 #include "model/layers/recompute.h"
@@ -48,7 +49,7 @@ at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint3
   const double p = is_training() ? dropout_ : 0.0;
   const auto drop = of_graphs ? relu_dropout_of_graphs : relu_dropout;
   for (std::size_t i = 0; i + 1 < linears_.size(); ++i) {
-    x = drop(linears_[i]->forward(x), p, layer + static_cast<uint32_t>(i), batch);
+    x = drop(linear(x, linears_[i]), p, layer + static_cast<uint32_t>(i), batch);
   }
   return x;
 }

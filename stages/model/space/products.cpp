@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 
-#include "model/kernels/heads.h"
 #include "model/kernels/kernels_for.h"
+#include "model/kernels/products.h"
 
 namespace kdgat::model {
 
@@ -14,7 +14,7 @@ Products::Products(at::DeviceType device)
 
 at::Tensor Products::times(const at::Tensor& a_RI, const at::Tensor& b_IC) const {
   if (is_short()) return at::mm(a_RI.to(type_), b_IC.to(type_)).to(a_RI.scalar_type());
-  return kernels_for<HeadKernels>(a_RI.device()).product(a_RI, b_IC);
+  return kernels_for<ProductKernels>(a_RI.device()).product(a_RI, b_IC, {});
 }
 
 void Products::add_gradient(at::Tensor& sum_CI, const at::Tensor& g_RC,
@@ -23,7 +23,8 @@ void Products::add_gradient(at::Tensor& sum_CI, const at::Tensor& g_RC,
     sum_CI.add_(at::mm(g_RC.t().to(type_), x_RI.to(type_)));
     return;
   }
-  kernels_for<HeadKernels>(g_RC.device()).add_product(sum_CI, g_RC, x_RI);
+  at::Tensor no_bias;
+  kernels_for<ProductKernels>(g_RC.device()).add_product(sum_CI, no_bias, g_RC, x_RI);
 }
 
 }  // namespace kdgat::model

@@ -58,7 +58,7 @@ Wanted neighbours_of(const BatchTensors& batch) {
   return out;
 }
 
-constexpr int64_t kRows = 32;         // of a block: its cells stay in a core's L2 cache
+constexpr int64_t kRows = 36;  // of a block, whole tiles: its cells stay in a core's L2 cache
 constexpr int64_t kGroupRows = 1024;  // rows that share one sum of weight gradients, at least
 constexpr int64_t kMaxGroups = 16;
 
@@ -71,8 +71,7 @@ struct Weights {
   Weights(const at::Tensor& weight_VL, const at::Tensor& bias_V,
           const kernels::RoundedHeads* rounded) {
     const int64_t outputs = weight_VL.size(0);
-    const int64_t columns =
-        (outputs + kernels::kHeadPadding - 1) / kernels::kHeadPadding * kernels::kHeadPadding;
+    const int64_t columns = columns_of(outputs);
     weight = at::zeros({weight_VL.size(1), columns}, weight_VL.options());
     weight.slice(1, 0, outputs).copy_(weight_VL.t());
     bias = at::full({columns}, -1e30, weight_VL.options());
@@ -84,6 +83,13 @@ struct Weights {
     rounded->pairs_of_rows(from, inputs, columns, words(pairs_of_inputs));
     pairs_of_columns = at::empty({inputs, columns / 2}, at::kInt);
     rounded->pairs_of_columns(from, inputs, columns, words(pairs_of_columns));
+  }
+
+  /// Rows a power of two apart would share few places of the first cache.
+  static int64_t columns_of(int64_t outputs) {
+    constexpr int64_t kShared = 1024, kPadding = kernels::kHeadPadding;
+    const int64_t columns = (outputs + kPadding - 1) / kPadding * kPadding;
+    return columns % kShared == 0 ? columns + kPadding : columns;
   }
 
   static uint32_t* words(const at::Tensor& pairs) {
@@ -249,58 +255,7 @@ HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL
   return result;
 }
 
-constexpr int64_t kLeastRows = 16;
-constexpr int64_t kMultiplyAdds = 8;  // that take as long as touching an element
-constexpr int64_t kSumRows = 2048;    // rows that share one sum, at least
-constexpr int64_t kMaxSums = 8;
-
-/// Whether the loops of the wide heads take the shape; `columns` are those of the result.
-bool fits(const at::Tensor& rows, const at::Tensor& other, int64_t columns) {
-  return columns % kernels::kHeadPadding == 0 && rows.size(0) >= kLeastRows &&
-         rows.is_contiguous() && other.is_contiguous();
-}
-
-at::Tensor product(const at::Tensor& a_RI, const at::Tensor& b_IC) {
-  const int64_t rows = a_RI.size(0), inputs = a_RI.size(1), columns = b_IC.size(1);
-  if (!fits(a_RI, b_IC, columns)) return at::mm(a_RI, b_IC);
-  at::Tensor out = at::empty({rows, columns}, a_RI.options());
-  const at::Tensor bias = at::zeros({columns}, a_RI.options());
-  AT_DISPATCH_FLOATING_TYPES(a_RI.scalar_type(), "products", [&] {
-    const scalar_t* a = a_RI.const_data_ptr<scalar_t>();
-    scalar_t* to = out.data_ptr<scalar_t>();
-    for_blocks(row_blocks(rows), rows * inputs * columns / kMultiplyAdds, [&](int64_t block) {
-      const int64_t first = block * kBlockRows;
-      loops<scalar_t>().head.logits(
-          a + first * inputs, b_IC.const_data_ptr<scalar_t>(), bias.const_data_ptr<scalar_t>(),
-          std::min(kBlockRows, rows - first), inputs, columns, to + first * columns);
-    });
-  });
-  return out;
-}
-
-void add_product(at::Tensor& sum_CI, const at::Tensor& g_RC, const at::Tensor& x_RI) {
-  const int64_t rows = g_RC.size(0), outputs = g_RC.size(1), inputs = x_RI.size(1);
-  if (!fits(g_RC, x_RI, inputs) || !sum_CI.is_contiguous()) {
-    sum_CI.addmm_(g_RC.t(), x_RI);
-    return;
-  }
-  // Each group of rows has a sum of its own: how many there are depends on the rows alone.
-  const int64_t groups = std::clamp<int64_t>(rows / kSumRows, 1, kMaxSums);
-  const at::Tensor sums =
-      groups == 1 ? sum_CI.unsqueeze(0) : at::zeros({groups, outputs, inputs}, sum_CI.options());
-  AT_DISPATCH_FLOATING_TYPES(g_RC.scalar_type(), "products", [&] {
-    for_blocks(groups, rows * inputs * outputs / kMultiplyAdds, [&](int64_t group) {
-      const int64_t first = rows * group / groups, end = rows * (group + 1) / groups;
-      loops<scalar_t>().head.grad_weights(x_RI.const_data_ptr<scalar_t>() + first * inputs,
-                                          g_RC.const_data_ptr<scalar_t>() + first * outputs,
-                                          end - first, outputs, inputs,
-                                          sums.data_ptr<scalar_t>() + group * outputs * inputs);
-    });
-  });
-  if (groups > 1) sum_CI.add_(sums.sum(0));
-}
-
-constexpr HeadKernels kHeads = {losses, product, add_product};
+constexpr HeadKernels kHeads = {losses};
 
 }  // namespace
 

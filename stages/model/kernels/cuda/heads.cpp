@@ -56,7 +56,7 @@ HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL
 }  // namespace cuda
 
 const HeadKernels& HeadKernels::cuda() {
-  static const HeadKernels kHeads = {cuda::losses, plain().product, plain().add_product};
+  static const HeadKernels kHeads = {cuda::losses};
   return kHeads;
 }
 

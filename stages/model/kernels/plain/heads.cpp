@@ -56,13 +56,7 @@ HeadResult losses(Head head, const at::Tensor& z, const at::Tensor& weight, cons
                    batch.id_N.to(at::kLong).index_select(0, edge_targets(batch)), with_grad);
 }
 
-at::Tensor product(const at::Tensor& a_RI, const at::Tensor& b_IC) { return at::mm(a_RI, b_IC); }
-
-void add_product(at::Tensor& sum_CI, const at::Tensor& g_RC, const at::Tensor& x_RI) {
-  sum_CI.addmm_(g_RC.t(), x_RI);
-}
-
-constexpr HeadKernels kHeads = {losses, product, add_product};
+constexpr HeadKernels kHeads = {losses};
 
 }  // namespace
 

@@ -2,7 +2,8 @@
 // alone, inside the namespace of its instruction set. Weights stand transposed, [inputs, columns],
 // columns padded to a multiple of kHeadPadding; cells are [rows, columns].
 
-constexpr int kTile = 4;
+// Tiles whose sums, with kTileVectors vectors of cells, fit the registers.
+constexpr int kTile = 4, kWideTile = kVectorBytes == 64 ? 6 : kTile;
 
 /// Rows [0, kRows) of cells, columns [c, c + kSpan).
 template <class T, int kRows>
@@ -29,9 +30,13 @@ void head_logits(const T* z, const T* weight, const T* bias, int64_t rows, int64
                  int64_t columns, T* cells) {
   for (int64_t c = 0; c < columns; c += Simd<T>::kSpan) {
     int64_t r = 0;
-    for (; r + kTile <= rows; r += kTile) {
-      logits_tile<T, kTile>(z + r * inputs, weight + c, bias + c, inputs, columns,
-                            cells + r * columns + c);
+    for (; r + kWideTile <= rows; r += kWideTile) {
+      logits_tile<T, kWideTile>(z + r * inputs, weight + c, bias + c, inputs, columns,
+                                cells + r * columns + c);
+    }
+    for (; r + 2 <= rows; r += 2) {
+      logits_tile<T, 2>(z + r * inputs, weight + c, bias + c, inputs, columns,
+                        cells + r * columns + c);
     }
     for (; r < rows; ++r) {
       logits_tile<T, 1>(z + r * inputs, weight + c, bias + c, inputs, columns,
@@ -67,8 +72,11 @@ template <class T, int kRows>
 inline void products_rows(const T* cells, const T* weight, int64_t inputs, int64_t columns,
                           T* grad_z) {
   int64_t k = 0;
-  for (; k + kTile <= inputs; k += kTile) {
-    products_tile<T, kRows, kTile>(cells, weight + k * columns, inputs, columns, grad_z + k);
+  for (; k + kWideTile <= inputs; k += kWideTile) {
+    products_tile<T, kRows, kWideTile>(cells, weight + k * columns, inputs, columns, grad_z + k);
+  }
+  for (; k + 2 <= inputs; k += 2) {
+    products_tile<T, kRows, 2>(cells, weight + k * columns, inputs, columns, grad_z + k);
   }
   for (; k < inputs; ++k) {
     products_tile<T, kRows, 1>(cells, weight + k * columns, inputs, columns, grad_z + k);
@@ -111,12 +119,15 @@ void head_grad_weights(const T* cells, const T* z, int64_t rows, int64_t inputs,
                        T* sums) {
   for (int64_t c = 0; c < columns; c += Simd<T>::kSpan) {
     int64_t k = 0;
-    if (inputs % kTile == 1 && inputs > kTile) {  // the bias' row joins another tile
-      weights_tile<T, kTile + 1>(cells + c, z, rows, inputs, columns, sums + c);
-      k = kTile + 1;
+    if (inputs % kWideTile == 1 && inputs > kWideTile) {  // the bias' row joins another tile
+      weights_tile<T, kWideTile + 1>(cells + c, z, rows, inputs, columns, sums + c);
+      k = kWideTile + 1;
     }
-    for (; k + kTile <= inputs; k += kTile) {
-      weights_tile<T, kTile>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
+    for (; k + kWideTile <= inputs; k += kWideTile) {
+      weights_tile<T, kWideTile>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
+    }
+    for (; k + 2 <= inputs; k += 2) {
+      weights_tile<T, 2>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
     }
     for (; k < inputs; ++k) {
       weights_tile<T, 1>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
@@ -151,7 +162,7 @@ void sigmoid_rows(T* x, int64_t rows, int64_t columns, T* softplus_sum) {
     T* row = x + r * columns;
     T product[kLanes], sum[kLanes];
     for (int64_t j = 0; j < kLanes; ++j) product[j] = 1, sum[j] = 0;
-    int64_t exponent = 0;
+    int32_t exponent[kLanes] = {};
     for (int64_t first = 0; first < columns; first += kLanes * kFactors) {
       const int64_t last =
           first + kLanes * kFactors < columns ? first + kLanes * kFactors : columns;
@@ -167,18 +178,20 @@ void sigmoid_rows(T* x, int64_t rows, int64_t columns, T* softplus_sum) {
           product[j] *= one;
         }
       }
+#pragma omp simd
       for (int64_t j = 0; j < kLanes; ++j) {
-        int taken = 0;
-        product[j] = __builtin_frexp(product[j], &taken);
-        exponent += taken;
+        exponent[j] += exponent_of(product[j]);
+        product[j] = mantissa_of(product[j]);
       }
     }
     T mantissa = 1, positive = 0;  // 64 mantissas of at least 1/2
+    int64_t exponents = 0;
     for (int64_t j = 0; j < kLanes; ++j) {
       mantissa *= product[j];
       positive += sum[j];
+      exponents += exponent[j];
     }
     softplus_sum[r] =
-        positive + (log_of(mantissa) + static_cast<T>(exponent) * T(0.693147180559945309));
+        positive + (log_of(mantissa) + static_cast<T>(exponents) * T(0.693147180559945309));
   }
 }

@@ -46,3 +46,17 @@ inline float log_of(float x) {
   return m + p + k * 0.693359375f;
 }
 inline double log_of(double x) { return __builtin_log(x); }
+
+/// What frexp gives of a positive, normal number: x = mantissa * 2^exponent, mantissa in [1/2, 1).
+inline int32_t exponent_of(float x) {
+  return static_cast<int32_t>(bits_as<uint32_t>(x) >> 23) - 126;
+}
+inline float mantissa_of(float x) {
+  return bits_as<float>((bits_as<uint32_t>(x) & 0x007FFFFFu) | 0x3F000000u);
+}
+inline int32_t exponent_of(double x) {
+  return static_cast<int32_t>(bits_as<uint64_t>(x) >> 52) - 1022;
+}
+inline double mantissa_of(double x) {
+  return bits_as<double>((bits_as<uint64_t>(x) & 0x000FFFFFFFFFFFFFull) | 0x3FE0000000000000ull);
+}
