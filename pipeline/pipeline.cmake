@@ -7,7 +7,7 @@ kdgat_add_room(kdgat_core pipeline/alarms
 kdgat_add_room(kdgat_core pipeline/cli cli command_line json_error)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  acceptance child frozen_run ranks run_options run_origin run_session runner stage_process step_run)
+  acceptance child device frozen_run ranks run_options run_origin run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin libtorch option_groups plugin_catalog plugin_host schema stage_call)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "pipeline/execute/device.h"
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/profile/path_options.h"
 #include "pipeline/profile/seed_words.h"
@@ -28,29 +29,6 @@ std::vector<const PluginDescription*> plugins_of(const Plan& plan, const PluginC
     if (seen.insert(step.spec.stage).second) plugins.push_back(catalog.find(step.spec.stage));
   }
   return plugins;
-}
-
-/// "cpu" or "cuda[:N]" for what the profile asks, as far as can be told without LibTorch.
-std::string choose_device(const std::string& wanted,
-                          const std::vector<const PluginDescription*>& plugins,
-                          const Machine& machine, bool runs_elsewhere) {
-  const bool is_cuda_build = std::any_of(plugins.begin(), plugins.end(), [](const auto* plugin) {
-    return plugin->runtime.find("cuda") != std::string::npos;
-  });
-  const bool has_driver = runs_elsewhere || machine.has_nvidia_driver();
-  if (wanted == "auto") return is_cuda_build && has_driver ? "cuda" : "cpu";
-  if (wanted.rfind("cuda", 0) == 0) {
-    const std::string hint = "use --device cpu; see kdgat doctor";
-    if (!has_driver) {
-      throw Error(ExitCode::kUsage, "device " + wanted + ": this machine has no NVIDIA driver",
-                  hint);
-    }
-    if (!is_cuda_build) {
-      throw Error(ExitCode::kUsage,
-                  "device " + wanted + ": the stages are built for a CPU LibTorch", hint);
-    }
-  }
-  return wanted;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "kdgat/error.h"
 #include "kdgat/event.h"
 #include "kdgat/kinds.h"
+#include "pipeline/execute/device.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/system/signals.h"
@@ -74,6 +75,7 @@ void EngineWords::declare(CommandLine& line) {
 const PluginDescription& EngineWords::choose(const PluginDescription& plugin,
                                              const PluginCatalog& catalog,
                                              const std::filesystem::path& model) const {
+  require_device(device, {&plugin}, Machine());
   const PluginDescription* other = catalog.find_stand_in(plugin.name);
   if (engine == "libtorch" || other == nullptr) return plugin;
   if (engine == "auto" && device != "cpu") return plugin;

@@ -48,7 +48,8 @@ struct EngineWords {
   /// --engine.
   void declare(CommandLine& line);
   /// The stage itself, or the one that stands in for it where the engine, the device and the model
-  /// let it. Throws Error(kUsage) where `native` is asked for and cannot be.
+  /// let it. Throws Error(kUsage) where `native` is asked for and cannot be, or the device cannot be
+  /// used here.
   const PluginDescription& choose(const PluginDescription& plugin, const PluginCatalog& catalog,
                                   const std::filesystem::path& model) const;
 };

@@ -8,6 +8,7 @@
 #include "kdgat/text.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
+#include "pipeline/execute/device.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
@@ -125,6 +126,7 @@ int score_rows(Context& context, const PluginDescription& plugin,
     problems.push_back({"", "--threads: " + threads + " is not a number of threads", ""});
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  require_device(device, {&plugin}, Machine());
   require_input(source);
   const PortDescription& port = source_port(plugin);
   const auto input = [](const std::string& name, const std::string& path) {

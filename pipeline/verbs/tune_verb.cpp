@@ -7,6 +7,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/measure.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/execute/device.h"
 #include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
@@ -221,7 +222,11 @@ class TuneCommand {
     if (!flags_.devices.empty()) {
       o.devices.clear();
       std::istringstream list(flags_.devices);
-      for (std::string name; std::getline(list, name, ',');) o.devices.push_back(name);
+      for (std::string name; std::getline(list, name, ',');) {
+        require_device(name, {session.context.catalog.find(session.profile.steps.back().stage)},
+                       session.machine);
+        o.devices.push_back(name);
+      }
     }
     o.memory = static_cast<int64_t>(session.memory_limit());
     o.buffer =

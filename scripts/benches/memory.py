@@ -93,19 +93,35 @@ def of_pockets(build, args):
             ("false", "true"), (2, 8))]
 
 
+def chosen_of(everything, count):
+    count = count or len(everything)
+    return sorted(random.Random(1).sample(range(len(everything)), min(count, len(everything))))
+
+
+def row_of(build, args, words, mode):
+    """Bytes planned and seen of a run of one epoch."""
+    root = build.scratch / "memory_run"
+    build.kdgat("run", *words, "--root", root, "max_epochs=1", "optimize_batch_size=false", f"memory_estimation={mode}",
+                "--threads", args.threads, "--device", args.device)
+    row = planned_and_actual(next(root.glob("*/*/*/memory.json")).read_text())
+    shutil.rmtree(root)
+    return row
+
+
+def planned_and_seen(build, args, modes):
+    """Rows of the chosen combinations, without a table."""
+    _, everything = (of_pockets if args.pockets else of_detectors)(build, args)
+    return [row_of(build, args, everything[number][1], mode)
+            for number, mode in itertools.product(chosen_of(everything, args.combinations), modes)]
+
+
 def measure(build, args):
     columns, everything = (of_pockets if args.pockets else of_detectors)(build, args)
-    count = args.combinations or len(everything)
-    chosen = sorted(random.Random(1).sample(range(len(everything)), min(count, len(everything))))
     rows = {mode: [] for mode in MODES}
     yield (f"| {' | '.join(columns)} | mode | planned MiB | seen MiB | error |\n" + "|---" * (len(columns) + 4) + "|")
-    for number, mode in itertools.product(chosen, MODES):
+    for number, mode in itertools.product(chosen_of(everything, args.combinations), MODES):
         cells, words = everything[number]
-        root = build.scratch / f"{number}_{mode}"
-        build.kdgat("run", *words, "--root", root, "max_epochs=1", "optimize_batch_size=false",
-                    f"memory_estimation={mode}", "--threads", args.threads, "--device", args.device)
-        row = planned_and_actual(next(root.glob("*/*/*/memory.json")).read_text())
-        shutil.rmtree(root)
+        row = row_of(build, args, words, mode)
         rows[mode].append(row)
         yield (f"| {' | '.join(map(str, cells))} | {mode} | "
                f"{row['predicted'] / 2**20:.1f} | {row['actual'] / 2**20:.1f} | {error_of(row):+.1%} |")

@@ -1,14 +1,16 @@
 """Of scripts/bench: its list, the nearest name, rows, and the verdict on two builds."""
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from benches import catalog, compare
+from benches import catalog, compare, gpu
 from benches.common import Failed, Figure
 
 
@@ -34,6 +36,28 @@ class Front(unittest.TestCase):
         done = bench("textgcn")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--graph or --texts is needed", done.stderr)
+
+    def test_without_a_card_each_line_of_its_table_says_so(self):
+        if shutil.which("nvidia-smi"):
+            self.skipTest("this machine has a card")
+        done = bench("gpu")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line for _, of_part in gpu.PARTS for line, _ in of_part]
+        self.assertGreaterEqual(len(lines), 10)
+        for line in lines:
+            self.assertIn(f"| {line} | no device |", done.stdout)
+
+    def test_graphs_for_the_peer_on_a_card_are_a_data_set(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = gpu.write_graphs(pathlib.Path(folder) / "MADE", 6)
+            labels = (path / "MADE_graph_labels.txt").read_text().split()
+            nodes = (path / "MADE_graph_indicator.txt").read_text().split()
+            ends = [int(end) for line in (path / "MADE_A.txt").read_text().splitlines() for end in line.split(",")]
+        self.assertEqual(labels, ["1", "0"] * 3)
+        self.assertEqual(sorted(set(nodes), key=int), [str(graph) for graph in range(1, 7)])
+        self.assertLessEqual(max(ends), len(nodes))
+        for a, b in zip(ends[::2], ends[1::2]):
+            self.assertEqual(nodes[a - 1], nodes[b - 1])
 
     def test_it_leaves_no_compiled_sources_behind(self):
         bench("--help")

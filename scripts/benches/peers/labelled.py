@@ -1,6 +1,7 @@
 """The network of the preset `graphs`, trained with PyTorch: by PyTorch Geometric, or by hand.
 
   python labelled.py FOLDER [--form pyg|flat|compiled] [--batch-size 64] [--epochs 5] [--hidden 32] [--layers 4]
+                     [--device cpu]
 
 FOLDER is in the TUDataset layout, gzip or plain. `pyg` is what its users write: Data, DataLoader, GINConv. `flat` is what
 an expert does without writing a kernel: all graphs in one array, batches by index arithmetic, sums by index_add;
@@ -108,7 +109,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--form", default="pyg", choices=["pyg", "flat", "compiled"])
-    for name, value in (("batch-size", 64), ("epochs", 5), ("hidden", 32), ("layers", 4), ("dropout", 0.3)):
+    for name, value in (("batch-size", 64), ("epochs", 5), ("hidden", 32), ("layers", 4), ("dropout", 0.3),
+                        ("device", "cpu")):
         parser.add_argument("--" + name, type=type(value), default=value)
     args = parser.parse_args()
     data = read(args.folder)
@@ -121,13 +123,15 @@ def main():
         network = Network(data[0].size(1), classes, args, FlatGin, flat_pool)
         batches = lambda: flat_batches(data, args.batch_size)
     step = torch.compile(network, dynamic=True) if args.form == "compiled" else network
+    network.to(args.device)
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.005, weight_decay=1e-4)
     seconds = []
     for _ in range(args.epochs + 1):
         start, total = time.perf_counter(), 0.0
         for *inputs, labels in batches():
             optimizer.zero_grad()
-            loss = nn.functional.cross_entropy(step(*inputs), labels)
+            inputs = [part.to(args.device) if torch.is_tensor(part) else part for part in inputs]
+            loss = nn.functional.cross_entropy(step(*inputs), labels.to(args.device))
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()

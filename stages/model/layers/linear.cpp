@@ -52,9 +52,9 @@ at::Tensor linear(const at::Tensor& x_RI, const at::Tensor& weight_OI, const at:
   if (!is_ours(x_RI, weight_OI)) {
     return bias_O.defined() ? at::linear(x_RI, weight_OI, bias_O) : at::linear(x_RI, weight_OI);
   }
-  const bool with_grad = at::GradMode::is_enabled() &&
-                         (x_RI.requires_grad() || weight_OI.requires_grad() ||
-                          (bias_O.defined() && bias_O.requires_grad()));
+  const bool with_grad =
+      at::GradMode::is_enabled() && (x_RI.requires_grad() || weight_OI.requires_grad() ||
+                                     (bias_O.defined() && bias_O.requires_grad()));
   if (with_grad) {  // autograd takes no undefined tensor
     return LinearFunction::apply(x_RI, weight_OI,
                                  bias_O.defined() ? std::optional(bias_O) : std::nullopt);

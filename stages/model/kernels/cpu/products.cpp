@@ -14,21 +14,23 @@ namespace kdgat::model {
 
 namespace {
 
-constexpr int64_t kTileOfRows = 96;    // rows of a block: those of a and of the result stay in L2
-constexpr int64_t kSumRows = 512;      // rows that share one sum of add_product, at least
+constexpr int64_t kTileOfRows = 96;  // rows of a block: those of a and of the result stay in L2
+constexpr int64_t kSumRows = 512;    // rows that share one sum of add_product, at least
 constexpr int64_t kMaxSums = 8;
 constexpr int64_t kLargeSum = 1 << 16;  // numbers of a sum that is not kept as many times
 constexpr int64_t kLargeSums = 2;
-constexpr int64_t kSumOutputs = 192;    // rows of a sum that one thread makes at once: whole tiles
-constexpr int64_t kMultiplyAdds = 8;   // that take as long as touching an element
-constexpr int64_t kWholeVector = 8;    // the loops want whole vectors, of half the width at least
+constexpr int64_t kSumOutputs = 192;  // rows of a sum that one thread makes at once: whole tiles
+constexpr int64_t kMultiplyAdds = 8;  // that take as long as touching an element
+constexpr int64_t kWholeVector = 8;   // the loops want whole vectors, of half the width at least
 constexpr int64_t kLeastRows = 16;
 
 /// Whether our loops are faster than LibTorch's: they want b transposed in a forward pass, a copy that
 /// few rows do not pay for.
 bool is_tall(int64_t rows, int64_t inputs) { return rows >= kLeastRows && rows >= inputs; }
 
-int64_t padded(int64_t columns) { return (columns + kWholeVector - 1) / kWholeVector * kWholeVector; }
+int64_t padded(int64_t columns) {
+  return (columns + kWholeVector - 1) / kWholeVector * kWholeVector;
+}
 
 /// Rows of `columns` numbers into rows of `stride`; what is beyond them stays.
 template <class T>
@@ -75,9 +77,16 @@ void fill_product(const at::Tensor& a_RI, const at::Tensor& b_IC, const at::Tens
       c = wide.data_ptr<T>();
     }
     if (bias != nullptr) copy_rows(bias, 0, c, stride, count, columns);
-    loops<T>().product.product({.a = a + first * inputs, .row = inputs, .step = 1,
-                                .b = b.const_data_ptr<T>(), .b_stride = stride, .c = c,
-                                .c_stride = stride, .m = count, .n = stride, .k = inputs,
+    loops<T>().product.product({.a = a + first * inputs,
+                                .row = inputs,
+                                .step = 1,
+                                .b = b.const_data_ptr<T>(),
+                                .b_stride = stride,
+                                .c = c,
+                                .c_stride = stride,
+                                .m = count,
+                                .n = stride,
+                                .k = inputs,
                                 .adds = bias != nullptr});
     if (stride != columns) copy_rows(c, stride, to + first * columns, columns, count, columns);
   });
@@ -109,7 +118,8 @@ struct SumPart {
 
 /// sums [O, stride] += that part of g^T x.
 template <class T>
-void add_part(const at::Tensor& g, const at::Tensor& x, const SumPart& part, int64_t stride, T* sums) {
+void add_part(const at::Tensor& g, const at::Tensor& x, const SumPart& part, int64_t stride,
+              T* sums) {
   const int64_t inputs = x.size(1);
   at::Tensor wide;  // where the rows of x are no whole vectors
   if (stride != inputs) wide = at::zeros({kTileOfRows, stride}, x.options());
@@ -121,9 +131,16 @@ void add_part(const at::Tensor& g, const at::Tensor& x, const SumPart& part, int
       rows_x = wide.const_data_ptr<T>();
     }
     loops<T>().product.product({.a = g.const_data_ptr<T>() + row * g.size(1) + part.first,
-                                .row = 1, .step = g.size(1), .b = rows_x, .b_stride = stride,
-                                .c = sums + part.first * stride, .c_stride = stride,
-                                .m = part.outputs, .n = stride, .k = count, .adds = true});
+                                .row = 1,
+                                .step = g.size(1),
+                                .b = rows_x,
+                                .b_stride = stride,
+                                .c = sums + part.first * stride,
+                                .c_stride = stride,
+                                .m = part.outputs,
+                                .n = stride,
+                                .k = count,
+                                .adds = true});
   }
 }
 

@@ -20,9 +20,9 @@ struct Shape {
   int64_t rows, inputs, outputs;
 };
 constexpr Shape kShapes[] = {
-    {1, 1, 1},     {15, 14, 80}, {16, 14, 80},    {17, 80, 14},  {95, 1, 8},     {96, 24, 24},
-    {97, 7, 33},   {511, 18, 96}, {512, 96, 10},  {1025, 3, 2},  {1500, 64, 64}, {4097, 13, 72},
-    {200, 0, 5},   {100, 130, 1}, {600, 300, 250}, {700, 257, 260},
+    {1, 1, 1},   {15, 14, 80},  {16, 14, 80},    {17, 80, 14},    {95, 1, 8},     {96, 24, 24},
+    {97, 7, 33}, {511, 18, 96}, {512, 96, 10},   {1025, 3, 2},    {1500, 64, 64}, {4097, 13, 72},
+    {200, 0, 5}, {100, 130, 1}, {600, 300, 250}, {700, 257, 260},
 };
 
 /// As written down.
@@ -54,7 +54,8 @@ TEST_CASE("products of matrices are those written down, at the edges of blocks t
                       multiplied_by_hand(wide.slice(1, 0, inputs), weight.t()), "of a view",
                       tolerance, tolerance);
           const at::Tensor g = torch::randn({rows, outputs}, type);
-          at::Tensor sum = torch::ones({outputs, inputs}, type), of_g = torch::ones({outputs}, type);
+          at::Tensor sum = torch::ones({outputs, inputs}, type),
+                     of_g = torch::ones({outputs}, type);
           kernels->add_product(sum, of_g, g, a);
           const double wider = 10 * tolerance;  // sums over rows
           check_close(sum, multiplied_by_hand(g.t(), a) + 1, "sum of products", wider, wider);
