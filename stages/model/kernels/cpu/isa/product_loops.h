@@ -214,14 +214,6 @@ inline void row_sum(const kernels::RowSums<T>& p, const kernels::RowSum& sum, in
   }
 }
 
-/// What is left of a row, one by one.
-template <class T>
-struct OneLane {
-  using Vector = T;
-  static T& at(T* p) { return *p; }
-  static const T& at(const T* p) { return *p; }
-};
-
 template <class T>
 void row_sums(const kernels::RowSums<T>& p, const kernels::Rows<const T>& y,
               const kernels::Rows<const T>& x, const kernels::Rows<T>& out, int64_t count) {
