@@ -164,6 +164,7 @@ TEST_CASE("a gin layer as a whole is that of its parts, with all gradients and s
       for (const bool training : {true, false}) {
         check(3, 16, has_messages, training, false);
         check(5, 7, has_messages, training, true);
+        check(4, 21, has_messages, training, true);
         check(32, 32, has_messages, training, true);
       }
       batch.exchange = &other;
