@@ -30,7 +30,7 @@ constexpr GinKernels kGin = {gin_layer};
 
 at::Tensor gin_sums(const at::Tensor& given_NF, const at::Tensor& eps, const BatchTensors& batch) {
   // Sums stay in the parameters' precision, also under autocast: a node may have many neighbours.
-  const at::Tensor x_NF = full(given_NF);
+  at::Tensor x_NF = full(given_NF);
   if (!eps.defined()) return x_NF;
   return (1 + eps) * x_NF + kernels_for<SumKernels>(x_NF.device()).neighbours(x_NF, batch);
 }
