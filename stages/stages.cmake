@@ -162,9 +162,9 @@ kdgat_add_room(kdgat_engine stages/model model_file)
 kdgat_add_room(kdgat_engine stages/model/detector footprint fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/model/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/model/kernels/cpu
-  by_graph gat graph_norm heads norm parallel path_geometry paths products sums)
+  by_graph gat gin graph_norm heads norm norm_statistics parallel path_geometry paths products sums)
 kdgat_add_room(kdgat_engine stages/model/kernels/cuda by_graph device gat heads norm paths sums)
-kdgat_add_room(kdgat_engine stages/model/kernels/plain gat heads norm paths products sums)
+kdgat_add_room(kdgat_engine stages/model/kernels/plain gat gin heads norm paths products sums)
 # Products of bfloat16, for processors that have them and compilers that know them.
 target_sources(kdgat_engine PRIVATE stages/model/kernels/cpu/isa/rounded_heads.cpp)
 set_source_files_properties(stages/model/kernels/cpu/isa/rounded_heads.cpp PROPERTIES

@@ -3,9 +3,39 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <optional>
 
 namespace kdgat::train {
+
+namespace {
+
+/// Whether all are numbers that can be reckoned with as they lie: models of many small tensors are not
+/// to wait for a call of an operation for each.
+bool are_arrays(const std::vector<at::Tensor>& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& t) {
+    return t.is_cpu() && t.scalar_type() == at::kFloat && t.is_contiguous();
+  });
+}
+
+double square_sum(const at::Tensor& tensor) {
+  constexpr int64_t kLanes = 16;
+  const float* x = tensor.const_data_ptr<float>();
+  const int64_t size = tensor.numel(), whole = size - size % kLanes;
+  double sums[kLanes] = {};
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const double value = x[i + lane];
+      sums[lane] += value * value;
+    }
+  }
+  for (int64_t i = whole; i < size; ++i) sums[i - whole] += static_cast<double>(x[i]) * x[i];
+  return std::accumulate(sums, sums + kLanes, 0.0);
+}
+
+}  // namespace
 
 NamedTensors parameters_of(const torch::nn::Module& module) {
   NamedTensors out;
@@ -38,6 +68,17 @@ void Optimizer::clip(double max_norm) {
   const std::vector<at::Tensor> grads = gradients();
   if (max_norm <= 0 || grads.empty()) return;
   const at::NoGradGuard no_grad;
+  if (are_arrays(grads)) {
+    double squares = 0;
+    for (const at::Tensor& grad : grads) squares += square_sum(grad);
+    const auto factor = static_cast<float>(max_norm / (std::sqrt(squares) + 1e-6));
+    if (factor >= 1) return;
+    for (const at::Tensor& grad : grads) {
+      float* x = grad.data_ptr<float>();
+      for (int64_t i = 0; i < grad.numel(); ++i) x[i] *= factor;
+    }
+    return;
+  }
   const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(grads)));
   at::_foreach_mul_(grads, (max_norm / (norm + 1e-6)).clamp_max(1.0));
 }
@@ -56,7 +97,11 @@ void Optimizer::step(double lr, const at::Tensor& skip) {
   }
   if (parameters.empty()) return;
   const std::optional<at::Tensor> found = skip.defined() ? std::optional(skip) : std::nullopt;
-  at::_foreach_add_(steps, 1);
+  if (are_arrays(steps)) {
+    for (const at::Tensor& count : steps) *count.data_ptr<float>() += 1;
+  } else {
+    at::_foreach_add_(steps, 1);
+  }
   if (decoupled_) {
     at::_fused_adamw_(parameters, grads, mean, square, {}, steps, lr, 0.9, 0.999, weight_decay_,
                       1e-8, false, false, {}, found);

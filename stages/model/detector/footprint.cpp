@@ -94,6 +94,9 @@ Value pool(Step& step, const GatConfig& config) {
   for (int64_t i = 0; i < config.layers; ++i) {
     tape.enter("layer " + std::to_string(i));
     h = step.checkpoint(h, [&step, &config, attr, reads_edges](const Value& x) {
+      if (config.is_plain() && config.norm == "batch" && step.has_whole_layers()) {
+        return step.gin_layer(x, config.hidden, config.conv == "gin");
+      }
       const Value out =
           config.is_plain() ? step.gin(x, config.hidden, config.conv == "gin", config.norm)
           : reads_edges     ? step.attention_with_edges(x, attr, config.hidden, config.heads,

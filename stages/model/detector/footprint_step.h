@@ -21,6 +21,7 @@ using memory::Value;
 constexpr Cost kOnce{.fixed = 1}, kGraphs{.graph = 1}, kNodes{.node = 1}, kEdges{.edge = 1};
 constexpr double kFloat = 4, kHalf = 2, kInt = 4, kLong = 8;
 constexpr double kRowsOfBlock = 256;  // of attention and norms: each block has sums of its own
+constexpr double kRowsOfRun = 192;    // of gin layers with batch norms, at least
 
 /// What an elementwise operation keeps for backward.
 enum class Keeps { kNothing, kInput, kResult };
@@ -250,6 +251,33 @@ class Step {
   /// Buffers of a batch norm that run along.
   void running_statistics(double width) { buffers += kFloat * 2 * width + kLong; }
 
+  /// Whether layers with batch norms are computed as a whole, which products in 16 bits are not.
+  bool has_whole_layers() const { return options_.precision == "32"; }
+
+  /// GinKernels::layer: the first linear layer, its norm, the second one and the norm outside.
+  Value gin_layer(const Value& x, int64_t outputs, bool has_messages) {
+    const auto width = static_cast<double>(outputs);
+    running_statistics(width);
+    const Held statistics = tape.hold(kOnce * (4 * kFloat * width));
+    const Held summed = has_messages ? tape.hold(x.bytes()) : nullptr;
+    const Held hidden = tape.hold(kNodes * (kFloat * width)),
+               result = tape.hold(kNodes * (kFloat * width));
+    Value out = tape.value(kNodes, width);
+    tape.then(out, [this, x, statistics, summed, hidden, result, kept = out.data, width,
+                    has_messages](const Held&) {
+      const double widest = std::max(x.width, width);
+      const Held grad = tape.hold(kNodes * (kFloat * width));
+      tape.hold(sums_of_runs(width * width, widest));
+      tape.parameters({width * width, width, width, width});
+      const Held grad_x = tape.hold(x.bytes());
+      tape.hold(sums_of_runs(width * x.width, widest));
+      tape.parameters({x.width * width, width, width, width});
+      if (has_messages) tape.parameters({1});
+      tape.pass(x, grad_x);
+    });
+    return out;
+  }
+
   /// GinConv; without messages the perceptron alone.
   Value gin(const Value& given, int64_t outputs, bool has_messages, const std::string& norm) {
     Value x = given;
@@ -405,6 +433,12 @@ class Step {
 
   static Cost sums_of_blocks(double columns) {
     return (kNodes * (1 / kRowsOfBlock) + kOnce) * (kFloat * columns);
+  }
+
+  /// Of runs of graphs, as a gin layer has them.
+  static Cost sums_of_runs(double columns, double widest) {
+    const double rows = std::max(kRowsOfRun, widest);
+    return (kNodes * (1 / rows) + kOnce) * (kFloat * columns);
   }
 
   FootprintOptions options_;

@@ -18,9 +18,8 @@ namespace {
 // Names of the places that draw noise.
 constexpr uint32_t kConv = 1, kHead = 1000;
 
-at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x, const BatchTensors& batch,
-                    bool update_running) {
-  if (auto* gin = conv.as<GinConvImpl>()) return gin->forward(x, batch, update_running);
+at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x, const BatchTensors& batch) {
+  if (auto* gin = conv.as<GinConvImpl>()) return gin->forward(x, batch);
   if (auto* second = conv.as<GatV2ConvImpl>()) return second->forward(x, batch);
   return conv.as<GatConvImpl>()->forward(x, batch);
 }
@@ -28,12 +27,16 @@ at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x, const BatchTen
 /// One layer: messages, norm if there is one, ReLU, dropout. `first`: not computed again.
 at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Tensor& x, double p,
                  uint32_t name, const BatchTensors& batch, bool first) {
-  const at::Tensor h = messages(conv, x, batch, first);
+  auto* batch_norm = norm != nullptr ? norm->as<torch::nn::BatchNorm1dImpl>() : nullptr;
+  if (auto* gin = conv.as<GinConvImpl>(); gin != nullptr && batch_norm != nullptr) {
+    return gin->forward_to_norm(x, *batch_norm, p, name, batch, first);
+  }
+  const at::Tensor h = messages(conv, x, batch);
   if (norm == nullptr) return relu_dropout(h, p, name, batch);
   if (const auto* of_graph = norm->as<GraphNormImpl>()) {
     return graph_norm_relu_dropout(h, *of_graph, p, name, batch);
   }
-  return norm_relu_dropout(h, *norm->as<torch::nn::BatchNorm1dImpl>(), p, name, batch, first);
+  return norm_relu_dropout(h, *batch_norm, p, name, batch, first);
 }
 
 at::Tensor pool(const at::Tensor& x_NC, const std::string& kind, const BatchTensors& batch) {

@@ -20,7 +20,7 @@ bool has_cuda_kernels(at::Device device);
 /// none. Empty of other devices.
 std::string kernels_in_words(at::Device device);
 
-/// Family: GatKernels, NormKernels, HeadKernels, PathKernels, ProductKernels or SumKernels.
+/// Family: GatKernels, GinKernels, NormKernels, HeadKernels, PathKernels, ProductKernels or SumKernels.
 template <class Family>
 const Family& kernels_for(at::Device device) {
   if (device.is_cpu()) return Family::cpu();

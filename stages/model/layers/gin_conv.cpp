@@ -1,8 +1,9 @@
 #include "model/layers/gin_conv.h"
 
-#include "model/kernels/full_precision.h"
+#include <ATen/autocast_mode.h>
+
+#include "model/kernels/gin.h"
 #include "model/kernels/kernels_for.h"
-#include "model/kernels/sums.h"
 #include "model/layers/linear.h"
 #include "model/layers/norm.h"
 
@@ -17,25 +18,26 @@ GinConvImpl::GinConvImpl(int64_t inputs, int64_t width, bool has_messages,
   lin_2 = register_module("lin_2", torch::nn::Linear(width, width));
 }
 
-at::Tensor GinConvImpl::forward(const at::Tensor& given_NF, const BatchTensors& batch,
-                                bool update_running) {
-  // Sums stay in the parameters' precision, also under autocast: a node may have many neighbours.
-  at::Tensor x_NF = full(given_NF);
-  if (eps.defined()) {
-    const at::Tensor sum_NF = kernels_for<SumKernels>(x_NF.device()).neighbours(x_NF, batch);
-    x_NF = (1 + eps) * x_NF + sum_NF;
-  }
+at::Tensor GinConvImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch) {
+  TORCH_CHECK(!batch_norm, "a layer with batch norms is computed as a whole");
   constexpr double kNoDropout = 0;
   constexpr uint32_t kNoLayer = 0;  // names a place that draws noise; none is drawn
-  at::Tensor h_NC = linear(x_NF, lin_1);
-  if (batch_norm) {
-    h_NC = norm_relu_dropout(h_NC, *batch_norm, kNoDropout, kNoLayer, batch, update_running);
-  } else if (graph_norm) {
-    h_NC = graph_norm_relu_dropout(h_NC, *graph_norm, kNoDropout, kNoLayer, batch);
-  } else {
-    h_NC = h_NC.relu();
-  }
-  return linear(h_NC, lin_2);
+  const at::Tensor h_NC = linear(gin_sums(x_NF, eps, batch), lin_1);
+  return linear(graph_norm ? graph_norm_relu_dropout(h_NC, *graph_norm, kNoDropout, kNoLayer, batch)
+                           : h_NC.relu(),
+                lin_2);
+}
+
+at::Tensor GinConvImpl::forward_to_norm(const at::Tensor& x_NF, torch::nn::BatchNorm1dImpl& outer,
+                                        double p, uint32_t layer, const BatchTensors& batch,
+                                        bool update_running) {
+  // Products in 16 bits are LibTorch's.
+  const bool in_16_bits = at::autocast::is_autocast_enabled(x_NF.device().type());
+  const GinKernels& kernels =
+      in_16_bits ? GinKernels::plain() : kernels_for<GinKernels>(x_NF.device());
+  return kernels.layer(
+      x_NF, {eps, lin_1->weight, lin_1->bias, *batch_norm, lin_2->weight, lin_2->bias, outer}, p,
+      layer, batch, update_running);
 }
 
 }  // namespace kdgat::model

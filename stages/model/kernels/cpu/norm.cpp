@@ -7,6 +7,7 @@
 
 #include "model/kernels/cpu/by_graph.h"
 #include "model/kernels/cpu/isa/level.h"
+#include "model/kernels/cpu/norm_statistics.h"
 #include "model/kernels/cpu/parallel.h"
 #include "model/kernels/full_precision.h"
 #include "model/kernels/noise_keys.h"
@@ -40,16 +41,6 @@ std::vector<double> reduce_rows(int64_t rows, int64_t columns, int64_t count, co
   return out;
 }
 
-/// Sums over the rows of this process's batch become those of the whole step; returns its rows.
-double join(graph::Exchange* exchange, int64_t rows, std::vector<double>& sums) {
-  if (exchange == nullptr) return static_cast<double>(rows);
-  sums.push_back(static_cast<double>(rows));
-  exchange->sum(sums);
-  const double all = sums.back();
-  sums.pop_back();
-  return all;
-}
-
 struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
   /// `mean` and `variance` [C]: read in eval mode, written in training mode, as are `all_rows`, the
   /// rows they are of.
@@ -76,26 +67,21 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
               rows, columns, columns, [&](int64_t first, int64_t count, scalar_t* partial) {
                 table.column_sums(from + first * columns, centre, count, columns, power, partial);
               });
-          *all_rows = join(batch.exchange, rows, sums);
+          *all_rows = cpu::join(batch.exchange, rows, sums);
           for (int64_t c = 0; c < columns; ++c) {
             (power == 1 ? centre : spread)[c] =
                 static_cast<scalar_t>(sums[static_cast<std::size_t>(c)] / *all_rows);
           }
         }
       }
-      std::vector<scalar_t> gain(static_cast<std::size_t>(columns)), shift(gain.size());
-      for (std::size_t c = 0; c < gain.size(); ++c) {
-        gain[c] = weight.const_data_ptr<scalar_t>()[c] /
-                  std::sqrt(spread[c] + static_cast<scalar_t>(eps));
-        shift[c] = bias.const_data_ptr<scalar_t>()[c] - centre[c] * gain[c];
-      }
+      const cpu::NormLine<scalar_t> line(weight, bias, centre, spread, eps);
       for_blocks(static_cast<int64_t>(blocks.size()) - 1, x.numel(), [&](int64_t b) {
         const auto at = static_cast<std::size_t>(b);
         for (int64_t g = blocks[at]; g < blocks[at + 1]; ++g) {
           const int64_t first = node_ptr[g] * columns;
           table.norm_relu_drop(
-              from + first, gain.data(), shift.data(), node_ptr[g + 1] - node_ptr[g], columns,
-              keys[static_cast<std::size_t>(g)], scalar_t(1 / (1 - p)), to + first);
+              from + first, line.gain.data(), line.shift.data(), node_ptr[g + 1] - node_ptr[g],
+              columns, keys[static_cast<std::size_t>(g)], scalar_t(1 / (1 - p)), to + first);
         }
       });
     });
@@ -109,7 +95,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     const NormMode mode = NormMode::saved(ctx);
     const at::Tensor grad = grads[0].contiguous();
     const at::Tensor grad_x = at::empty_like(x);
-    const at::Tensor grad_weight = at::empty_like(weight), grad_bias = at::empty_like(weight);
+    variable_list result(11);
     const int64_t rows = x.size(0), columns = x.size(1);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "norm_relu_dropout", [&] {
       const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
@@ -125,32 +111,18 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
             table.norm_grad_sums(from + at, mean, kept + at, given + at, scale, count, columns,
                                  partial, partial + columns);
           });
-      const auto width = static_cast<std::size_t>(columns);
-      std::vector<scalar_t> a(width), b(width, 0), c(width, 0);
-      std::vector<double> all = sums;
-      const double n = mode.training ? join(mode.exchange, rows, all) : static_cast<double>(rows);
-      for (std::size_t k = 0; k < width; ++k) {
-        const double inverse = 1 / std::sqrt(static_cast<double>(variance[k]) + mode.eps);
-        const double gain = static_cast<double>(weight.const_data_ptr<scalar_t>()[k]) * inverse;
-        a[k] = static_cast<scalar_t>(gain);
-        if (mode.training) {
-          b[k] = static_cast<scalar_t>(gain * inverse * inverse * all[width + k] / n);
-          c[k] = static_cast<scalar_t>(gain * all[k] / n);
-        }
-        grad_weight.data_ptr<scalar_t>()[k] = static_cast<scalar_t>(sums[width + k] * inverse);
-        grad_bias.data_ptr<scalar_t>()[k] = static_cast<scalar_t>(sums[k]);
-      }
+      const cpu::NormSlopes<scalar_t> slopes(weight, variance, mode.eps, mode.training,
+                                             mode.exchange, rows, sums);
+      result[1] = slopes.grad_weight;
+      result[2] = slopes.grad_bias;
       for_blocks(row_blocks(rows), 2 * x.numel(), [&](int64_t block) {
         const int64_t first = block * kBlockRows, at = first * columns;
-        table.norm_grad(from + at, mean, kept + at, given + at, scale, a.data(), b.data(), c.data(),
-                        std::min(kBlockRows, rows - first), columns,
-                        grad_x.data_ptr<scalar_t>() + at);
+        table.norm_grad(from + at, mean, kept + at, given + at, scale, slopes.a.data(),
+                        slopes.b.data(), slopes.c.data(), std::min(kBlockRows, rows - first),
+                        columns, grad_x.data_ptr<scalar_t>() + at);
       });
     });
-    variable_list result(11);
     result[0] = grad_x;
-    result[1] = grad_weight;
-    result[2] = grad_bias;
     return result;
   }
 };

@@ -24,9 +24,13 @@ at::Tensor passed(const at::Tensor& given, const BatchTensors& batch, bool back)
   const auto* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "neighbour_sum", [&] {
     const auto& table = loops<scalar_t>().sum;
-    const kernels::SumArgs<scalar_t> args = {
-        batch.in_ptr_N1.const_data_ptr<int32_t>(), batch.in_source_E.const_data_ptr<int32_t>(),
-        x.const_data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), x.size(1)};
+    const kernels::SumArgs<scalar_t> args = {batch.in_ptr_N1.const_data_ptr<int32_t>(),
+                                             batch.in_source_E.const_data_ptr<int32_t>(),
+                                             x.const_data_ptr<scalar_t>(),
+                                             out.data_ptr<scalar_t>(),
+                                             x.size(1),
+                                             0,
+                                             0};
     for_blocks(static_cast<int64_t>(blocks.size()) - 1, batch.edges * x.size(1), [&](int64_t b) {
       const auto at = static_cast<std::size_t>(b);
       (back ? table.scatter : table.gather)(args, node_ptr[blocks[at]], node_ptr[blocks[at + 1]]);

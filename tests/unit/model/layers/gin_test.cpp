@@ -6,6 +6,7 @@
 #include "support/gradients.h"
 // The others need torch's macros gone.
 #include "model/detector/gat.h"
+#include "model/kernels/gin.h"
 #include "model/kernels/sums.h"
 #include "model/layers/gin_conv.h"
 #include "model/layers/layers.h"
@@ -68,7 +69,7 @@ TEST_CASE("a gin layer is the perceptron of a node and its neighbours' sum", "[g
   torch::manual_seed(4);
   const graph::GraphBatch packed = few_graphs();
   const BatchTensors batch = to_tensors(packed, torch::kCPU);
-  for (const char* norm : {"none", "graph", "batch"}) {
+  for (const char* norm : {"none", "graph"}) {
     INFO(norm);
     GinConv conv(5, 4, true, norm);
     conv->to(torch::kDouble);
@@ -77,11 +78,135 @@ TEST_CASE("a gin layer is the perceptron of a node and its neighbours' sum", "[g
     if (std::string(norm) == "none") {
       const at::Tensor sum = 1.3 * x + summed_by_hand(x, packed);
       const at::Tensor wanted = conv->lin_2->forward(conv->lin_1->forward(sum).relu());
-      check_close(conv->forward(x, batch, true), wanted, "by hand", 1e-12, 1e-12);
+      check_close(conv->forward(x, batch), wanted, "by hand", 1e-12, 1e-12);
     }
-    check_gradients(
-        {x, conv->eps, conv->lin_1->weight, conv->lin_2->bias},
-        [&](const std::vector<at::Tensor>& in) { return conv->forward(in[0], batch, false); });
+    check_gradients({x, conv->eps, conv->lin_1->weight, conv->lin_2->bias},
+                    [&](const std::vector<at::Tensor>& in) { return conv->forward(in[0], batch); });
+  }
+}
+
+/// A layer with both of its norms, of random weights.
+struct WholeLayer {
+  WholeLayer(int64_t inputs, int64_t width, bool has_messages, at::ScalarType type)
+      : conv(inputs, width, has_messages, "batch"), outer(width) {
+    conv->to(type);
+    outer->to(type);
+    const at::NoGradGuard no_grad;
+    if (has_messages) conv->eps.fill_(0.3);
+    for (torch::nn::BatchNorm1d norm : {conv->batch_norm, outer}) {
+      norm->weight.uniform_(0.5, 1.5);
+      norm->bias.uniform_(-0.3, 0.3);
+      norm->running_mean.uniform_(-0.5, 0.5);
+      norm->running_var.uniform_(0.5, 1.5);
+    }
+  }
+  at::Tensor by(const GinKernels& kernels, const at::Tensor& x, double p, const BatchTensors& batch,
+                bool update_running = true) {
+    return kernels.layer(x,
+                         {conv->eps, conv->lin_1->weight, conv->lin_1->bias, *conv->batch_norm,
+                          conv->lin_2->weight, conv->lin_2->bias, *outer},
+                         p, 3, batch, update_running);
+  }
+  std::vector<at::Tensor> parameters() const {
+    std::vector<at::Tensor> out = conv->parameters();
+    for (const at::Tensor& t : outer->parameters()) out.push_back(t);
+    return out;
+  }
+  /// The layer's results, the gradients of all that enters, and the running statistics.
+  std::vector<at::Tensor> results(const GinKernels& kernels, const at::Tensor& given, double p,
+                                  const BatchTensors& batch, bool wants_x, bool update_running) {
+    const at::Tensor x = given.clone().set_requires_grad(wants_x);
+    std::vector<at::Tensor> out = {by(kernels, x, p, batch, update_running)};
+    (out[0] * at::arange(out[0].numel(), out[0].options()).view_as(out[0]).sin()).sum().backward();
+    if (wants_x) out.push_back(x.grad());
+    for (const at::Tensor& t : parameters()) out.push_back(t.grad().clone());
+    for (const torch::nn::BatchNorm1d& norm : {conv->batch_norm, outer}) {
+      for (const at::Tensor& t : norm->buffers()) out.push_back(t.clone());
+    }
+    return out;
+  }
+
+  GinConv conv;
+  torch::nn::BatchNorm1d outer;
+};
+
+TEST_CASE("a gin layer as a whole is that of its parts, with all gradients and statistics",
+          "[gin][kernels]") {
+  const graph::GraphBatch packed = test::make_batch(test::random_small_graphs(30, 8));
+  BatchTensors batch = to_tensors(packed, torch::kCPU);
+  batch.noise.seed = 7;
+  struct Other : graph::Exchange {  // a process with half as many of the same rows
+    void sum(std::span<double> values) override {
+      for (double& value : values) value *= 1.5;
+    }
+  } other;
+  const auto check = [&](int64_t inputs, int64_t width, bool has_messages, bool training,
+                         bool wants_x) {
+    const at::Tensor x = torch::randn({packed.nodes, inputs}, torch::kDouble);
+    const double p = training ? 0.4 : 0;
+    std::vector<at::Tensor> results[2];
+    for (const bool plain : {false, true}) {
+      torch::manual_seed(9);
+      WholeLayer layer(inputs, width, has_messages, torch::kDouble);
+      layer.conv->train(training);
+      layer.outer->train(training);
+      results[plain] = layer.results(plain ? GinKernels::plain() : GinKernels::cpu(), x, p, batch,
+                                     wants_x, inputs != 3);
+    }
+    INFO(inputs << " to " << width << ", messages " << has_messages << ", training " << training);
+    REQUIRE(results[0].size() == results[1].size());
+    for (std::size_t i = 0; i < results[0].size(); ++i) {
+      check_close(results[0][i], results[1][i], std::to_string(i), 1e-9, 1e-9);
+    }
+  };
+  test::at_every_isa([&] {
+    for (const bool has_messages : {true, false}) {
+      for (const bool training : {true, false}) {
+        check(3, 16, has_messages, training, false);
+        check(5, 7, has_messages, training, true);
+        check(4, 21, has_messages, training, true);
+        check(32, 32, has_messages, training, true);
+      }
+      batch.exchange = &other;
+      check(5, 8, has_messages, true, true);
+      batch.exchange = nullptr;
+    }
+  });
+}
+
+TEST_CASE("a gin layer as a whole has the gradients of finite differences", "[gin][kernels]") {
+  torch::manual_seed(4);
+  const graph::GraphBatch packed = few_graphs();
+  const BatchTensors batch = to_tensors(packed, torch::kCPU);
+  for (const bool has_messages : {true, false}) {
+    WholeLayer layer(5, 4, has_messages, torch::kDouble);
+    std::vector<at::Tensor> inputs = layer.parameters();
+    inputs.push_back(torch::randn({packed.nodes, 5}, torch::kDouble));
+    check_gradients(inputs, [&](const std::vector<at::Tensor>& in) {
+      return layer.by(GinKernels::cpu(), in.back(), 0, batch, false);
+    });
+  }
+}
+
+TEST_CASE("a gin layer as a whole has the same bits with one thread and with more",
+          "[gin][kernels]") {
+  const graph::GraphBatch packed = test::make_batch(test::random_small_graphs(150, 12));
+  BatchTensors batch = to_tensors(packed, torch::kCPU);
+  batch.noise.seed = 7;
+  REQUIRE(packed.nodes * 32 > 2 << 15);  // work for two threads in every loop
+  const at::Tensor x = torch::randn({packed.nodes, 32});
+  const int before = at::get_num_threads();
+  std::vector<at::Tensor> results[2];
+  for (const int threads : {1, 3}) {
+    at::set_num_threads(threads);
+    torch::manual_seed(9);
+    WholeLayer layer(32, 32, true, torch::kFloat);
+    results[threads / 2] = layer.results(GinKernels::cpu(), x, 0.3, batch, true, true);
+  }
+  at::set_num_threads(before);
+  REQUIRE(results[0].size() == results[1].size());
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    CHECK(torch::equal(results[0][i], results[1][i]));
   }
 }
 

@@ -1,5 +1,5 @@
 // Norms, ReLU, dropout and means over rows; included by tables.cpp alone, inside the namespace of
-// its instruction set, after dropout_hash.h.
+// its instruction set, after dropout_hash.h and simd.h.
 
 template <class T>
 void relu_drop(const T* x, int64_t count, DropKey key, T scale, T* out) {
@@ -34,49 +34,89 @@ void norm_relu_drop(const T* x, const T* gain, const T* shift, int64_t rows, int
   }
 }
 
+/// Calls body.operator()<S>(first) for each vector of a row, and then for each column that fills none.
+template <class T, class Body>
+inline void for_row(int64_t columns, const Body& body) {
+  int64_t c = 0;
+  for (; c + Simd<T>::kLanes <= columns; c += Simd<T>::kLanes) {
+    body.template operator()<Simd<T>>(c);
+  }
+  for (; c < columns; ++c) body.template operator()<OneLane<T>>(c);
+}
+
+/// Calls body.operator()<S, vectors>(first) for runs of columns whose sums stay in registers from row
+/// to row.
+template <class T, class Body>
+inline void for_columns(int64_t columns, const Body& body) {
+  using S = Simd<T>;
+  int64_t c = 0;
+  for (; c + 4 * S::kLanes <= columns; c += 4 * S::kLanes) body.template operator()<S, 4>(c);
+  for (; c + 2 * S::kLanes <= columns; c += 2 * S::kLanes) body.template operator()<S, 2>(c);
+  for (; c + S::kLanes <= columns; c += S::kLanes) body.template operator()<S, 1>(c);
+  for (; c < columns; ++c) body.template operator()<OneLane<T>, 1>(c);
+}
+
+template <class T>
+void norm_relu(const T* x, const T* gain, const T* shift, int64_t rows, int64_t columns, T* out) {
+  for (int64_t at = 0; at < rows * columns; at += columns) {
+    for_row<T>(columns, [&]<class S>(int64_t c) {
+      using Vector = typename S::Vector;
+      const Vector value = S::at(x + at + c) * S::at(gain + c) + S::at(shift + c);
+      S::at(out + at + c) = value > 0 ? value : Vector{};
+    });
+  }
+}
+
 template <class T>
 void column_sums(const T* x, const T* mean, int64_t rows, int64_t columns, int power, T* sums) {
-  for (int64_t c = 0; c < columns; ++c) sums[c] = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    const T* row = x + r * columns;
-    if (power == 1) {
-#pragma omp simd
-      for (int64_t c = 0; c < columns; ++c) sums[c] += row[c];
-    } else {
-#pragma omp simd
-      for (int64_t c = 0; c < columns; ++c) {
-        const T d = row[c] - mean[c];
-        sums[c] += d * d;
+  for_columns<T>(columns, [&]<class S, int count>(int64_t c) {
+    using Vector = typename S::Vector;
+    Vector sum[count] = {}, centre[count] = {};
+    for (int v = 0; v < count && power != 1; ++v) centre[v] = S::at(mean + c + v * S::kLanes);
+    for (int64_t r = 0, at = c; r < rows; ++r, at += columns) {
+      for (int v = 0; v < count; ++v) {
+        const Vector value = S::at(x + at + v * S::kLanes);
+        sum[v] += power == 1 ? value : (value - centre[v]) * (value - centre[v]);
       }
     }
-  }
+    for (int v = 0; v < count; ++v) S::at(sums + c + v * S::kLanes) = sum[v];
+  });
 }
 
 template <class T>
 void norm_grad_sums(const T* x, const T* mean, const T* out, const T* grad, T scale, int64_t rows,
                     int64_t columns, T* sum_g, T* sum_gx) {
-  for (int64_t c = 0; c < columns; ++c) sum_g[c] = sum_gx[c] = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = r * columns;
-#pragma omp simd
-    for (int64_t c = 0; c < columns; ++c) {
-      const T g = out[at + c] > 0 ? grad[at + c] * scale : T(0);
-      sum_g[c] += g;
-      sum_gx[c] += g * (x[at + c] - mean[c]);
+  for_columns<T>(columns, [&]<class S, int count>(int64_t c) {
+    using Vector = typename S::Vector;
+    Vector of_g[count] = {}, of_gx[count] = {}, centre[count];
+    for (int v = 0; v < count; ++v) centre[v] = S::at(mean + c + v * S::kLanes);
+    for (int64_t r = 0, at = c; r < rows; ++r, at += columns) {
+      for (int v = 0; v < count; ++v) {
+        const int64_t i = at + v * S::kLanes;
+        const Vector given = S::at(grad + i) * scale;
+        const Vector g = S::at(out + i) > 0 ? given : Vector{};
+        of_g[v] += g;
+        of_gx[v] += g * (S::at(x + i) - centre[v]);
+      }
     }
-  }
+    for (int v = 0; v < count; ++v) {
+      S::at(sum_g + c + v * S::kLanes) = of_g[v];
+      S::at(sum_gx + c + v * S::kLanes) = of_gx[v];
+    }
+  });
 }
 
 template <class T>
 void norm_grad(const T* x, const T* mean, const T* out, const T* grad, T scale, const T* a,
                const T* b, const T* c, int64_t rows, int64_t columns, T* grad_x) {
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = r * columns;
-#pragma omp simd
-    for (int64_t k = 0; k < columns; ++k) {
-      const T g = out[at + k] > 0 ? grad[at + k] * scale : T(0);
-      grad_x[at + k] = g * a[k] - (x[at + k] - mean[k]) * b[k] - c[k];
-    }
+  for (int64_t at = 0; at < rows * columns; at += columns) {
+    for_row<T>(columns, [&]<class S>(int64_t k) {
+      using Vector = typename S::Vector;
+      const Vector given = S::at(grad + at + k) * scale;
+      const Vector g = S::at(out + at + k) > 0 ? given : Vector{};
+      S::at(grad_x + at + k) =
+          g * S::at(a + k) - (S::at(x + at + k) - S::at(mean + k)) * S::at(b + k) - S::at(c + k);
+    });
   }
 }
 

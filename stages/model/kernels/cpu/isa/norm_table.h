@@ -16,6 +16,9 @@ struct NormTable {
   /// x * gain + shift by column, then relu_drop, for the rows of one graph.
   void (*norm_relu_drop)(const T* x, const T* gain, const T* shift, int64_t rows, int64_t columns,
                          DropKey key, T scale, T* out);
+  /// The same where nothing is dropped: max(x * gain + shift, 0).
+  void (*norm_relu)(const T* x, const T* gain, const T* shift, int64_t rows, int64_t columns,
+                    T* out);
   /// By column: sums of (x - mean)^power, power 1 (mean may be null: 0) or 2.
   void (*column_sums)(const T* x, const T* mean, int64_t rows, int64_t columns, int power, T* sums);
   /// With g = out > 0 ? grad * scale : 0, by column: sums of g and of g * (x - mean).

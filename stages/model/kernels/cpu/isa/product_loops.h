@@ -5,14 +5,17 @@
 constexpr int kTileRows = 6;
 constexpr int kMostTileRows = 12;  // more than these addresses do not fit the registers
 
-/// Vectors of half the width, for what is left of a row.
-template <class T>
-struct HalfSimd {
-  static constexpr int kLanes = Simd<T>::kLanes / 2;
-  typedef T Vector __attribute__((vector_size(kVectorBytes / 2), aligned(alignof(T)), may_alias));
+/// Vectors of a half or a quarter of the width, for what is left of a row.
+template <class T, int kPart>
+struct PartSimd {
+  static constexpr int kLanes = Simd<T>::kLanes / kPart;
+  typedef T Vector
+      __attribute__((vector_size(kVectorBytes / kPart), aligned(alignof(T)), may_alias));
   static Vector& at(T* p) { return *reinterpret_cast<Vector*>(p); }
   static const Vector& at(const T* p) { return *reinterpret_cast<const Vector*>(p); }
 };
+template <class T>
+using HalfSimd = PartSimd<T, 2>;
 
 template <class T, class S, int rows, int vectors>
 inline void product_tile(const kernels::ProductArgs<T>& p, int64_t m, int64_t n) {
@@ -110,6 +113,12 @@ void product(const kernels::ProductArgs<T>& p) {
     if (n + HalfSimd<T>::kLanes <= p.n) {
       product_columns<T, HalfSimd<T>, 1>(p, n);
       n += HalfSimd<T>::kLanes;
+    }
+  }
+  if constexpr (kLanes / 4 > 1) {
+    if (n + PartSimd<T, 4>::kLanes <= p.n) {
+      product_columns<T, PartSimd<T, 4>, 1>(p, n);
+      n += PartSimd<T, 4>::kLanes;
     }
   }
   if (n < p.n) product_edge(p, n);
@@ -213,14 +222,6 @@ inline void row_sum(const kernels::RowSums<T>& p, const kernels::RowSum& sum, in
     S::at(out) = total;
   }
 }
-
-/// What is left of a row, one by one.
-template <class T>
-struct OneLane {
-  using Vector = T;
-  static T& at(T* p) { return *p; }
-  static const T& at(const T* p) { return *p; }
-};
 
 template <class T>
 void row_sums(const kernels::RowSums<T>& p, const kernels::Rows<const T>& y,

@@ -48,6 +48,8 @@ struct Rows {
 template <class T>
 struct ProductTable {
   void (*product)(const ProductArgs<T>&);
+  /// The sum of a[i] * b[i].
+  T (*dot)(const T* a, const T* b, int64_t size);
   /// to[j][i] = from[i][j], i < rows, j < columns.
   void (*transpose)(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
                     int64_t columns);

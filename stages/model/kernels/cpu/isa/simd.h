@@ -30,3 +30,12 @@ struct Simd {
   static Vector& at(T* p) { return *reinterpret_cast<Vector*>(p); }
   static const Vector& at(const T* p) { return *reinterpret_cast<const Vector*>(p); }
 };
+
+/// What is left of a row, one by one.
+template <class T>
+struct OneLane {
+  using Vector = T;
+  static constexpr int kLanes = 1;
+  static T& at(T* p) { return *p; }
+  static const T& at(const T* p) { return *p; }
+};

@@ -8,6 +8,10 @@ template <class T, int kCount>
 inline void gather_columns(const SumArgs<T>& a, int64_t i, int64_t first) {
   using S = Simd<T>;
   typename S::Vector sums[kCount] = {};
+  if (a.own != 0) {
+    const T* x = a.x + i * a.columns + first;
+    for (int v = 0; v < kCount; ++v) sums[v] = a.own * S::at(x + v * S::kLanes);
+  }
   for (int32_t e = a.in_ptr[i]; e < a.in_ptr[i + 1]; ++e) {
     if (a.source[e] == i) continue;
     const T* x = a.x + a.source[e] * a.columns + first;
@@ -28,7 +32,9 @@ void gather(const SumArgs<T>& a, int64_t begin, int64_t end) {
     for (; c + kLanes <= a.columns; c += kLanes) gather_columns<T, 1>(a, i, c);
     if (c == a.columns) continue;
     T* out = a.out + i * a.columns;
-    for (int64_t rest = c; rest < a.columns; ++rest) out[rest] = 0;
+    const T* own = a.x + i * a.columns;
+    for (int64_t rest = c; rest < a.columns; ++rest)
+      out[rest] = a.own != 0 ? a.own * own[rest] : T(0);
     for (int32_t e = a.in_ptr[i]; e < a.in_ptr[i + 1]; ++e) {
       if (a.source[e] == i) continue;
       const T* x = a.x + a.source[e] * a.columns;
@@ -38,16 +44,20 @@ void gather(const SumArgs<T>& a, int64_t begin, int64_t end) {
 }
 
 template <class T>
-void scatter(const SumArgs<T>& a, int64_t begin, int64_t end) {
+inline void add_row(const T* x, T factor, int64_t columns, T* out) {
   using S = Simd<T>;
+  int64_t c = 0;
+  for (; c + S::kLanes <= columns; c += S::kLanes) S::at(out + c) += factor * S::at(x + c);
+  for (; c < columns; ++c) out[c] += factor * x[c];
+}
+
+template <class T>
+void scatter(const SumArgs<T>& a, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
-    const T* x = a.x + i * a.columns;
+    const T* x = a.x + (i - a.first) * a.columns;
+    if (a.own != 0) add_row(x, a.own, a.columns, a.out + i * a.columns);
     for (int32_t e = a.in_ptr[i]; e < a.in_ptr[i + 1]; ++e) {
-      if (a.source[e] == i) continue;
-      T* out = a.out + a.source[e] * a.columns;
-      int64_t c = 0;
-      for (; c + S::kLanes <= a.columns; c += S::kLanes) S::at(out + c) += S::at(x + c);
-      for (; c < a.columns; ++c) out[c] += x[c];
+      if (a.source[e] != i) add_row(x, T(1), a.columns, a.out + a.source[e] * a.columns);
     }
   }
 }

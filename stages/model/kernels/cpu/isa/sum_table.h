@@ -14,13 +14,15 @@ struct SumArgs {
   const T* x;  ///< [N, columns]
   T* out;      ///< [N, columns]
   int64_t columns;
+  T own;          ///< what a node's own row counts; 0: it is not read
+  int64_t first;  ///< the node of x's first row, of scatter
 };
 
 template <class T>
 struct SumTable {
-  /// out_i = sum of x_j over the edges from j to i, in their order, for targets i in [begin, end).
+  /// out_i = own * x_i + sum of x_j over the edges from j to i, in their order, for targets i in [begin, end).
   void (*gather)(const SumArgs<T>&, int64_t begin, int64_t end);
-  /// Backward: out_j += x_i over the same edges.
+  /// Backward: out_i += own * x_i, and out_j += x_i over the same edges.
   void (*scatter)(const SumArgs<T>&, int64_t begin, int64_t end);
 };
 

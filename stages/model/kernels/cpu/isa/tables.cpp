@@ -29,7 +29,7 @@ namespace {
 template <class T>
 constexpr Tables<T> kTables = {
     .gat = {gat_forward<T>, gat_backward<T>, gatv2_forward<T>, gatv2_backward<T>},
-    .norm = {relu_drop<T>, relu_drop_backward<T>, norm_relu_drop<T>, column_sums<T>,
+    .norm = {relu_drop<T>, relu_drop_backward<T>, norm_relu_drop<T>, norm_relu<T>, column_sums<T>,
              norm_grad_sums<T>, norm_grad<T>, uniform<T>, mean_rows<T>, spread_rows<T>},
     .head = {softmax_rows<T>, sigmoid_rows<T>, head_logits<T>, head_grad_rows<T>,
              head_grad_weights<T>},
@@ -38,7 +38,7 @@ constexpr Tables<T> kTables = {
     .sum = {gather<T>, scatter<T>},
     .sage = {max_rows<T>, sage_mean_rows<T>, max_scatter<T>, mean_scatter<T>, activate<T>,
              activate_grad<T>, adam<T>},
-    .product = {product<T>, transpose<T>, row_sums<T>, silu<T>, silu_grad<T>},
+    .product = {product<T>, dot<T>, transpose<T>, row_sums<T>, silu<T>, silu_grad<T>},
 };
 
 }  // namespace
