@@ -28,11 +28,11 @@ struct Setup {
   train::Parts parts;
 };
 
-GraphShape shape_of(const graph::GraphStore& store, bool takes_classes) {
+GraphShape shape_of(const graph::GraphStore& store) {
   GraphShape out;
   out.node_features = store.node_features();
   out.edge_features = store.edge_features();
-  if (takes_classes && train::is_labelled_graphs(store)) {
+  if (train::is_labelled_graphs(store)) {
     out.num_ids = 1;
     out.has_ids = false;
     out.classes = static_cast<int64_t>(store.targets()->classes.size());
@@ -61,7 +61,7 @@ Setup set_up(Detector& detector, const train::TrainOptions& options, const Reque
   out.parts = detector.choose_parts(out.data, host);
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  detector.make(shape_of(out.data.store, detector.takes_classes()));
+  detector.make(shape_of(out.data.store));
   detector.fit_input(out.data, out.parts.train);
   return out;
 }
@@ -145,6 +145,19 @@ std::unique_ptr<train::Sampler> sampler_of(const Detector& detector, const Detec
 }
 
 }  // namespace
+
+void require_two_classes(const std::string& why, int64_t classes) {
+  if (classes == 2) return;
+  throw Error(ExitCode::kData,
+              why + ": that takes two classes, these graphs have " + std::to_string(classes),
+              "the stage classifier learns any number of classes; kdgat data inspect shows them");
+}
+
+void refuse_id_embedding(const std::string& id_embedding) {
+  throw Error(ExitCode::kUsage,
+              "id_embedding=" + id_embedding + ": the nodes of labelled graphs have no identifiers",
+              "leave id_embedding away");
+}
 
 json plan_detector(Detector& detector, const DetectorOptions& options, const Request& request) {
   if (options.sampling != nullptr) train::check_sampling(*options.sampling, request);

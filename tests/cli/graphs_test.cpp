@@ -132,8 +132,8 @@ TEST_CASE("what labelled graphs cannot have is refused before anything runs", "[
       {"classifier sampling=curriculum", "after another classifier"},
       {"curriculum", "add a step of the stage classifier"},
       {"classifier loss=focal focal_alpha=0.5", "focal_alpha weighs two classes, these are 3"},
-      {"distill model=autoencoder", "these are labelled graphs"},
-      {"autoencoder", "reads data of the domain can, this is graphs"},
+      {"distill model=autoencoder", "takes two classes, these graphs have 3"},
+      {"autoencoder", "takes two classes, these graphs have 3"},
       {"detector", "reads data of the domain can, this is graphs"}};
   for (const auto& [words, reason] : cases) {
     INFO(words);

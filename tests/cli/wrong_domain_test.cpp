@@ -31,7 +31,8 @@ TEST_CASE("data of a wrong domain is refused by the plan, before there is a run 
       {"texts", {"textgcn"}},
       {"ratings", {"graphsage"}},
       {"molecules", {"equivariant"}}};
-  const std::set<std::string> of_both = {"classifier", "curriculum", "distill", "evaluate"};
+  const std::set<std::string> of_both = {"autoencoder", "classifier", "curriculum", "distill",
+                                         "evaluate"};
   for (const auto& [own, names] : stages) {
     std::string profile = "stages:\n";
     for (const std::string& stage : names) profile += "  " + stage + ": {}\n";
