@@ -279,6 +279,7 @@ if(KDGAT_ENGINE)
       tests/unit/objective/tree_pairs_test.cpp
       tests/unit/stages/class_autoencoder_test.cpp
       tests/unit/stages/class_curriculum_test.cpp
+      tests/unit/stages/class_fusion_test.cpp
       tests/unit/stages/curriculum_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/evaluate_ablation_test.cpp

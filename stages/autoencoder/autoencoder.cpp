@@ -7,6 +7,7 @@
 
 #include "objective/distillation.h"
 #include "setup/detector.h"
+#include "setup/labelled_graphs.h"
 #include "setup/training_stage.h"
 
 namespace kdgat::autoencoder {
@@ -110,7 +111,7 @@ class VgaeDetector
 StageInfo Autoencoder::info() {
   StageInfo out = setup::training_stage(
       "autoencoder", "Train a graph autoencoder; its reconstruction error scores anomalies.");
-  out.inputs = {graphs_of("can, graphs"), {"teacher", "autoencoder", false}};
+  out.inputs = {graphs_of("can, graphs of 2 classes"), {"teacher", "autoencoder", false}};
   out.outputs = {{"model", "model"}, {"autoencoder", "autoencoder"}};
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include "objective/distillation.h"
 #include "setup/detector.h"
+#include "setup/labelled_graphs.h"
 #include "setup/training_stage.h"
 #include "train/metrics/class_metrics.h"
 #include "train/sampling/sampling.h"

@@ -9,6 +9,7 @@
 #include "model/layers/generator_lock.h"
 #include "objective/teacher_cache.h"
 #include "setup/finish.h"
+#include "setup/labelled_graphs.h"
 #include "train/fit.h"
 #include "train/resources.h"
 #include "train/sampling/sampling.h"
@@ -18,9 +19,6 @@ namespace kdgat::setup {
 namespace {
 
 using nlohmann::json;
-
-/// The stage that scores with a model of labelled graphs; windows have the one that all have.
-constexpr const char* kScoresLabelledGraphs = "classify";
 
 /// What is trained on, when the model is made for it.
 struct Setup {
@@ -47,11 +45,10 @@ GraphShape shape_of(const json& facts) {
   GraphShape out;
   out.num_ids = facts.at("num_ids");
   out.node_features = facts.value("node_features", out.node_features);
-  const auto classified = facts.find(graph::kClassifiedFacts);
-  if (classified == facts.end()) return out;
+  if (!facts.contains(graph::kClassifiedFacts)) return out;
   out.edge_features = facts.value("edge_features", int64_t{0});
   out.has_ids = false;
-  out.classes = static_cast<int64_t>(classified->value("classes", json::array()).size());
+  out.classes = classes_of(facts);
   return out;
 }
 
@@ -146,26 +143,15 @@ std::unique_ptr<train::Sampler> sampler_of(const Detector& detector, const Detec
 
 }  // namespace
 
-void require_two_classes(const std::string& why, int64_t classes) {
-  if (classes == 2) return;
-  throw Error(ExitCode::kData,
-              why + ": that takes two classes, these graphs have " + std::to_string(classes),
-              "the stage classifier learns any number of classes; kdgat data inspect shows them");
-}
-
-void refuse_id_embedding(const std::string& id_embedding) {
-  throw Error(ExitCode::kUsage,
-              "id_embedding=" + id_embedding + ": the nodes of labelled graphs have no identifiers",
-              "leave id_embedding away");
-}
-
 json plan_detector(Detector& detector, const DetectorOptions& options, const Request& request) {
   if (options.sampling != nullptr) train::check_sampling(*options.sampling, request);
-  objective::check_teacher(options.kd, request);
   const Input& graphs = request.input("graphs");
-  if (!graphs.facts.contains("num_ids")) return json::object();
+  const bool is_known = graphs.facts.contains("num_ids");
+  if (is_known)
+    detector.make(shape_of(graphs.facts));  // what it cannot learn, no teacher helps with
+  objective::check_teacher(options.kd, request);
+  if (!is_known) return json::object();
   const train::TrainOptions training = training_of(options);
-  detector.make(shape_of(graphs.facts));
   json facts = facts_of(detector);
   const memory::Footprint counted =
       detector.footprint(model::footprint_options(training, options.kd.use_kd, request.threads));
@@ -199,8 +185,7 @@ json run_detector(Detector& detector, const DetectorOptions& options, json ident
       train::fit(training, *objective, task, setup.data.store, setup.parts, request, host);
   finish(request, detector.module(),
          {detector.name(), detector.config(), train::layout_of(setup.data.store),
-          train::decision_of(result),
-          train::is_labelled_graphs(setup.data.store) ? kScoresLabelledGraphs : ""});
+          train::decision_of(result), scoring_stage(setup.data.store)});
   result["facts"] = facts_of(detector);
   return result;
 }

@@ -31,12 +31,6 @@ struct GraphShape {
   bool has_ids = true;  ///< windows of logs; else labelled graphs, whose classes have names
 };
 
-/// For labelled graphs. Throws Error(kData), "`why`, these graphs have C", unless they have two
-/// classes.
-void require_two_classes(const std::string& why, int64_t classes);
-/// Throws Error(kUsage): their nodes have no identifiers.
-[[noreturn]] void refuse_id_embedding(const std::string& id_embedding);
-
 /// One model and its objective, of the options of its stage. What stands below make() is of
 /// the model made last.
 class Detector {
