@@ -158,9 +158,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify = false) {
   out.summary = std::to_string(files) + (files == 1 ? " file, " : " files, ") +
                 made.domain->wording().headline(out.facts);
   out.domain = made.domain->name();
-  if (const auto found = out.facts.find(graph::kClassifiedFacts); found != out.facts.end()) {
-    out.classes = static_cast<int64_t>(found->value("classes", json::array()).size());
-  }
+  out.classes = graph::classes_of(out.facts);
   return out;
 }
 

@@ -260,7 +260,7 @@ json Fusion::plan(const Options& options, const Request& request) {
   const json& graphs = request.input("graphs").facts;
   if (!graphs.contains("num_ids")) return json::object();
   const bool has_ids = !graphs.contains(graph::kClassifiedFacts);
-  if (!has_ids) check_classes(setup::classes_of(graphs), request);
+  if (!has_ids) check_classes(graph::classes_of(graphs), request);
   const model::FusionConfig config =
       make_config(options, {graphs.at("num_ids"), graphs.value("node_features", 11), has_ids});
   return facts_of(config, *model::make_model(config));

@@ -48,7 +48,7 @@ GraphShape shape_of(const json& facts) {
   if (!facts.contains(graph::kClassifiedFacts)) return out;
   out.edge_features = facts.value("edge_features", int64_t{0});
   out.has_ids = false;
-  out.classes = classes_of(facts);
+  out.classes = graph::classes_of(facts);
   return out;
 }
 

@@ -1,16 +1,9 @@
 #include "setup/labelled_graphs.h"
 
-#include "graph/section_facts.h"
 #include "kdgat/error.h"
 #include "train/data_set.h"
 
 namespace kdgat::setup {
-
-int64_t classes_of(const nlohmann::json& facts) {
-  const auto found = facts.find(graph::kClassifiedFacts);
-  if (found == facts.end()) return 0;
-  return static_cast<int64_t>(found->value("classes", nlohmann::json::array()).size());
-}
 
 void require_two_classes(const std::string& why, int64_t classes) {
   if (classes == 2) return;

@@ -2,16 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "graph/graph_store.h"
 
 namespace kdgat::setup {
-
-/// Of the facts of a store, as a plan is given them: its classes; none where they are not labelled
-/// graphs.
-int64_t classes_of(const nlohmann::json& facts);
 
 /// Throws Error(kData), "`why`: that takes two classes, these graphs have C", for other than two.
 void require_two_classes(const std::string& why, int64_t classes);
