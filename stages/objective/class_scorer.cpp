@@ -28,15 +28,16 @@ int64_t ClassScorer::classes() const {
 
 torch::Tensor ClassScorer::probabilities(const graph::GraphBatch& batch) {
   if (classifier_ != nullptr) return classifier_->probabilities(batch);
-  torch::Tensor p1_G = scorer_->score(batch);
+  torch::Tensor second_G = scorer_->score(batch);
   if (autoencoder_ != nullptr) {
     constexpr double kHalf = 0.5, kJustAbove = 0.5 + 6e-8;  // the next float
-    const torch::Tensor error_G = p1_G.to(torch::kDouble);
-    p1_G = error_G / (error_G + threshold_).clamp_min(1e-300);
-    p1_G = torch::where(error_G.gt(threshold_), p1_G.clamp_min(kJustAbove), p1_G.clamp_max(kHalf))
-               .to(torch::kFloat);
+    const torch::Tensor error_G = second_G.to(torch::kDouble);
+    second_G = error_G / (error_G + threshold_).clamp_min(1e-300);
+    second_G = torch::where(error_G.gt(threshold_), second_G.clamp_min(kJustAbove),
+                            second_G.clamp_max(kHalf))
+                   .to(torch::kFloat);
   }
-  return torch::stack({1 - p1_G, p1_G}, 1).contiguous();
+  return torch::stack({1 - second_G, second_G}, 1).contiguous();
 }
 
 }  // namespace kdgat::objective
