@@ -189,10 +189,11 @@ kdgat_add_room(kdgat_engine stages/model/space
   spatial_tensors)
 kdgat_add_room(kdgat_engine stages/model/texts sparse_product text_gcn)
 kdgat_add_room(kdgat_engine stages/objective
-  autoencoder_objective classification_loss classifier_objective distillation fusion_scorer
+  autoencoder_objective class_scorer classification_loss classifier_objective distillation fusion_scorer
   fusion_state graph_objective kd_options load_scorer pocket_loss pocket_objective teacher teacher_cache
   tree_objective tree_pairs)
-kdgat_add_room(kdgat_engine stages/setup detector finish space_setup trained_model training_stage)
+kdgat_add_room(kdgat_engine stages/setup
+  detector finish labelled_graphs space_setup trained_model training_stage)
 kdgat_add_room(kdgat_engine stages/train
   calibration checkpoint data_set fit optimizer precision probe progress rank_group resources
   schedule scoring trainer validation)

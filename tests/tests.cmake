@@ -270,6 +270,7 @@ if(KDGAT_ENGINE)
       tests/unit/model/detector/model_test.cpp
       tests/unit/model/ratings/sage_test.cpp
       tests/unit/model/space/sgmp_test.cpp
+      tests/unit/objective/class_autoencoder_test.cpp
       tests/unit/objective/distillation_test.cpp
       tests/unit/objective/graph_objective_test.cpp
       tests/unit/objective/lying_models_test.cpp
@@ -277,7 +278,9 @@ if(KDGAT_ENGINE)
       tests/unit/objective/objective_test.cpp
       tests/unit/objective/tree_objective_test.cpp
       tests/unit/objective/tree_pairs_test.cpp
+      tests/unit/stages/class_autoencoder_test.cpp
       tests/unit/stages/class_curriculum_test.cpp
+      tests/unit/stages/class_fusion_test.cpp
       tests/unit/stages/curriculum_test.cpp
       tests/unit/stages/distill_test.cpp
       tests/unit/stages/evaluate_ablation_test.cpp

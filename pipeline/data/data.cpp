@@ -11,6 +11,7 @@
 #include "data/import_options.h"
 #include "data/piped_input.h"
 #include "data/synth.h"
+#include "graph/section_facts.h"
 #include "kdgat/result.h"
 #include "pipeline/data/data_store.h"
 #include "pipeline/system/hash.h"
@@ -157,6 +158,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify = false) {
   out.summary = std::to_string(files) + (files == 1 ? " file, " : " files, ") +
                 made.domain->wording().headline(out.facts);
   out.domain = made.domain->name();
+  out.classes = graph::classes_of(out.facts);
   return out;
 }
 

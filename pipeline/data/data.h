@@ -23,6 +23,7 @@ struct PreparedData {
   std::vector<Diagnostic> warnings;
   bool reused = false;
   std::string domain{};  ///< of its store; "" = not known
+  int64_t classes = -1;  ///< of labelled graphs; -1 = of other data
 };
 
 /// Throws Error(kData) unless there is such a file or folder, of a form that is read as far as its

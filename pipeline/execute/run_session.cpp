@@ -123,7 +123,7 @@ Plan RunSession::plan_for(const std::optional<PreparedData>& data) const {
   const Plan bare = make_plan(profile, context.catalog, fingerprint, {}, options.plan);
   Plan plan = make_plan(profile, context.catalog, fingerprint, find_past_steps(dataset_root, bare),
                         options.plan);
-  if (data) check_domains(plan, context.catalog, data->domain);
+  if (data) check_domains(plan, context.catalog, {data->domain, data->classes});
   return plan;
 }
 
@@ -136,7 +136,7 @@ std::optional<PreparedData> RunSession::find_data() const {
     return found;
   }
   check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
-                context.catalog, data_domain(profile.data));
+                context.catalog, {data_domain(profile.data)});
   check_data(profile.data);
   return std::nullopt;
 }
@@ -144,7 +144,7 @@ std::optional<PreparedData> RunSession::find_data() const {
 std::optional<PreparedData> RunSession::import(Status& status) const {
   if (!needs_data) return std::nullopt;
   check_domains(make_plan(profile, context.catalog, kUnknownData, {}, options.plan),
-                context.catalog, data_domain(profile.data));
+                context.catalog, {data_domain(profile.data)});
   clear_data_leftovers(dataset_root);
   const Clock clock = steady_clock();
   const double started = clock();

@@ -16,14 +16,26 @@ bool makes(const PluginDescription& plugin, const std::string& kind) {
                      [&](const PortDescription& port) { return port.kind == kind; });
 }
 
-/// A port may name several domains: "can, graphs".
+/// A port may name several domains, and of one how many classes its data have: "can, graphs of 2
+/// classes".
 bool names_domain(const PortDescription& port, const std::string& domain) {
-  return (", " + port.domain + ",").find(", " + domain + ",") != std::string::npos;
+  const std::string all = ", " + port.domain + ",";
+  return all.find(", " + domain + ",") != std::string::npos ||
+         all.find(", " + domain + " of ") != std::string::npos;
 }
 
-bool reads(const PluginDescription& plugin, const std::string& domain) {
-  return std::any_of(plugin.inputs.begin(), plugin.inputs.end(),
-                     [&](const PortDescription& port) { return names_domain(port, domain); });
+/// Whether a port that names the domain of the data takes so many classes.
+bool takes_classes(const PortDescription& port, const DataKind& data) {
+  const std::string all = ", " + port.domain + ",", named = ", " + data.domain + " of ";
+  const std::size_t at = all.find(named);
+  if (at == std::string::npos || data.classes < 0) return true;
+  return all.substr(at + named.size()).starts_with(std::to_string(data.classes) + " ");
+}
+
+bool reads(const PluginDescription& plugin, const DataKind& data) {
+  return std::any_of(plugin.inputs.begin(), plugin.inputs.end(), [&](const PortDescription& port) {
+    return names_domain(port, data.domain) && takes_classes(port, data);
+  });
 }
 
 std::string sentence(const PluginDescription& plugin, const PortDescription& port) {
@@ -386,14 +398,17 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
   return plan;
 }
 
-void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::string& domain) {
+void check_domains(const Plan& plan, const PluginCatalog& catalog, const DataKind& data) {
+  const std::string& domain = data.domain;
   if (domain.empty()) return;
   std::vector<std::string> fitting;
   for (const auto& [name, plugin] : catalog.all()) {
-    if (reads(plugin, domain)) fitting.push_back(name);
+    if (reads(plugin, data)) fitting.push_back(name);
   }
   const std::string hint = fitting.empty() ? "no stage here reads such data"
                                            : "stages for such data: " + joined(fitting, ", ");
+  const std::string classes =
+      std::to_string(data.classes) + (data.classes == 1 ? " class" : " classes");
   std::vector<Diagnostic> problems, unmade_ports;
   for (const PlannedStep& step : plan.steps) {
     const PluginDescription& plugin = *catalog.find(step.spec.stage);
@@ -407,10 +422,13 @@ void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::st
         continue;
       }
       const bool is_of_data = is_filled && producers->second.front() == kDataStep;
-      if (!is_of_data || port.domain.empty() || names_domain(port, domain)) continue;
+      if (!is_of_data || port.domain.empty()) continue;
+      const bool is_named = names_domain(port, domain);
+      if (is_named && takes_classes(port, data)) continue;
       problems.push_back({step.spec.where,
                           step.spec.name + ": the stage " + step.spec.stage +
-                              " reads data of the domain " + port.domain + ", this is " + domain,
+                              " reads data of the domain " + port.domain + ", this is " + domain +
+                              (is_named ? " of " + classes : ""),
                           hint});
     }
   }

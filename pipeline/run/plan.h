@@ -2,6 +2,7 @@
 // the world is handed in, so that every decision is a unit test.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -73,10 +74,16 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
                const std::string& data_fingerprint, const std::vector<PastStep>& past,
                const PlanRequest& request);
 
-/// Throws Error(kData) if a step reads data of another domain than `domain`, naming what would fit,
-/// and Error(kUsage) if nobody makes an input that is required for such data alone; "" = not known
-/// yet.
-void check_domains(const Plan& plan, const PluginCatalog& catalog, const std::string& domain);
+/// What is known of the data set when steps are checked against it.
+struct DataKind {
+  std::string domain{};  ///< "" = not known yet
+  int64_t classes = -1;  ///< of labelled graphs; -1 = not known yet
+};
+
+/// Throws Error(kData) if a step reads data of another domain, or of another number of classes,
+/// naming what would fit, and Error(kUsage) if nobody makes an input that is required for such data
+/// alone.
+void check_domains(const Plan& plan, const PluginCatalog& catalog, const DataKind& data);
 
 /// "01JD…K7" for 01JDX4…K7, "3f9c…" for a fingerprint: enough to recognise it.
 std::string short_run(const std::string& id);

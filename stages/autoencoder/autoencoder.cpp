@@ -7,6 +7,7 @@
 
 #include "objective/distillation.h"
 #include "setup/detector.h"
+#include "setup/labelled_graphs.h"
 #include "setup/training_stage.h"
 
 namespace kdgat::autoencoder {
@@ -16,6 +17,11 @@ class VgaeDetector
     : public setup::DetectorOf<AutoencoderOptions, model::VgaeConfig, model::GraphAutoencoder> {
  public:
   using DetectorOf::DetectorOf;
+
+  void make(const setup::GraphShape& graphs) override {
+    if (!graphs.has_ids) check_options(graphs);
+    DetectorOf::make(graphs);
+  }
 
   train::Parts choose_parts(const train::Data& data, const Host* host) const override {
     const std::vector<int64_t> train = data.part("train"), val = data.part("val");
@@ -32,8 +38,12 @@ class VgaeDetector
     parts.val_loss = data.with_label(val, 0);
     if (parts.val_score.empty()) parts.val_benign = parts.val_loss;
     if (parts.train.empty()) {
-      throw Error(ExitCode::kData, "no training graph is labelled benign",
-                  "to learn from all of them: train_on=all");
+      throw Error(
+          ExitCode::kData,
+          train::is_labelled_graphs(data.store)
+              ? "no training graph is of the first class, " + data.store.targets()->classes[0]
+              : "no training graph is labelled benign",
+          "to learn from all of them: train_on=all");
     }
     if (unlabelled > 0 && host != nullptr) {
       host->log("warning", std::to_string(unlabelled) +
@@ -71,6 +81,29 @@ class VgaeDetector
     out->kl_weight = options_.kl_weight;
     return out;
   }
+
+ protected:
+  void complete(model::VgaeConfig& config, const setup::GraphShape& graphs) const override {
+    // Features of labelled graphs are of any size: those that are reconstructed are z-scores.
+    if (!graphs.has_ids) config.standardise = true;
+  }
+
+ private:
+  /// What windows can have and labelled graphs cannot.
+  void check_options(const setup::GraphShape& graphs) const {
+    setup::require_two_classes("an autoencoder learns one class and tells the other from it",
+                               graphs.classes);
+    if (options_.id_embedding != "table") setup::refuse_id_embedding(options_.id_embedding);
+    for (const auto& [name, weight] : {std::pair{"feature_weight", options_.feature_weight},
+                                       {"neighbour_weight", options_.neighbour_weight}}) {
+      if (weight > 0) continue;
+      throw Error(ExitCode::kUsage,
+                  std::string(name) +
+                      "=0: the score of a labelled graph is the error of its features and of "
+                      "their means over neighbours, so both are trained",
+                  "leave it away, or make it small");
+    }
+  }
 };
 
 }  // namespace
@@ -78,7 +111,7 @@ class VgaeDetector
 StageInfo Autoencoder::info() {
   StageInfo out = setup::training_stage(
       "autoencoder", "Train a graph autoencoder; its reconstruction error scores anomalies.");
-  out.inputs = {graphs_of("can"), {"teacher", "autoencoder", false}};
+  out.inputs = {graphs_of("can, graphs of 2 classes"), {"teacher", "autoencoder", false}};
   out.outputs = {{"model", "model"}, {"autoencoder", "autoencoder"}};
   return out;
 }

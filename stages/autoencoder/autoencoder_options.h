@@ -58,7 +58,9 @@ struct AutoencoderOptions : train::TrainOptions,
             field("kl_weight", &O::kl_weight, "Weight of the divergence of the latent layer.")
                 .range(0, 1e6),
             field("train_on", &O::train_on,
-                  "benign: windows labelled benign; all: every window, attacks too, as published.")
+                  "benign: windows labelled benign, or labelled graphs of the first class; all: "
+                  "every one, "
+                  "attacks too, as published.")
                 .choices({"benign", "all"}),
             field("kd_latent_weight", &O::kd_latent_weight,
                   "Weight of the teacher's latent layer within its part of the loss.")

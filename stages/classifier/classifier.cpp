@@ -10,6 +10,7 @@
 
 #include "objective/distillation.h"
 #include "setup/detector.h"
+#include "setup/labelled_graphs.h"
 #include "setup/training_stage.h"
 #include "train/metrics/class_metrics.h"
 #include "train/sampling/sampling.h"
@@ -22,8 +23,6 @@ class GatDetector
     : public setup::DetectorOf<ClassifierOptions, model::GatConfig, model::GraphClassifier> {
  public:
   using DetectorOf::DetectorOf;
-
-  bool takes_classes() const override { return true; }
 
   void make(const setup::GraphShape& graphs) override {
     if (!graphs.has_ids) check_options(graphs);
@@ -118,6 +117,12 @@ class GatDetector
     };
   }
 
+ protected:
+  void complete(model::GatConfig& config, const setup::GraphShape& graphs) const override {
+    config.classes = graphs.classes;
+    if (!graphs.has_ids) config.edge_features = std::max<int64_t>(1, graphs.edge_features);
+  }
+
  private:
   /// What windows can have and labelled graphs cannot.
   void check_options(const setup::GraphShape& graphs) const {
@@ -132,11 +137,7 @@ class GatDetector
     if (options_.conv == "gatv2" && graphs.edge_features == 0) {
       refuse("conv=gatv2 reads edge features, and the edges have none", "use conv=gin or gat");
     }
-    if (options_.id_embedding != "table") {
-      refuse("id_embedding=" + options_.id_embedding +
-                 ": the nodes of labelled graphs have no identifiers",
-             "leave id_embedding away");
-    }
+    if (options_.id_embedding != "table") setup::refuse_id_embedding(options_.id_embedding);
     if (options_.focal_alpha > 0 && graphs.classes > 2) {
       refuse("focal_alpha weighs two classes, these are " + std::to_string(graphs.classes),
              "use class_weights=balanced");

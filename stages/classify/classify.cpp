@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
@@ -18,8 +17,7 @@
 #include "kdgat/kinds.h"
 #include "kdgat/text.h"
 #include "model/model_file.h"
-#include "objective/classifier_objective.h"
-#include "objective/load_scorer.h"
+#include "objective/class_scorer.h"
 #include "setup/trained_model.h"
 
 namespace kdgat::classify {
@@ -28,10 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// A classifier and what its file says of graphs.
+/// A model and what its file says of graphs.
 struct Model {
-  std::unique_ptr<train::Scorer> scorer;
-  objective::ClassifierObjective* classifier = nullptr;
+  objective::ClassScorer scorer;
   std::vector<std::string> classes;
   json data;  ///< train::layout_of() the graphs that it was trained on
   fs::path path;
@@ -39,24 +36,22 @@ struct Model {
 
 Model load(const fs::path& given, torch::Device device) {
   const model::TrainedModel made = model::open_model(given);
-  Model out{
-      objective::load_scorer(made.path(), device), nullptr, {}, made.header.data, made.path()};
-  out.classifier = dynamic_cast<objective::ClassifierObjective*>(out.scorer.get());
-  const json classes = out.data.value("classes", json());
+  const json classes = made.header.data.value("classes", json());
   const bool are_names =
       classes.is_array() &&
       std::all_of(classes.begin(), classes.end(), [](const json& c) { return c.is_string(); });
-  if (out.classifier == nullptr || !are_names) {
-    throw Error(ExitCode::kData,
-                made.path().string() + ": a " + made.header.name +
-                    ", and not a classifier of labelled graphs",
-                "kdgat run --preset graphs --data FOLDER trains one");
+  if (!are_names) {
+    throw Error(
+        ExitCode::kData,
+        made.path().string() + ": a " + made.header.name + ", and not a model of labelled graphs",
+        "kdgat run --preset graphs --data FOLDER trains one");
   }
-  classes.get_to(out.classes);
-  if (std::ssize(out.classes) != out.classifier->model()->config().classes) {
+  Model out{objective::ClassScorer(made, device), classes.get<std::vector<std::string>>(),
+            made.header.data, made.path()};
+  if (std::ssize(out.classes) != out.scorer.classes()) {
     throw Error(ExitCode::kData, made.path().string() + ": names " +
                                      std::to_string(out.classes.size()) + " classes of " +
-                                     std::to_string(out.classifier->model()->config().classes));
+                                     std::to_string(out.scorer.classes()));
   }
   return out;
 }
@@ -98,15 +93,51 @@ graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
 
 std::string column_of(const std::string& name) { return "p " + name; }
 
+/// What is said of each graph beside its class: by name, a number for each of the batch, row by row.
+class Said {
+ public:
+  explicit Said(Model& model) : model_(model) {
+    if (model.scorer.autoencoder() != nullptr) {
+      columns_ = {"error"};
+      return;
+    }
+    for (const std::string& name : model.classes) columns_.push_back(column_of(name));
+  }
+
+  const std::vector<std::string>& columns() const { return columns_; }
+  void read(const graph::GraphBatch& batch) {
+    objective::AutoencoderObjective* autoencoder = model_.scorer.autoencoder();
+    rows_ =
+        (autoencoder != nullptr ? autoencoder->score(batch) : model_.scorer.probabilities(batch))
+            .contiguous();
+  }
+  /// Of graph `g` of the batch.
+  std::span<const float> row(std::size_t g) const {
+    return {rows_.const_data_ptr<float>() + g * columns_.size(), columns_.size()};
+  }
+  std::size_t predicted(std::span<const float> row) const {
+    if (model_.scorer.autoencoder() != nullptr) {
+      return static_cast<double>(row[0]) > model_.scorer.threshold() ? 1 : 0;
+    }
+    return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+  }
+
+ private:
+  Model& model_;
+  std::vector<std::string> columns_;
+  at::Tensor rows_;
+};
+
 }  // namespace
 
 json Classify::run(const Options& options, const Request& request, Host& host) {
-  const Model model = load(request.input("model").path, setup::prepare_scoring(request));
+  Model model = load(request.input("model").path, setup::prepare_scoring(request));
   const graph::GraphStoreData data = read(options, model, request, host);
   const graph::Column<int32_t> order = graph::target_order_of(data);
   const graph::GraphArrays arrays = graph::arrays_of(data, order);
+  Said said(model);
   json columns = {"graph", "label", "predicted"};
-  for (const std::string& name : model.classes) columns.push_back(column_of(name));
+  for (const std::string& name : said.columns()) columns.push_back(name);
   host.metrics("columns", 0, {{"columns", columns}});
 
   std::vector<int64_t> ids(data.y.size());
@@ -115,7 +146,6 @@ json Classify::run(const Options& options, const Request& request, Host& host) {
     return data.row_begin[static_cast<std::size_t>(a)] <
            data.row_begin[static_cast<std::size_t>(b)];
   });
-  const auto count = std::ssize(model.classes);
   constexpr std::size_t kGraphs = 256;
   graph::GraphBatch batch;
   for (std::size_t first = 0; first < ids.size(); first += kGraphs) {
@@ -123,20 +153,17 @@ json Classify::run(const Options& options, const Request& request, Host& host) {
       throw Error(code, "interrupted after " + std::to_string(first) + " graphs");
     }
     const auto some = std::span(ids).subspan(first, std::min(kGraphs, ids.size() - first));
-    graph::gather(arrays, some, model.classifier->with_edge_attr(), batch);
-    const at::Tensor said = model.classifier->probabilities(batch).contiguous();
-    const float* row = said.const_data_ptr<float>();
-    for (const int64_t id : some) {
-      const auto g = static_cast<std::size_t>(id);
-      const auto best = static_cast<std::size_t>(std::max_element(row, row + count) - row);
-      json values = {{"graph", data.row_begin[g]}, {"predicted", model.classes[best]}};
+    graph::gather(arrays, some, model.scorer.with_edge_attr(), batch);
+    said.read(batch);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto g = static_cast<std::size_t>(some[i]);
+      const std::span<const float> row = said.row(i);
+      json values = {{"graph", data.row_begin[g]},
+                     {"predicted", model.classes[said.predicted(row)]}};
       values["label"] =
           data.y[g] < 0 ? "" : data.sections.targets->classes[static_cast<std::size_t>(data.y[g])];
-      for (std::size_t c = 0; c < model.classes.size(); ++c) {
-        values[column_of(model.classes[c])] = row[c];
-      }
+      for (std::size_t c = 0; c < row.size(); ++c) values[said.columns()[c]] = row[c];
       host.metrics("row", data.row_begin[g], values);
-      row += count;
     }
   }
   return {{"metrics", {{"graphs", ids.size()}, {"classes", model.classes.size()}}},

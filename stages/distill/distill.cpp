@@ -2,7 +2,6 @@
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
-#include "graph/section_facts.h"
 #include "setup/training_stage.h"
 #include "train/sampling/sampling.h"
 
@@ -17,12 +16,6 @@ StageInfo Distill::info() {
 }
 
 nlohmann::json Distill::plan(const Options& options, const Request& request) {
-  if (options.model == "autoencoder" &&
-      request.input("graphs").facts.contains(graph::kClassifiedFacts)) {
-    throw Error(ExitCode::kUsage,
-                "model=autoencoder learns windows of logs, and these are labelled graphs",
-                "use model=classifier, with a classifier for its teacher");
-  }
   if (options.model == "classifier") {
     return classifier::Classifier::plan(options.of_classifier(), request);
   }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,8 +14,7 @@
 #include "kdgat/figures.h"
 #include "kdgat/text.h"
 #include "model/model_file.h"
-#include "objective/classifier_objective.h"
-#include "objective/load_scorer.h"
+#include "objective/class_scorer.h"
 #include "setup/trained_model.h"
 #include "train/metrics/class_metrics.h"
 #include "train/scoring.h"
@@ -56,22 +54,15 @@ class ClassEvaluation {
     model::require_layout(made, train::layout_of(data_.store),
                           "a model can only judge graphs with the features and classes it was "
                           "trained with");
-    const std::unique_ptr<train::Scorer> scorer = objective::load_scorer(made.path(), device);
-    auto* classifier = dynamic_cast<objective::ClassifierObjective*>(scorer.get());
-    if (classifier == nullptr) {
-      throw Error(ExitCode::kData,
-                  made.path().string() + ": a " + made.header.name +
-                      ", which says nothing of classes of graphs",
-                  "name the step of a classifier under needs:");
-    }
+    objective::ClassScorer scorer(made, device);
     models_.push_back({input.step, model::parameters_of(made.file)});
     for (const std::string& part : parts()) {
       ClassPredictions& p = kept_.emplace_back(labelled_graphs(part));
       const std::string name = input.step + "/" + shown(part);
       const auto total = static_cast<int64_t>(p.graph.size());
       p.probability = train::score_all(
-          data_.store, p.graph, classifier->with_edge_attr(),
-          [&](const graph::GraphBatch& batch) { return classifier->probabilities(batch); },
+          data_.store, p.graph, scorer.with_edge_attr(),
+          [&](const graph::GraphBatch& batch) { return scorer.probabilities(batch); },
           [&](int64_t values) {
             if (const ExitCode code = host_.cancelled(); code != ExitCode::kOk) {
               throw Error(code, "stopped while judging " + name);

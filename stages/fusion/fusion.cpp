@@ -9,6 +9,7 @@
 #include "fusion/channel.h"
 #include "fusion/learners.h"
 #include "graph/random.h"
+#include "graph/section_facts.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/figures.h"
 #include "kdgat/text.h"
@@ -17,6 +18,7 @@
 #include "objective/fusion_scorer.h"
 #include "objective/fusion_state.h"
 #include "objective/load_scorer.h"
+#include "setup/labelled_graphs.h"
 #include "setup/trained_model.h"
 #include "train/data_set.h"
 #include "train/metrics/metrics.h"
@@ -29,10 +31,18 @@ using nlohmann::json;
 
 constexpr double kThreshold = 0.5;
 
-model::FusionConfig make_config(const FusionOptions& o, int64_t num_ids, int64_t features) {
+/// What a fusion must know of the graphs that it is made for.
+struct GraphShape {
+  int64_t num_ids = 1;
+  int64_t features = 11;
+  bool has_ids = true;  ///< windows of logs; else labelled graphs
+};
+
+model::FusionConfig make_config(const FusionOptions& o, const GraphShape& graphs) {
   model::FusionConfig c;
-  c.num_ids = num_ids;
-  c.node_features = features;
+  c.num_ids = graphs.num_ids;
+  c.node_features = graphs.features;
+  c.has_ids = graphs.has_ids;
   c.method = o.method;
   c.hidden = o.method == "dqn" ? o.dqn_hidden : o.mlp_hidden;
   c.layers = o.method == "dqn" ? o.dqn_layers : o.mlp_layers;
@@ -48,6 +58,16 @@ json facts_of(const model::FusionConfig& config, const torch::nn::Module& net) {
               {"num_ids", config.num_ids}};
   if (parameters > 0) out["widths"] = {{"hidden", config.hidden}, {"layers", config.layers}};
   return out;
+}
+
+/// Of labelled graphs: there are two classes, and no detector judges them.
+void check_classes(int64_t classes, const Request& request) {
+  setup::require_two_classes("a fusion decides between two classes, with an autoencoder of one",
+                             classes);
+  const auto given = request.inputs.find("detector");
+  if (given == request.inputs.end() || given->second.empty()) return;
+  throw Error(ExitCode::kUsage, "a detector judges frames of logs, and these are labelled graphs",
+              "leave detector away");
 }
 
 void check_cancelled(const Host& host, const std::string& where) {
@@ -81,14 +101,14 @@ States states_of(const objective::FusionInputs& inputs, const train::Data& data,
   train::for_batches(
       data.store, ids, inputs.classifier->with_edge_attr(),
       [&](const graph::GraphBatch& batch, std::span<const int64_t> some) {
-        check_cancelled(host, "while scoring the " + part + " windows");
+        check_cancelled(host, "while scoring the " + part + " graphs");
         states.push_back(objective::fusion_states(*inputs.autoencoder, *inputs.classifier, batch));
         done += static_cast<int64_t>(some.size());
         host.progress("states of " + part, "graph", done, static_cast<int64_t>(ids.size()));
       });
   const std::vector<int64_t> labels = data.labels(ids);
   const auto count = static_cast<int64_t>(ids.size());
-  if (count == 0) return {torch::empty({0, model::FusionState::kSize}), torch::empty({0})};
+  if (count == 0) return {torch::empty({0}), torch::empty({0})};
   return {torch::cat(states), torch::tensor(labels, torch::kLong)};
 }
 
@@ -208,6 +228,10 @@ std::vector<int64_t> training_windows(const FusionOptions& options, const train:
                                  ? data.with_label(all, 0)
                                  : train::labelled_of_both_classes(data, all);
   if (ids.empty()) {
+    if (train::is_labelled_graphs(data.store)) {
+      throw Error(ExitCode::kData, "a fusion needs training graphs of both classes",
+                  "kdgat data inspect shows the parts and their classes");
+    }
     throw Error(ExitCode::kData,
                 "a fusion needs training graphs labelled benign" +
                     std::string(options.method == "weighted" ? "" : " and attack"),
@@ -223,7 +247,9 @@ StageInfo Fusion::info() {
   out.name = "fusion";
   out.summary =
       "Join an autoencoder and a classifier into one detector, and that with another detector.";
-  out.inputs = {graphs_of("can"), {"autoencoder", "autoencoder"}, {"classifier", "classifier"}};
+  out.inputs = {graphs_of("can, graphs of 2 classes"),
+                {"autoencoder", "autoencoder"},
+                {"classifier", "classifier"}};
   out.inputs.push_back({"detector", kind::kData, /*required=*/false});
   out.outputs = {{"model", "model"}};
   out.speaks = 2;
@@ -233,13 +259,17 @@ StageInfo Fusion::info() {
 json Fusion::plan(const Options& options, const Request& request) {
   const json& graphs = request.input("graphs").facts;
   if (!graphs.contains("num_ids")) return json::object();
+  const bool has_ids = !graphs.contains(graph::kClassifiedFacts);
+  if (!has_ids) check_classes(graph::classes_of(graphs), request);
   const model::FusionConfig config =
-      make_config(options, graphs.at("num_ids"), graphs.value("node_features", 11));
+      make_config(options, {graphs.at("num_ids"), graphs.value("node_features", 11), has_ids});
   return facts_of(config, *model::make_model(config));
 }
 
 json Fusion::run(const Options& options, const Request& request, Host& host) {
   const train::Data data = train::open_data(request.input("graphs").path);
+  const bool has_ids = !train::is_labelled_graphs(data.store);
+  if (!has_ids) check_classes(std::ssize(data.store.targets()->classes), request);
   const std::vector<int64_t> train_ids =
       some_of(training_windows(options, data), options.fusion_max_samples, request.seed);
   const std::vector<int64_t> val_ids =
@@ -252,8 +282,9 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
                               classifier = file_of(request.input("classifier"), data);
   model::GeneratorLock generator = model::hold_generator();
   const torch::Device device = setup::prepare_scoring(request);
-  model::FusionConfig config =
-      make_config(options, data.store.need<graph::Ids>().count(), data.store.node_features());
+  model::FusionConfig config = make_config(
+      options,
+      {has_ids ? data.store.need<graph::Ids>().count() : 1, data.store.node_features(), has_ids});
   config.autoencoder = copy_model(autoencoder, request.run_dir / objective::kFusionAutoencoder);
   config.classifier = copy_model(classifier, request.run_dir / objective::kFusionClassifier);
   const objective::FusionInputs inputs =
@@ -273,15 +304,15 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
                   {"best_episode", best.episode()}};
   for (const auto& [name, value] : best.judged().items()) metrics["val_" + name] = value;
   if (!val_ids.empty()) {  // what each of the two says alone, by the same rule
-    metrics["inputs"] = {
-        {"autoencoder", judge(net->anomaly(val.x_GS), val.y_G)},
-        {"classifier", judge(val.x_GS.select(1, model::FusionState::kProbabilities + 1), val.y_G)}};
+    metrics["inputs"] = {{"autoencoder", judge(net->anomaly(val.x_GS), val.y_G)},
+                         {"classifier", judge(val.x_GS.select(1, net->state().attack()), val.y_G)}};
   }
   model::save_model(request.run_dir / "model.safetensors", *net,
                     {"fusion",
                      config,
                      train::layout_of(data.store),
-                     {{"threshold", kThreshold}, {"from", "fixed"}}});
+                     {{"threshold", kThreshold}, {"from", "fixed"}},
+                     setup::scoring_stage(data.store)});
   if (const auto given = request.inputs.find("detector");
       given != request.inputs.end() && !given->second.empty()) {
     const auto network = objective::load_scorer(request.run_dir / "model.safetensors", device);

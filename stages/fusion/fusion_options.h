@@ -42,7 +42,8 @@ struct FusionOptions {
     return std::tuple{
         field(
             "method", &O::method,
-            "mlp: a perceptron on the 15 numbers of a window; dqn: a weight of the classifier for "
+            "mlp: a perceptron on the 15 numbers of a window, 14 of a labelled graph; dqn: a "
+            "weight of the classifier for "
             "each window by Q-learning, as published; bandit: the same by Neural-LinUCB; weighted: "
             "one weight for all windows.")
             .choices({"mlp", "dqn", "bandit", "weighted"}),

@@ -5,8 +5,8 @@
 
 namespace kdgat::fusion {
 
-/// States [G, 15] with labels [G] (1 attack, 0 benign) and the weights chosen for them [G]:
-///   right: 3 + (1 - |A - p1|) + 0.5 c + 0.3 max(state[7], state[14])
+/// States [G, S] with labels [G] (1 attack, 0 benign) and the weights chosen for them [G]:
+///   right: 3 + (1 - |A - p1|) + 0.5 c + 0.3 max(of the two confidences)
 ///   wrong: -3 - |A - p1| - 1.5 o
 ///   always + 0.3 (1 - 2 |alpha - 0.5|)
 /// c = max(A, p1) of an attack, 1 - max(A, p1) of a benign window; o = fused score of a false

@@ -191,7 +191,9 @@ std::string why_not_native(const model::ModelHeader& header) {
     if (header.config.contains("has_ids")) return "nodes without identifiers";
     return "";
   }
-  if (header.name == "vgae") return "";
+  if (header.name == "vgae") {
+    return header.config.contains("has_ids") ? "nodes without identifiers" : "";
+  }
   return header.name == "fusion" ? "a fusion joins two networks" : "it is no network of windows";
 }
 

@@ -18,6 +18,7 @@ torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
   const model::VgaeConfig& config = model_->config();
   const auto nodes = static_cast<double>(totals.nodes);
   const auto num_ids = static_cast<double>(config.num_ids);
+  const double cells = nodes * static_cast<double>(config.features());
   torch::Tensor total = torch::zeros({}, output.z_NL.options().dtype(torch::kFloat));
   parts_.clear();
   const auto add = [&](const char* name, double weight, const auto& term) {
@@ -27,14 +28,18 @@ torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
     total = total + weight * value;
   };
   add("feature", feature_weight, [&] {
-    return torch::mse_loss(output.features_NX, batch.x_NF.slice(1, 1), at::Reduction::Sum) /
-           (nodes * static_cast<double>(config.node_features - 1));
+    return torch::mse_loss(output.features_NX, output.wanted_NX, at::Reduction::Sum) / cells;
   });
-  add("identifier", identifier_weight, [&] {
+  add("identifier", config.has_ids ? identifier_weight : 0, [&] {
     return model::softmax_ce_sum(output.z_NL, model_->ids->weight, model_->ids->bias, batch.id_N) /
            nodes;
   });
   add("neighbour", neighbour_weight, [&] {
+    if (!config.has_ids) {
+      return torch::mse_loss(model_->neighbour_features(output.z_NL, batch),
+                             model::neighbour_mean(output.wanted_NX, batch), at::Reduction::Sum) /
+             cells;
+    }
     const torch::nn::Linear& last = model_->neighbours->last();
     return model::bce_neighbour_sum(model_->neighbour_hidden(output.z_NL, batch), last->weight,
                                     last->bias, batch) /
@@ -52,12 +57,33 @@ torch::Tensor AutoencoderObjective::score_with(const graph::GraphBatch& batch, d
   const EvalGuard eval(*model_);
   const model::BatchTensors tensors = model::to_tensors(batch, device());
   const model::VgaeOutput output = model_->forward(tensors);
-  torch::Tensor node = (output.features_NX - tensors.x_NF.slice(1, 1)).square().mean(1);
-  if (identifier != 0) {
+  torch::Tensor node = feature_errors(output);
+  if (!model_->config().has_ids) {
+    node = node + neighbour_errors(output, tensors);
+  } else if (identifier != 0) {
     node = node + identifier * model::softmax_ce_per_node(output.z_NL, model_->ids->weight,
                                                           model_->ids->bias, tensors.id_N);
   }
   return model::mean_pool(node.unsqueeze(1), tensors).squeeze(1).cpu();
+}
+
+torch::Tensor AutoencoderObjective::feature_errors(const model::VgaeOutput& output) {
+  return (output.features_NX - output.wanted_NX).square().mean(1);
+}
+
+torch::Tensor AutoencoderObjective::neighbour_errors(const model::VgaeOutput& output,
+                                                     const model::BatchTensors& batch) {
+  const model::VgaeConfig& config = model_->config();
+  if (!config.has_ids) {
+    return (model_->neighbour_features(output.z_NL, batch) -
+            model::neighbour_mean(output.wanted_NX, batch))
+        .square()
+        .mean(1);
+  }
+  const torch::nn::Linear& last = model_->neighbours->last();
+  return model::bce_neighbour_per_node(model_->neighbour_hidden(output.z_NL, batch), last->weight,
+                                       last->bias, batch) /
+         static_cast<double>(config.num_ids);
 }
 
 torch::Tensor AutoencoderObjective::score(const graph::GraphBatch& batch) {

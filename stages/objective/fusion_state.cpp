@@ -1,8 +1,8 @@
 #include "objective/fusion_state.h"
 
 #include <cmath>
+#include <vector>
 
-#include "model/detector/fusion_net.h"
 #include "model/kernels/batch_tensors.h"
 #include "model/layers/blocked_heads.h"
 #include "objective/eval_guard.h"
@@ -30,20 +30,18 @@ torch::Tensor latent_of_graphs(const torch::Tensor& z_NL, const model::BatchTens
                    1);
 }
 
-/// Errors, latent statistics and confidence of the autoencoder, [G, 8].
-torch::Tensor autoencoder_states(model::GraphAutoencoder& model, const model::BatchTensors& batch) {
+/// Errors, latent statistics and confidence of the autoencoder, [G, 8]; 7 without identifiers.
+torch::Tensor autoencoder_states(AutoencoderObjective& autoencoder,
+                                 const model::BatchTensors& batch) {
+  model::GraphAutoencoder& model = autoencoder.model();
   const model::VgaeOutput out = model->forward(batch);
-  const torch::Tensor features =
-      (out.features_NX - batch.x_NF.slice(1, 1)).square().mean(1, /*keepdim=*/true);
-  const torch::nn::Linear& last = model->neighbours->last();
-  const torch::Tensor neighbours =
-      model::bce_neighbour_per_node(model->neighbour_hidden(out.z_NL, batch), last->weight,
-                                    last->bias, batch) /
-      static_cast<double>(model->config().num_ids);
-  const torch::Tensor identifier =
-      model::softmax_ce_per_node(out.z_NL, model->ids->weight, model->ids->bias, batch.id_N);
-  const torch::Tensor errors = model::mean_pool(
-      at::cat({features, neighbours.unsqueeze(1), identifier.unsqueeze(1)}, 1), batch);
+  std::vector<torch::Tensor> of_nodes = {autoencoder.feature_errors(out),
+                                         autoencoder.neighbour_errors(out, batch)};
+  if (model->config().has_ids) {
+    of_nodes.push_back(
+        model::softmax_ce_per_node(out.z_NL, model->ids->weight, model->ids->bias, batch.id_N));
+  }
+  const torch::Tensor errors = model::mean_pool(at::stack(of_nodes, 1), batch);
   return at::cat({errors, latent_of_graphs(out.z_NL, batch), 1 / (1 + errors.slice(1, 0, 1))}, 1);
 }
 
@@ -66,7 +64,7 @@ torch::Tensor fusion_states(AutoencoderObjective& autoencoder, ClassifierObjecti
   const torch::NoGradGuard no_grad;
   const EvalGuard eval_autoencoder(*autoencoder.model()), eval_classifier(*classifier.model());
   const model::BatchTensors tensors = model::to_tensors(batch, autoencoder.device());
-  return at::cat({autoencoder_states(autoencoder.model(), tensors),
+  return at::cat({autoencoder_states(autoencoder, tensors),
                   classifier_states(classifier.model(), tensors)},
                  1)
       .to(torch::kFloat)

@@ -130,7 +130,7 @@ ModelTeacher::ModelTeacher(const fs::path& file, const std::string& model,
       return {out.mean_NL, out.features_NX};
     };
     tensors_ = {{"latent", true, net->config().latent_dim},
-                {"features", true, net->config().node_features - 1}};
+                {"features", true, net->config().features()}};
   } else {
     refuse("a " + header.name + " model cannot teach", "");
   }

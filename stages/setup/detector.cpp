@@ -9,6 +9,7 @@
 #include "model/layers/generator_lock.h"
 #include "objective/teacher_cache.h"
 #include "setup/finish.h"
+#include "setup/labelled_graphs.h"
 #include "train/fit.h"
 #include "train/resources.h"
 #include "train/sampling/sampling.h"
@@ -19,20 +20,17 @@ namespace {
 
 using nlohmann::json;
 
-/// The stage that scores with a model of labelled graphs; windows have the one that all have.
-constexpr const char* kScoresLabelledGraphs = "classify";
-
 /// What is trained on, when the model is made for it.
 struct Setup {
   train::Data data;
   train::Parts parts;
 };
 
-GraphShape shape_of(const graph::GraphStore& store, bool takes_classes) {
+GraphShape shape_of(const graph::GraphStore& store) {
   GraphShape out;
   out.node_features = store.node_features();
   out.edge_features = store.edge_features();
-  if (takes_classes && train::is_labelled_graphs(store)) {
+  if (train::is_labelled_graphs(store)) {
     out.num_ids = 1;
     out.has_ids = false;
     out.classes = static_cast<int64_t>(store.targets()->classes.size());
@@ -47,11 +45,10 @@ GraphShape shape_of(const json& facts) {
   GraphShape out;
   out.num_ids = facts.at("num_ids");
   out.node_features = facts.value("node_features", out.node_features);
-  const auto classified = facts.find(graph::kClassifiedFacts);
-  if (classified == facts.end()) return out;
+  if (!facts.contains(graph::kClassifiedFacts)) return out;
   out.edge_features = facts.value("edge_features", int64_t{0});
   out.has_ids = false;
-  out.classes = static_cast<int64_t>(classified->value("classes", json::array()).size());
+  out.classes = graph::classes_of(facts);
   return out;
 }
 
@@ -61,7 +58,7 @@ Setup set_up(Detector& detector, const train::TrainOptions& options, const Reque
   out.parts = detector.choose_parts(out.data, host);
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  detector.make(shape_of(out.data.store, detector.takes_classes()));
+  detector.make(shape_of(out.data.store));
   detector.fit_input(out.data, out.parts.train);
   return out;
 }
@@ -148,11 +145,13 @@ std::unique_ptr<train::Sampler> sampler_of(const Detector& detector, const Detec
 
 json plan_detector(Detector& detector, const DetectorOptions& options, const Request& request) {
   if (options.sampling != nullptr) train::check_sampling(*options.sampling, request);
-  objective::check_teacher(options.kd, request);
   const Input& graphs = request.input("graphs");
-  if (!graphs.facts.contains("num_ids")) return json::object();
+  const bool is_known = graphs.facts.contains("num_ids");
+  if (is_known)
+    detector.make(shape_of(graphs.facts));  // what it cannot learn, no teacher helps with
+  objective::check_teacher(options.kd, request);
+  if (!is_known) return json::object();
   const train::TrainOptions training = training_of(options);
-  detector.make(shape_of(graphs.facts));
   json facts = facts_of(detector);
   const memory::Footprint counted =
       detector.footprint(model::footprint_options(training, options.kd.use_kd, request.threads));
@@ -186,8 +185,7 @@ json run_detector(Detector& detector, const DetectorOptions& options, json ident
       train::fit(training, *objective, task, setup.data.store, setup.parts, request, host);
   finish(request, detector.module(),
          {detector.name(), detector.config(), train::layout_of(setup.data.store),
-          train::decision_of(result),
-          train::is_labelled_graphs(setup.data.store) ? kScoresLabelledGraphs : ""});
+          train::decision_of(result), scoring_stage(setup.data.store)});
   result["facts"] = facts_of(detector);
   return result;
 }

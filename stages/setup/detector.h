@@ -4,7 +4,6 @@
 
 #include <torch/nn/module.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -41,8 +40,6 @@ class Detector {
   virtual const char* name() const = 0;  ///< of the model: "vgae", "gat"
   /// Graphs to train on and to validate with. Without a host nobody is told what is left out.
   virtual train::Parts choose_parts(const train::Data& data, const Host* host) const = 0;
-  /// Whether it learns labelled graphs beside windows of logs.
-  virtual bool takes_classes() const { return false; }
   /// With first weights. Throws Error(kUsage) for options that do not fit such graphs.
   virtual void make(const GraphShape& graphs) = 0;
 
@@ -83,11 +80,8 @@ class DetectorOf : public Detector {
     Config config{options_, options_};
     config.num_ids = graphs.num_ids;
     config.node_features = graphs.node_features;
-    if constexpr (requires { config.has_ids; }) {
-      config.has_ids = graphs.has_ids;
-      config.classes = graphs.classes;
-      if (!graphs.has_ids) config.edge_features = std::max<int64_t>(1, graphs.edge_features);
-    }
+    config.has_ids = graphs.has_ids;
+    complete(config, graphs);
     model_ = make_model(config);  // the one that stands beside Config
     model_->checkpointing = options_.gradient_checkpointing;
   }
@@ -99,6 +93,9 @@ class DetectorOf : public Detector {
   }
 
  protected:
+  /// What else of the configuration the graphs decide.
+  virtual void complete(Config& config, const GraphShape& graphs) const = 0;
+
   const Options& options_;
   Model model_{nullptr};
 

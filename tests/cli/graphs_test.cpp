@@ -132,8 +132,8 @@ TEST_CASE("what labelled graphs cannot have is refused before anything runs", "[
       {"classifier sampling=curriculum", "after another classifier"},
       {"curriculum", "add a step of the stage classifier"},
       {"classifier loss=focal focal_alpha=0.5", "focal_alpha weighs two classes, these are 3"},
-      {"distill model=autoencoder", "these are labelled graphs"},
-      {"autoencoder", "reads data of the domain can, this is graphs"},
+      {"distill model=autoencoder", "takes two classes, these graphs have 3"},
+      {"autoencoder", "graphs of 2 classes, this is graphs of 3 classes"},
       {"detector", "reads data of the domain can, this is graphs"}};
   for (const auto& [words, reason] : cases) {
     INFO(words);
@@ -186,4 +186,84 @@ TEST_CASE("a curriculum of six classes is planned, run, evaluated and kept", "[c
   const CommandResult windows = run_kdgat("plan curriculum --data can", scratch.path());
   CHECK(windows.exit_code == 2);
   CHECK_THAT(windows.err, Catch::Contains("made by no step") && Catch::Contains("autoencoder"));
+}
+
+TEST_CASE("an autoencoder, a classifier and their fusion judge and score graphs of two classes",
+          "[cli][classes][fusion]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth --kind graphs -o own --graphs 200 --nodes 20 --classes 2 --seed 4",
+             scratch.path());
+  const std::string words =
+      " --preset graphs_fusion --data own --root runs --threads 1 --json max_epochs=25 "
+      "fusion_episodes=20 ";
+  const json plan = json::parse(must_kdgat("plan" + words, scratch.path()).out);
+  CHECK(plan.at("steps").at(0).at("memory").at("batch").at("graphs") == 64);
+  // Stopped behind the autoencoder and continued: it is kept.
+  must_kdgat("run" + words + "--until autoencoder", scratch.path());
+  const json out = json::parse(must_kdgat("run" + words, scratch.path()).out);
+  json judged;
+  for (const json& one : out.at("steps")) {
+    if (one.at("step") == "evaluate") judged = one.at("result").at("metrics").at("test");
+  }
+  const auto auc = [&](const char* step) {
+    return judged.at(step).at("test").at("core").at("auc").get<double>();
+  };
+  CHECK(auc("majority class") == 0.5);
+  CHECK(auc("autoencoder") > 0.8);
+  CHECK(auc("fusion") > 0.9);
+  const json again = json::parse(must_kdgat("plan" + words, scratch.path()).out);
+  for (const json& one : again.at("steps")) CHECK(one.at("action") == "keep");
+
+  // The whole run scores with its fusion, and says what evaluate said.
+  const fs::path folder = newest_run(scratch / "runs" / "own");
+  const SafetensorsFile predictions =
+      SafetensorsFile::open(folder / "evaluate" / "predictions.safetensors");
+  must_kdgat("data import own -o store", scratch.path());
+  const SafetensorsFile store = SafetensorsFile::open(scratch / "store" / "graphs.safetensors");
+  const auto place = store.require<int64_t>("row_begin", {200});
+  const auto rows_of = [&](const std::string& run) {
+    std::istringstream lines(must_kdgat("score own --run " + run, scratch.path()).out);
+    std::vector<std::vector<std::string>> rows;
+    for (std::string line; std::getline(lines, line);) rows.push_back(cells_of(line));
+    REQUIRE(rows.size() == 201);
+    return rows;
+  };
+  const auto check = [&](const std::string& step, const std::string& run,
+                         const std::vector<std::string>& columns) {
+    INFO(step);
+    const auto rows = rows_of(run);
+    CHECK(rows.front() == columns);
+    const auto count = judged.at(step).at("test").at("core").at("n_samples").get<int64_t>();
+    const auto graph = predictions.require<int64_t>(step + "/test/graph", {count});
+    const auto predicted = predictions.require<int64_t>(step + "/test/prediction", {count});
+    for (std::size_t g = 0; g < graph.size(); ++g) {
+      const auto at = static_cast<std::size_t>(place[static_cast<std::size_t>(graph[g])]);
+      CHECK(rows[at + 1][2] == "class_" + std::to_string(predicted[g]));
+    }
+  };
+  check("fusion", folder.string(), {"graph", "label", "predicted", "p class_0", "p class_1"});
+  check("autoencoder", folder.string() + " --model autoencoder",
+        {"graph", "label", "predicted", "error"});
+}
+
+TEST_CASE("graphs of three classes are refused where two are needed, before there is a run",
+          "[cli][classes][fusion]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth --kind graphs -o own --graphs 40 --nodes 8 --classes 3", scratch.path());
+  for (const char* verb : {"plan", "run"}) {
+    const CommandResult refused =
+        run_kdgat(std::string(verb) + " --preset graphs_fusion --data own", scratch.path());
+    CHECK(refused.exit_code == 3);
+    for (const char* stage : {"autoencoder", "fusion"}) {
+      const std::string name = stage;
+      CHECK_THAT(refused.err,
+                 Catch::Contains(name + ": the stage " + name +
+                                 " reads data of the domain can, graphs of 2 classes, this is "
+                                 "graphs of 3 classes"));
+    }
+    CHECK_THAT(refused.err, Catch::Contains("stages for such data: classifier, curriculum"));
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(scratch / "runs")) {
+    CHECK(entry.path().filename() != "run.json");
+  }
 }

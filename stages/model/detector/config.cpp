@@ -39,9 +39,10 @@ void add_perceptron(LeastSize& to, double width, double outputs, double layers) 
 }  // namespace
 
 LeastSize VgaeConfig::least_size() const {
-  LeastSize out = size_of_input(*this, num_ids, embedding_dim);
+  LeastSize out = has_ids ? size_of_input(*this, num_ids, embedding_dim) : LeastSize();
   const auto ids = static_cast<double>(num_ids), latent = static_cast<double>(latent_dim);
-  double width = static_cast<double>(embedding_dim) + static_cast<double>(node_features - 1);
+  double width =
+      (has_ids ? static_cast<double>(embedding_dim) : 0) + static_cast<double>(features());
   double last = 0;
   const bool has_latent = hidden_dims.size() > 1 && hidden_dims.back() == latent_dim;
   for (std::size_t i = 0; i + (has_latent ? 1 : 0) < hidden_dims.size(); ++i) {
@@ -53,9 +54,9 @@ LeastSize VgaeConfig::least_size() const {
   }
   out.add(width, latent, 2);
   out.add(latent, last);
-  out.add(last, static_cast<double>(node_features - 1));
-  out.add(latent, ids);
-  add_perceptron(out, latent, ids, 3);
+  out.add(last, static_cast<double>(features()));
+  if (has_ids) out.add(latent, ids);
+  add_perceptron(out, latent, has_ids ? ids : static_cast<double>(features()), 3);
   return out;
 }
 

@@ -11,10 +11,15 @@
 
 namespace kdgat::model {
 
-/// Graph autoencoder with neighbourhood reconstruction.
+/// Graph autoencoder with neighbourhood reconstruction. Of nodes without identifiers it reconstructs
+/// the features, and of their neighbours' the mean.
 struct VgaeConfig : VgaeForm, VgaeSizes {
   int64_t num_ids = 0;  ///< vocabulary with the entry for unknown ids
   int64_t node_features = 11;
+  bool has_ids = true;  ///< the first feature of a node names its identifier
+
+  /// Those that are reconstructed.
+  int64_t features() const { return has_ids ? node_features - 1 : node_features; }
 
   static VgaeConfig teacher(int64_t num_ids);
   static VgaeConfig student(int64_t num_ids);
@@ -30,7 +35,9 @@ struct VgaeConfig : VgaeForm, VgaeSizes {
     visit("embedding_dim", c.embedding_dim);
     visit("dropout", c.dropout);
   }
-  static auto later() { return table(); }
+  static auto later() {
+    return std::tuple_cat(table(), std::tuple{field("has_ids", &VgaeConfig::has_ids, "").later()});
+  }
   LeastSize least_size() const;
   bool operator==(const VgaeConfig&) const = default;
 };

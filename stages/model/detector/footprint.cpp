@@ -7,12 +7,17 @@ namespace {
 
 struct VgaeValues {
   Value features, z, mean, logvar;
+  Held wanted;  ///< features as they enter, where they are not those of the batch
 };
 
 VgaeValues forward(Step& step, const VgaeConfig& config) {
   Tape& tape = step.tape;
   const auto latent = static_cast<double>(config.latent_dim);
-  Value h = step.input(config, config.num_ids, config.node_features, config.embedding_dim);
+  VgaeValues out;
+  Value h = config.has_ids
+                ? step.input(config, config.num_ids, config.node_features, config.embedding_dim)
+                : step.features(config, config.node_features);
+  if (!config.has_ids) out.wanted = h.data;
   std::vector<int64_t> widths = config.hidden_dims;
   if (widths.size() > 1 && widths.back() == config.latent_dim) widths.pop_back();
   for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -20,7 +25,6 @@ VgaeValues forward(Step& step, const VgaeConfig& config) {
     h = step.block(h, widths[i], i == 0 ? config.heads : 1, config.norm);
   }
   tape.enter("the latent layer");
-  VgaeValues out;
   out.mean = step.linear(h, latent).value;
   out.logvar = step.elementwise(step.linear(h, latent).value, Keeps::kInput);
   {
@@ -42,18 +46,27 @@ VgaeValues forward(Step& step, const VgaeConfig& config) {
   tape.enter("the decoder");
   constexpr int64_t kDecoderHeads = 4;
   const Value decoded = step.block(out.z, widths.back(), kDecoderHeads, config.norm);
-  out.features =
-      step.elementwise(step.attention(decoded, config.node_features - 1, 1), Keeps::kResult);
+  out.features = step.attention(decoded, config.features(), 1);
+  if (config.has_ids) out.features = step.elementwise(out.features, Keeps::kResult);
   return out;
 }
 
 void loss(Step& step, const VgaeConfig& config, const VgaeValues& output) {
   Tape& tape = step.tape;
-  step.distance(output.features, nullptr);
-  tape.enter("the identifier head");
-  step.head(output.z, config.num_ids);
+  step.distance(output.features, output.wanted);
+  if (config.has_ids) {
+    tape.enter("the identifier head");
+    step.head(output.z, config.num_ids);
+  }
   tape.enter("the neighbour head");
-  step.head(step.perceptron(output.z, 3), config.num_ids);
+  const Value hidden = step.perceptron(output.z, 3);
+  if (config.has_ids) {
+    step.head(hidden, config.num_ids);
+  } else {
+    const auto features = static_cast<double>(config.features());
+    const Value said = step.linear(hidden, features).value;
+    step.distance(said, step.neighbour_mean(features));
+  }
   tape.enter("the divergence");  // 1 + logvar - mean^2 - exp(logvar), all at once
   const Value& mean = output.mean;
   const Value one = tape.value(kNodes, mean.width);

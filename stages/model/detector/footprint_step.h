@@ -359,6 +359,13 @@ class Step {
               });
   }
 
+  /// Means over neighbours of so many features, for which there are no gradients.
+  Held neighbour_mean(double features) {
+    const Held ones = tape.hold(kNodes * kFloat), degree = tape.hold(kNodes * kFloat),
+               sum = tape.hold(kNodes * (kFloat * features));
+    return tape.hold(kNodes * (kFloat * features));
+  }
+
   /// Mean square distance of `x` to what is given.
   void distance(const Value& x, const Held& target) {
     tape.hold(x.bytes());

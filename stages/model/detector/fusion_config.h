@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "kdgat/options.h"
 #include "model/layers/least_size.h"
 
 namespace kdgat::model {
@@ -21,6 +22,7 @@ struct FusionConfig {
   double dropout = 0.2;
   std::string autoencoder;  ///< xxh3-128 of the autoencoder's file
   std::string classifier;
+  bool has_ids = true;  ///< of nodes: else a state has no error of an identifier
 
   /// For config_json.h.
   template <class Config, class Visit>
@@ -35,7 +37,7 @@ struct FusionConfig {
     visit("classifier", c.classifier);
     visit("dropout", c.dropout);
   }
-  static auto later() { return std::tuple<>(); }
+  static auto later() { return std::tuple{field("has_ids", &FusionConfig::has_ids, "").later()}; }
   LeastSize least_size() const;
 
   bool operator==(const FusionConfig&) const = default;

@@ -21,14 +21,14 @@ FusionNetImpl::FusionNetImpl(const FusionConfig& config) : config_(config) {
     throw Error(ExitCode::kData, "model configuration: unknown method '" + method + "'",
                 "known are dqn, bandit, mlp and weighted");
   }
-  mean_S_ = register_buffer("scale_mean", at::zeros({FusionState::kSize}));
-  deviation_S_ = register_buffer("scale_deviation", at::ones({FusionState::kSize}));
-  usual_errors_ = register_buffer("scale_errors", at::ones({3}));
+  mean_S_ = register_buffer("scale_mean", at::zeros({state().size()}));
+  deviation_S_ = register_buffer("scale_deviation", at::ones({state().size()}));
+  usual_errors_ = register_buffer("scale_errors", at::ones({state().errors}));
   if (method == "weighted") {
     fixed_alpha = register_buffer("alpha", at::full({}, 0.85));
     return;
   }
-  int64_t width = FusionState::kSize;
+  int64_t width = state().size();
   for (int64_t i = 0; i < config.layers; ++i) {
     linears_.push_back(
         register_module(std::to_string(4 * i), torch::nn::Linear(width, config.hidden)));
@@ -45,16 +45,18 @@ void FusionNetImpl::set_scale(const at::Tensor& states_GS, const at::Tensor& ben
   const at::NoGradGuard no_grad;
   mean_S_.copy_(states_GS.mean(0));
   deviation_S_.copy_(states_GS.std(0, /*unbiased=*/false).clamp_min(1e-6));
-  const at::Tensor errors = benign_GS.slice(1, 0, 3);
+  const at::Tensor errors = benign_GS.slice(1, 0, state().errors);
   const auto rank = std::llround(quantile * static_cast<double>(benign_GS.size(0) - 1));
   usual_errors_.copy_(std::get<0>(errors.sort(0)).select(0, rank).clamp_min(1e-12));
 }
 
 at::Tensor FusionNetImpl::anomaly(const at::Tensor& states_GS) const {
   at::Tensor sum = at::zeros({states_GS.size(0)}, states_GS.options());
-  for (int64_t i = 0; i < 3; ++i) {
-    sum = sum + (kErrorWeights[i] / 2) * states_GS.select(1, FusionState::kErrors + i) /
-                    usual_errors_.select(0, i);
+  double whole = 0;
+  for (int64_t i = 0; i < state().errors; ++i) whole += kErrorWeights[i];
+  for (int64_t i = 0; i < state().errors; ++i) {
+    sum =
+        sum + (kErrorWeights[i] / whole / 2) * states_GS.select(1, i) / usual_errors_.select(0, i);
   }
   return sum.clamp(0, 1);
 }
@@ -82,8 +84,7 @@ at::Tensor FusionNetImpl::alpha(const at::Tensor& states_GS) {
 }
 
 at::Tensor FusionNetImpl::fused(const at::Tensor& states_GS, const at::Tensor& alpha_G) const {
-  return (1 - alpha_G) * anomaly(states_GS) +
-         alpha_G * states_GS.select(1, FusionState::kProbabilities + 1);
+  return (1 - alpha_G) * anomaly(states_GS) + alpha_G * states_GS.select(1, state().attack());
 }
 
 at::Tensor FusionNetImpl::score(const at::Tensor& states_GS) {

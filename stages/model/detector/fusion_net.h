@@ -1,8 +1,9 @@
 // FusionNet: one attack score from the state of a window, 15 numbers that an autoencoder and a
-// classifier say of it (objective/fusion_state.h). Owns the scale of these numbers too. The score
-// is the decision everywhere: above 0.5 is an attack.
+// classifier say of it (objective/fusion_state.h); 14 of a graph whose nodes have no identifiers.
+// Owns the scale of these numbers too. The score is the decision everywhere: above 0.5 is an attack,
+// or of the second class.
 //
-// G windows, S = 15 numbers of a state, H hidden units, K weights to choose from.
+// G windows or graphs, S numbers of a state, H hidden units, K weights to choose from.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -20,13 +21,16 @@ namespace kdgat::model {
 
 /// Where the numbers of a state stand.
 struct FusionState {
-  static constexpr int64_t kSize = 15;
-  static constexpr int64_t kErrors = 0;  ///< features, neighbours, identifier: 3 numbers
-  static constexpr int64_t kLatent = 3;  ///< mean, std, max, min
-  static constexpr int64_t kAutoencoderConfidence = 7;
-  static constexpr int64_t kProbabilities = 8;  ///< benign, attack
-  static constexpr int64_t kPooled = 10;        ///< mean, std, max, min
-  static constexpr int64_t kClassifierConfidence = 14;
+  constexpr explicit FusionState(bool has_ids) : errors(has_ids ? 3 : 2) {}
+
+  int64_t errors;  ///< from 0 on: features, neighbours and, where nodes have one, identifier
+  constexpr int64_t latent() const { return errors; }  ///< mean, std, max, min
+  constexpr int64_t autoencoder_confidence() const { return errors + 4; }
+  constexpr int64_t probabilities() const { return errors + 5; }  ///< benign, attack
+  constexpr int64_t attack() const { return errors + 6; }
+  constexpr int64_t pooled() const { return errors + 7; }  ///< mean, std, max, min
+  constexpr int64_t classifier_confidence() const { return errors + 11; }
+  constexpr int64_t size() const { return errors + 12; }
 };
 
 /// dqn and bandit choose a weight alpha = k/(K-1) of the classifier for each window, weighted has
@@ -42,7 +46,8 @@ class FusionNetImpl : public torch::nn::Module {
   void set_scale(const at::Tensor& states_GS, const at::Tensor& benign_GS, double quantile);
 
   /// A = clip(0.4 e0 + 0.35 e1 + 0.25 e2, 0, 1), [G]; each error divided by twice the quantile
-  /// given to set_scale(), so that a window as odd as that benign one has A = 0.5.
+  /// given to set_scale(), so that a window as odd as that benign one has A = 0.5. Without e2 the
+  /// two weights share its own, in their proportion.
   at::Tensor anomaly(const at::Tensor& states_GS) const;
   /// Units of the last hidden layer, [G, H]; of standardised numbers, at most 10 deviations.
   at::Tensor hidden(const at::Tensor& states_GS);
@@ -56,6 +61,7 @@ class FusionNetImpl : public torch::nn::Module {
   at::Tensor fused(const at::Tensor& states_GS, const at::Tensor& alpha_G) const;
 
   const FusionConfig& config() const { return config_; }
+  FusionState state() const { return FusionState(config_.has_ids); }
   torch::nn::Linear& last() { return last_; }
 
   at::Tensor fixed_alpha;                ///< weighted's one weight, a scalar

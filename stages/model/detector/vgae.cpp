@@ -16,8 +16,8 @@ constexpr int64_t kDecoderHeads = 4;
 }  // namespace
 
 GraphAutoencoderImpl::GraphAutoencoderImpl(const VgaeConfig& config) : config_(config) {
-  input = register_module(
-      "input", Input(config.num_ids, config.node_features, config.embedding_dim, config));
+  input = register_module("input", Input(config.num_ids, config.node_features, config.embedding_dim,
+                                         config, /*edge_features=*/0, config.has_ids));
   register_module("encoder", encoder);
   std::vector<int64_t> widths = config.hidden_dims;
   if (widths.size() > 1 && widths.back() == config.latent_dim) widths.pop_back();
@@ -31,19 +31,24 @@ GraphAutoencoderImpl::GraphAutoencoderImpl(const VgaeConfig& config) : config_(c
   logvar = register_module("logvar", torch::nn::Linear(width, config.latent_dim));
   decoder = register_module("decoder", Block(config.latent_dim, widths.back(), kDecoderHeads,
                                              config.dropout, config.norm));
-  output = register_module("output", GatConv(decoder->width(), config.node_features - 1, 1));
-  ids = register_module("ids", torch::nn::Linear(config.latent_dim, config.num_ids));
-  neighbours = register_module("neighbours",
-                               Perceptron(config.latent_dim, config.num_ids, 3, config.dropout));
+  output = register_module("output", GatConv(decoder->width(), config.features(), 1));
+  if (config.has_ids) {
+    ids = register_module("ids", torch::nn::Linear(config.latent_dim, config.num_ids));
+  }
+  neighbours =
+      register_module("neighbours", Perceptron(config.latent_dim,
+                                               config.has_ids ? config.num_ids : config.features(),
+                                               3, config.dropout));
 }
 
 VgaeOutput GraphAutoencoderImpl::forward(const BatchTensors& batch) {
+  VgaeOutput out;
   at::Tensor h = input->forward(batch);
+  out.wanted_NX = config_.has_ids ? batch.x_NF.slice(1, 1) : h;
   for (std::size_t i = 0; i < encoder->size(); ++i) {
     h = encoder->ptr<BlockImpl>(i)->forward(h, batch, kEncoder + static_cast<uint32_t>(i),
                                             checkpointing);
   }
-  VgaeOutput out;
   out.mean_NL = full(linear(h, mean));
   out.logvar_NL = full(linear(h, logvar)).clamp(-10, 10);  // exp() stays far from overflow
   out.z_NL = out.mean_NL;
@@ -52,8 +57,15 @@ VgaeOutput GraphAutoencoderImpl::forward(const BatchTensors& batch) {
                normal_noise(batch, config_.latent_dim, kLatent) * (0.5 * out.logvar_NL).exp();
   }
   const at::Tensor decoded = decoder->forward(out.z_NL, batch, kDecoder, checkpointing);
-  out.features_NX = output->forward(decoded, batch).sigmoid();
+  out.features_NX = output->forward(decoded, batch);
+  if (config_.has_ids)
+    out.features_NX = out.features_NX.sigmoid();  // those of windows are in [0, 1]
   return out;
+}
+
+at::Tensor GraphAutoencoderImpl::neighbour_features(const at::Tensor& z_NL,
+                                                    const BatchTensors& batch) {
+  return full(neighbours->last()->forward(neighbour_hidden(z_NL, batch)));
 }
 
 at::Tensor GraphAutoencoderImpl::neighbour_hidden(const at::Tensor& z_NL,

@@ -1,5 +1,6 @@
-// GraphAutoencoder: variational graph autoencoder with identifier and neighbourhood heads.
-// forward() only; the losses over the wide heads are the objective's.
+// GraphAutoencoder: variational graph autoencoder with identifier and neighbourhood heads; of nodes
+// without identifiers with the latter alone. forward() only; the losses over the wide heads are the
+// objective's.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -14,7 +15,8 @@
 namespace kdgat::model {
 
 struct VgaeOutput {
-  at::Tensor features_NX;  ///< reconstruction of x[:, 1:], in (0, 1)
+  at::Tensor features_NX;  ///< reconstruction of wanted_NX; with identifiers in (0, 1)
+  at::Tensor wanted_NX;    ///< x[:, 1:]; without identifiers all columns, as they enter
   at::Tensor z_NL;         ///< sampled in training mode, else the mean
   at::Tensor mean_NL;
   at::Tensor logvar_NL;  ///< clamped to [-10, 10]
@@ -25,6 +27,8 @@ class GraphAutoencoderImpl : public torch::nn::Module {
   explicit GraphAutoencoderImpl(const VgaeConfig& config);
 
   VgaeOutput forward(const BatchTensors& batch);
+  /// Of each node without identifiers the mean of its neighbours' features, as said by z, [N, X].
+  at::Tensor neighbour_features(const at::Tensor& z_NL, const BatchTensors& batch);
   /// Input of neighbours->last(), [N, latent_dim].
   at::Tensor neighbour_hidden(const at::Tensor& z_NL, const BatchTensors& batch);
 
@@ -35,10 +39,11 @@ class GraphAutoencoderImpl : public torch::nn::Module {
 
   Input input{nullptr};
   torch::nn::ModuleList encoder;
-  torch::nn::Linear mean{nullptr}, logvar{nullptr}, ids{nullptr};
+  torch::nn::Linear mean{nullptr}, logvar{nullptr};
+  torch::nn::Linear ids{nullptr};  ///< null without identifiers
   Block decoder{nullptr};
   GatConv output{nullptr};
-  Perceptron neighbours{nullptr};
+  Perceptron neighbours{nullptr};  ///< to all identifiers, or to the features
 
  private:
   VgaeConfig config_;

@@ -5,6 +5,7 @@
 #include "model/kernels/full_precision.h"
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/norm.h"
+#include "model/kernels/sums.h"
 #include "model/layers/linear.h"
 #include "model/layers/noise.h"
 #include "model/layers/norm.h"
@@ -52,6 +53,13 @@ at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint3
     x = drop(linear(x, linears_[i]), p, layer + static_cast<uint32_t>(i), batch);
   }
   return x;
+}
+
+at::Tensor neighbour_mean(const at::Tensor& given_NC, const BatchTensors& batch) {
+  const at::Tensor x_NC = full(given_NC);
+  const SumKernels& sums = kernels_for<SumKernels>(x_NC.device());
+  const at::Tensor degree_N1 = sums.neighbours(at::ones({batch.nodes, 1}, x_NC.options()), batch);
+  return sums.neighbours(x_NC, batch) / degree_N1.clamp_min(1);
 }
 
 at::Tensor mean_pool(const at::Tensor& given_NC, const BatchTensors& batch) {

@@ -50,6 +50,8 @@ class PerceptronImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Perceptron);
 
+/// Mean over the neighbours that edges come from, [N, C]; zero for a node without any.
+at::Tensor neighbour_mean(const at::Tensor& x_NC, const BatchTensors& batch);
 /// Mean over the nodes of each graph, [G, C]; zero for a graph without nodes.
 at::Tensor mean_pool(const at::Tensor& x_NC, const BatchTensors& batch);
 /// The sum of them, and the largest of each column; zero for a graph without nodes.

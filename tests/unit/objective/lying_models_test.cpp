@@ -74,6 +74,9 @@ TEST_CASE("what a configuration needs at least is near to what its model has", "
       check(config);
       config.heads = 3;  // divides no width: each head is as wide
       check(config);
+      config.has_ids = false;
+      config.num_ids = 1;
+      check(config);
     }
     for (model::GatConfig config : {model::GatConfig::teacher(53), model::GatConfig::student(9)}) {
       config.id_embedding = embedding;

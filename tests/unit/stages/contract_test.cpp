@@ -414,6 +414,40 @@ TEST_CASE("fusion keeps the contract of stages", "[contract]") {
   check_contract(row);
 }
 
+namespace {
+
+autoencoder::AutoencoderOptions small_autoencoder_of_graphs() {
+  autoencoder::AutoencoderOptions out = test::small_autoencoder();
+  out.batch_size = 16;
+  out.min_steps_per_epoch = 1;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("an autoencoder of labelled graphs keeps the contract of stages", "[contract][classes]") {
+  check_contract(training<autoencoder::Autoencoder>(std::make_shared<test::ClassFixture>(2),
+                                                    small_autoencoder_of_graphs()));
+}
+
+TEST_CASE("a fusion of labelled graphs keeps the contract of stages", "[contract][classes]") {
+  const auto data = std::make_shared<test::ClassFixture>(2);
+  train_shortly<autoencoder::Autoencoder>(*data, "vgae", small_autoencoder_of_graphs());
+  train_shortly<classifier::Classifier>(*data, "gin", test::small_gin());
+  fusion::FusionOptions o;
+  o.mlp_hidden = 16;
+  o.fusion_episodes = 6;
+  o.validate_every = 2;
+  fusion::FusionOptions other = o;
+  other.fusion_lr *= 2;
+  Row row = ::row<fusion::Fusion>(data, o, other);
+  row.inputs["autoencoder"] = data->folder / "vgae";
+  row.inputs["classifier"] = data->folder / "gin";
+  row.polls = 4;
+  row.has_checkpoint = false;
+  check_contract(row);
+}
+
 TEST_CASE("score keeps the contract of stages", "[contract]") {
   score::ScoreOptions o;
   o.batch = 16;

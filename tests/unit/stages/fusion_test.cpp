@@ -20,7 +20,7 @@
 namespace kdgat::fusion {
 namespace {
 
-using model::FusionState;
+constexpr model::FusionState kState(/*has_ids=*/true);
 using nlohmann::json;
 using test::check_close;
 using test::make_batch;
@@ -64,11 +64,11 @@ States toy(int64_t windows, int64_t seed) {
   };
   const torch::Tensor p1 = level(torch::where(kind.eq(0), y, noise));
   const torch::Tensor error = level(torch::where(kind.eq(0), noise, y));
-  torch::Tensor x = torch::rand({windows, FusionState::kSize});
+  torch::Tensor x = torch::rand({windows, kState.size()});
   for (int64_t i = 0; i < 3; ++i) x.select(1, i).copy_(0.02 * error);
-  x.select(1, FusionState::kLatent).copy_(kind.to(torch::kFloat) + 0.1 * torch::randn({windows}));
-  x.select(1, FusionState::kProbabilities).copy_(1 - p1);
-  x.select(1, FusionState::kProbabilities + 1).copy_(p1);
+  x.select(1, kState.latent()).copy_(kind.to(torch::kFloat) + 0.1 * torch::randn({windows}));
+  x.select(1, kState.probabilities()).copy_(1 - p1);
+  x.select(1, kState.attack()).copy_(p1);
   return {x, y};
 }
 
@@ -96,7 +96,7 @@ model::FusionNet toy_net(const FusionOptions& o, const States& states) {
   torch::manual_seed(1);
   model::FusionNet net = model::make_model(config);
   // The errors of benign windows reach 0.019 where chance says so: half of that is usual.
-  net->set_scale(states.x_GS, torch::full({1, FusionState::kSize}, 0.0095F), 0.95);
+  net->set_scale(states.x_GS, torch::full({1, kState.size()}, 0.0095F), 0.95);
   return net;
 }
 

@@ -104,8 +104,8 @@ std::unique_ptr<train::Objective> make(const VgaeConfig& config, const Footprint
   GraphAutoencoder model = make_model(config);
   model->checkpointing = options.checkpointing;
   if (!options.distilling) return std::make_unique<objective::AutoencoderObjective>(model);
-  const std::vector<objective::TeacherTensor> tensors = {
-      {"latent", true, options.teacher_latent}, {"features", true, config.node_features - 1}};
+  const std::vector<objective::TeacherTensor> tensors = {{"latent", true, options.teacher_latent},
+                                                         {"features", true, config.features()}};
   return std::make_unique<objective::AutoencoderDistillation>(model,
                                                               std::make_unique<Silent>(tensors));
 }
@@ -267,6 +267,37 @@ TEST_CASE("a step of a classifier of several classes needs what is counted",
   }
 }
 
+/// For graphs without identifiers.
+VgaeConfig without_ids(VgaeConfig out) {
+  out.num_ids = 1;
+  out.has_ids = false;
+  out.standardise = true;
+  return out;
+}
+
+TEST_CASE("a step of an autoencoder of nodes without identifiers needs what is counted",
+          "[memory][footprint][classes]") {
+  VgaeConfig student = without_ids(VgaeConfig::student(1));
+  compare("student", student, {64, 256, 1024});
+  compare("teacher", without_ids(VgaeConfig::teacher(1)), {16, 64, 256});
+  student.norm = "graph";
+  compare("graph norm", student, {64, 256});
+  student.standardise = false;
+  compare("features as they are", student, {64, 256});
+  FootprintOptions options;
+  options.distilling = true;
+  for (const int64_t latent : {16, 48}) {
+    options.teacher_latent = latent;
+    compare("learning from another", without_ids(VgaeConfig::student(1)), {64, 256}, options);
+  }
+  options = {};
+  options.accumulating = true;
+  compare("in parts", without_ids(VgaeConfig::teacher(1)), {16, 64}, options);
+  options = {};
+  options.precision = "bf16-mixed";
+  compare("in 16 bits", without_ids(VgaeConfig::student(1)), {64, 256}, options);
+}
+
 TEST_CASE("a step of a student of several classes, in parts or in 16 bits, needs what is counted",
           "[memory][footprint][classes]") {
   FootprintOptions options;
@@ -360,6 +391,13 @@ TEST_CASE("what is held between steps is counted exactly", "[memory][footprint]"
   }
   check(VgaeConfig::teacher(kIds));
   check(GatConfig::teacher(kIds));
+  for (const char* norm : {"batch", "graph"}) {
+    VgaeConfig autoencoder = without_ids(VgaeConfig::teacher(1));
+    autoencoder.norm = norm;
+    check(autoencoder);
+    autoencoder.standardise = false;
+    check(autoencoder);
+  }
 }
 
 }  // namespace

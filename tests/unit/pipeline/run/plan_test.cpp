@@ -77,7 +77,7 @@ TEST_CASE("data of a domain that a stage does not read is refused with what woul
   trees.inputs.front().domain = "space";
   catalog.add(trees);
   const auto check = [&](const Profile& profile, const std::string& domain) {
-    check_domains(make_plan(profile, catalog, kUnknownData, {}, {}), catalog, domain);
+    check_domains(make_plan(profile, catalog, kUnknownData, {}, {}), catalog, {domain});
   };
   const Profile of_trees = fake_profile({fake_step("a", "trees")});
   CHECK_NOTHROW(check(of_trees, "space"));
@@ -94,6 +94,40 @@ TEST_CASE("data of a domain that a stage does not read is refused with what woul
   }
 }
 
+TEST_CASE("labelled graphs of more classes than a stage takes are refused with what would fit",
+          "[plan]") {
+  PluginCatalog catalog = fake_catalog();
+  PluginDescription two = *catalog.find("trainer");
+  two.name = "two";
+  two.inputs.front().domain = "can, graphs of 2 classes";
+  catalog.add(two);
+  PluginDescription any = two;
+  any.name = "any";
+  any.inputs.front().domain = "can, graphs";
+  catalog.add(any);
+  const auto check = [&](const std::string& stage, const DataKind& data) {
+    const Profile profile = fake_profile({fake_step("a", stage)});
+    check_domains(make_plan(profile, catalog, kUnknownData, {}, {}), catalog, data);
+  };
+  for (const int64_t classes : {-1, 2}) CHECK_NOTHROW(check("two", {"graphs", classes}));
+  CHECK_NOTHROW(check("two", {"can"}));
+  for (const int64_t classes : {-1, 0, 1, 2, 20}) CHECK_NOTHROW(check("any", {"graphs", classes}));
+  for (const int64_t classes : {0, 1, 3, 20}) {
+    try {
+      check("two", {"graphs", classes});
+      FAIL("it was not refused");
+    } catch (const Error& e) {
+      CHECK(e.code() == ExitCode::kData);
+      CHECK_THAT(e.what(),
+                 Contains("p.yaml:1: a: the stage two reads data of the domain can, graphs "
+                          "of 2 classes, this is graphs of " +
+                          std::to_string(classes) + (classes == 1 ? " class\n" : " classes\n")) &&
+                     Contains("stages for such data: any"));
+    }
+  }
+  CHECK_THROWS_WITH(check("two", {"texts", 2}), Contains("2 classes, this is texts\n"));
+}
+
 TEST_CASE("what data of a domain alone require may lack for other data", "[plan]") {
   PluginCatalog catalog = fake_catalog();
   PluginDescription judge = *catalog.find("refiner");
@@ -104,7 +138,7 @@ TEST_CASE("what data of a domain alone require may lack for other data", "[plan]
   catalog.add(judge);
   const auto check = [&](const Profile& profile, const std::string& domain) {
     const Plan plan = make_plan(profile, catalog, kUnknownData, {}, {});
-    check_domains(plan, catalog, domain);
+    check_domains(plan, catalog, {domain});
     return plan.steps.back();
   };
   const Profile alone = fake_profile({fake_step("a", "judge")});
