@@ -102,6 +102,7 @@ kdgat_add_tests(kdgat_native_tests
 add_library(kdgat_test_cuda STATIC tests/support/cuda_kernels.cpp)
 target_include_directories(kdgat_test_cuda PUBLIC stages tests)
 target_link_libraries(kdgat_test_cuda PUBLIC kdgat_graph)
+target_compile_options(kdgat_test_cuda PRIVATE -ffp-contract=off)  # products are rounded where the kernels say so
 add_library(kdgat_fake_cuda MODULE tests/support/fake_cuda.cpp)
 target_link_libraries(kdgat_fake_cuda PRIVATE kdgat_test_cuda)
 kdgat_add_tests(kdgat_cuda_tests

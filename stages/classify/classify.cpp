@@ -101,7 +101,7 @@ std::string column_of(const std::string& name) { return "p " + name; }
 }  // namespace
 
 json Classify::run(const Options& options, const Request& request, Host& host) {
-  const Model model = load(request.input("model").path, setup::prepare_scoring(request));
+  const Model model = load(request.input("model").path, setup::prepare_scoring(request, host));
   const graph::GraphStoreData data = read(options, model, request, host);
   const graph::Column<int32_t> order = graph::target_order_of(data);
   const graph::GraphArrays arrays = graph::arrays_of(data, order);

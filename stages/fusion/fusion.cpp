@@ -251,7 +251,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   const std::filesystem::path autoencoder = file_of(request.input("autoencoder"), data),
                               classifier = file_of(request.input("classifier"), data);
   model::GeneratorLock generator = model::hold_generator();
-  const torch::Device device = setup::prepare_scoring(request);
+  const torch::Device device = setup::prepare_scoring(request, host);
   model::FusionConfig config =
       make_config(options, data.store.need<graph::Ids>().count(), data.store.node_features());
   config.autoencoder = copy_model(autoencoder, request.run_dir / objective::kFusionAutoencoder);
