@@ -154,7 +154,7 @@ endif()
 
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
-  arena cache_policy memory_plan meter out_of_memory own_space tape)
+  arena cache_policy device_blocks memory_plan meter out_of_memory own_space tape)
 # What the stages detector and evaluate share.
 kdgat_add_room(kdgat_engine stages/detector
   baselines comparison judged_log judging pictures plain_windows rule summary)

@@ -257,6 +257,7 @@ if(KDGAT_ENGINE)
     SOURCES
       tests/unit/native/networks_test.cpp
       tests/unit/memory/arena_test.cpp
+      tests/unit/memory/device_blocks_test.cpp
       tests/unit/memory/gpu_test.cpp
       tests/unit/memory/meter_test.cpp
       tests/unit/memory/memory_plan_test.cpp
@@ -319,7 +320,8 @@ endif()
 # as well.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_cuda_engine_tests
-    SOURCES tests/unit/model/kernels/cuda/cuda_families_test.cpp
+    SOURCES tests/unit/model/kernels/cuda/card_memory_test.cpp
+            tests/unit/model/kernels/cuda/cuda_families_test.cpp
             tests/unit/model/molecules/card_product_test.cpp
     LINK kdgat_engine kdgat_test_cuda)
 endif()
