@@ -134,7 +134,7 @@ target_sources(kdgat_export PRIVATE ${CMAKE_BINARY_DIR}/export/runtime_text.cpp)
 # Kernels for cards of NVIDIA: the source, held as a text that NVRTC compiles where there is a card, and what opens
 # NVIDIA's libraries. Nothing of CUDA is needed to build it.
 add_library(kdgat_cuda STATIC)
-kdgat_add_room(kdgat_cuda stages/model/kernels/cuda/card driver kernel_image library nvrtc)
+kdgat_add_room(kdgat_cuda stages/model/kernels/cuda/card driver kernel_image library nvrtc opened_card)
 set(KDGAT_KERNEL_SOURCES)
 foreach(file card.cuh sizes.h basics.cuh sums_args.h gat_args.h norm_args.h head_args.h path_args.h product_args.h sums.cuh
         gat.cuh gatv2.cuh norm.cuh heads.cuh paths.cuh product.cuh)
@@ -154,7 +154,7 @@ endif()
 
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/memory
-  arena cache_policy memory_plan meter out_of_memory own_space tape)
+  arena cache_policy device_blocks memory_plan meter out_of_memory own_space tape)
 # What the stages detector and evaluate share.
 kdgat_add_room(kdgat_engine stages/detector
   baselines comparison judged_log judging pictures plain_windows rule summary)

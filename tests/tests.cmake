@@ -102,6 +102,7 @@ kdgat_add_tests(kdgat_native_tests
 add_library(kdgat_test_cuda STATIC tests/support/cuda_kernels.cpp)
 target_include_directories(kdgat_test_cuda PUBLIC stages tests)
 target_link_libraries(kdgat_test_cuda PUBLIC kdgat_graph)
+target_compile_options(kdgat_test_cuda PRIVATE -ffp-contract=off)  # products are rounded where the kernels say so
 add_library(kdgat_fake_cuda MODULE tests/support/fake_cuda.cpp)
 target_link_libraries(kdgat_fake_cuda PRIVATE kdgat_test_cuda)
 kdgat_add_tests(kdgat_cuda_tests
@@ -256,6 +257,7 @@ if(KDGAT_ENGINE)
     SOURCES
       tests/unit/native/networks_test.cpp
       tests/unit/memory/arena_test.cpp
+      tests/unit/memory/device_blocks_test.cpp
       tests/unit/memory/gpu_test.cpp
       tests/unit/memory/meter_test.cpp
       tests/unit/memory/memory_plan_test.cpp
@@ -322,7 +324,8 @@ endif()
 # as well.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_cuda_engine_tests
-    SOURCES tests/unit/model/kernels/cuda/cuda_families_test.cpp
+    SOURCES tests/unit/model/kernels/cuda/card_memory_test.cpp
+            tests/unit/model/kernels/cuda/cuda_families_test.cpp
             tests/unit/model/molecules/card_product_test.cpp
     LINK kdgat_engine kdgat_test_cuda)
 endif()

@@ -111,4 +111,13 @@ void check_libtorch(const std::string& runtime) {
                   "), or build kdgat with this one");
 }
 
+std::string kernels_in_words() {
+  void* engine = ::dlopen("libkdgat_engine.so", RTLD_NOLOAD | RTLD_LAZY);
+  using InWords = const char* (*)();
+  const auto words = engine == nullptr
+                         ? nullptr
+                         : reinterpret_cast<InWords>(::dlsym(engine, "kdgat_kernels_in_words"));
+  return words == nullptr ? "" : words();
+}
+
 }  // namespace kdgat

@@ -25,4 +25,8 @@ void load_libtorch();
 /// Error(kPlugin) if it is of another version.
 void check_libtorch(const std::string& runtime);
 
+/// What the library beside it that stages compute with says of kernels for cards
+/// (stages/model/kernels/kernels_for.h); "" where no plugin has opened that.
+std::string kernels_in_words();
+
 }  // namespace kdgat

@@ -1,5 +1,6 @@
 // `kdgat describe-plugin X.so...`: writes kdgat_<stage>.json beside a freshly built plugin. `kdgat
-// open-plugin X.so...`: opens plugins and does nothing else, for kdgat doctor.
+// open-plugin X.so...`: opens plugins and does nothing else, for kdgat doctor; with --kernels it prints
+// what the engine beside them says of a card's kernels (stages/model/kernels/kernels_for.h).
 #include <ostream>
 
 #include "kdgat/atomic_file.h"
@@ -55,8 +56,11 @@ void open(PluginHost& plugins, const std::filesystem::path& library) {
 int open_verb(Context& context, const std::vector<std::string>& arguments) {
   CommandLine line(context, "kdgat open-plugin");
   PluginHost plugins;
+  bool with_kernels = false;
+  line.flag("--kernels", with_kernels);
   line.words([&](const std::string& library) { open(plugins, library); });
   line.parse(arguments);
+  if (with_kernels) context.out << kernels_in_words() << '\n';
   return 0;
 }
 

@@ -91,6 +91,32 @@ Check check_libtorch(const PluginCatalog& catalog) {
           "scripts/build builds all with one"};
 }
 
+/// By which kernels a GPU would compute, and which NVRTC makes them: asked of the engine, in a process of
+/// its own.
+Check check_kernels(const PluginCatalog& catalog) {
+  const auto& all = catalog.all();
+  const auto one = std::find_if(all.begin(), all.end(),
+                                [](const auto& entry) { return entry.second.runtime != "none"; });
+  if (one == all.end()) return {"kernels", "ok", "of the CPU", ""};
+  const auto said =
+      run_program({"/proc/self/exe", "open-plugin", "--kernels", one->second.library.string()});
+  // What is wrong where nothing is said, the check of LibTorch says.
+  const std::string line =
+      said && said->exit_code == 0 ? said->out.substr(0, said->out.find('\n')) : "";
+  const std::size_t end = line.find(' ');
+  const std::string who = line.substr(0, end);
+  const std::string words = end == std::string::npos ? "" : line.substr(end + 1);
+  const char* wanted = std::getenv("KDGAT_KERNELS");
+  const bool is_asked = wanted != nullptr && std::string_view(wanted) == "plain";
+  if (who == "plain" && !is_asked) {
+    return {"kernels", "warn", words,
+            "pip install nvidia-cuda-nvrtc-cu12 (cards older than sm_75 need it), or "
+            "KDGAT_NVRTC=PATH of a libnvrtc.so"};
+  }
+  if (who == "card" || who == "plain") return {"kernels", "ok", words, ""};
+  return {"kernels", "ok", "of the CPU" + (words.empty() ? "" : "; for a GPU: " + words), ""};
+}
+
 Check check_instructions() {
 #if defined(__x86_64__)
   const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
@@ -212,6 +238,7 @@ int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
   const Machine machine;
   const std::vector<Check> checks = {check_device(machine, context.catalog),
                                      check_libtorch(context.catalog),
+                                     check_kernels(context.catalog),
                                      check_instructions(),
                                      check_plugins(context),
                                      check_cores(machine),

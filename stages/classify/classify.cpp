@@ -131,7 +131,7 @@ class Said {
 }  // namespace
 
 json Classify::run(const Options& options, const Request& request, Host& host) {
-  Model model = load(request.input("model").path, setup::prepare_scoring(request));
+  Model model = load(request.input("model").path, setup::prepare_scoring(request, host));
   const graph::GraphStoreData data = read(options, model, request, host);
   const graph::Column<int32_t> order = graph::target_order_of(data);
   const graph::GraphArrays arrays = graph::arrays_of(data, order);

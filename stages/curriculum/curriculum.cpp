@@ -204,7 +204,7 @@ json Curriculum::run(const Options& options, const Request& request, Host& host)
   const train::Data data = train::open_data(request.input("graphs").path);
   const bool has_classes = train::is_labelled_graphs(data.store);
   check_model(request, has_classes);
-  const torch::Device device = setup::prepare_scoring(request);
+  const torch::Device device = setup::prepare_scoring(request, host);
   const Model model = load(request.input(port_of(has_classes)).path, data, device);
   train::Difficulty out;
   out.graph = graphs_to_score(data);

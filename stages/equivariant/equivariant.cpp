@@ -122,6 +122,7 @@ model::PocketSizes sizes_of(const EquivariantOptions& options, const Request& re
   }
   if (options.loss_fn == "catalogue") out.catalogue = of.at("labelled_ligands");
   out.threads = request.threads;
+  out.kernels = train::planned_kernels(request);
   out.atoms = of.at("atoms");
   out.bonds = of.at("bonds");
   out.pairs = of.at("pairs");

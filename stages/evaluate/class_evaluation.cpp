@@ -205,7 +205,7 @@ json evaluate_classes(const EvaluateOptions& options, const train::Data& data,
     throw Error(ExitCode::kUsage, "ablate=" + options.ablate + " is for windows of logs",
                 "what the edges of labelled graphs give, a classifier with conv=none shows");
   }
-  const torch::Device device = setup::prepare_scoring(request);
+  const torch::Device device = setup::prepare_scoring(request, host);
   ClassEvaluation evaluation(data, options.parts, host);
   for (const Input& input : request.inputs.at("models")) evaluation.add(input, device);
   evaluation.add_majority();

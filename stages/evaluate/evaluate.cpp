@@ -321,7 +321,7 @@ json Evaluate::run(const Options& options, const Request& request, Host& host) {
     }
   }
   if (train::is_labelled_graphs(data.store)) return evaluate_classes(options, data, request, host);
-  const torch::Device device = setup::prepare_scoring(request);
+  const torch::Device device = setup::prepare_scoring(request, host);
   Evaluation evaluation(options, data, request, host);
   std::vector<Input> detectors;  // judged last: on the windows of the others
   for (const Input& input : request.inputs.at("models")) {

@@ -135,7 +135,7 @@ class Making {
     if (!options_.vehicle.empty()) {
       throw Error(ExitCode::kUsage, about_.model + " knows no vehicles: vehicle is of a detector");
     }
-    setup::prepare_scoring(request_);
+    setup::prepare_scoring(request_, host_);
     const model::TrainedModel made = model::open_model(file_);
     if (const std::string why = native::why_not_native(made.header); !why.empty()) {
       throw Error(ExitCode::kUsage, about_.model + " cannot be exported: " + why,

@@ -281,7 +281,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   const std::filesystem::path autoencoder = file_of(request.input("autoencoder"), data),
                               classifier = file_of(request.input("classifier"), data);
   model::GeneratorLock generator = model::hold_generator();
-  const torch::Device device = setup::prepare_scoring(request);
+  const torch::Device device = setup::prepare_scoring(request, host);
   model::FusionConfig config = make_config(
       options,
       {has_ids ? data.store.need<graph::Ids>().count() : 1, data.store.node_features(), has_ids});

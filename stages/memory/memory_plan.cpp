@@ -49,6 +49,20 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
           static_cast<int64_t>(std::ceil(n * edges_a_node))};
 }
 
+/// The same bounds, or smaller ones where what the device's allocator holds beyond the tensors of such a
+/// pack does not fit beside them.
+Size with_rounding(const Footprint& footprint, Size size, int64_t available) {
+  constexpr double kLess = 0.98;
+  while (footprint.rounding && size.nodes > 1 &&
+         footprint.peak(size) - footprint.held() > available) {
+    const auto less = [](int64_t count) {
+      return static_cast<int64_t>(kLess * static_cast<double>(count));
+    };
+    size = {less(size.graphs), less(size.nodes), less(size.edges)};
+  }
+  return size;
+}
+
 /// The largest of so many packs of graphs drawn by chance, within the bounds of a pack.
 Size largest_pack(const MemoryPlan& plan, const GraphSizes& graphs) {
   const auto packs = static_cast<double>(std::max<int64_t>(2, plan.packs));
@@ -87,6 +101,7 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
   const auto largest = std::max_element(items.begin(), items.end());
   const double unsure = unsure_of(f, one);
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
+                       static_cast<double>(f.rounding ? f.rounding(one) : 0) +
                        (is_bound(plan.device) ? unsure : 0.0);
   // The context of the process that is given as much may be a larger one.
   const double enough = needs + (is_bound(plan.device) ? kDrift : unsure);
@@ -127,7 +142,8 @@ Footprint Footprint::at(const Size& size) const {
 }
 
 int64_t Footprint::peak(const Size& size) const {
-  return held() + static_cast<int64_t>(largest(size).cost.of(size));
+  const int64_t rest = rounding ? rounding(size) : 0;
+  return held() + static_cast<int64_t>(largest(size).cost.of(size)) + rest;
 }
 
 MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
@@ -139,7 +155,8 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.available = share_of(device, plan.share) - device.context - footprint.held();
 
   const Size one{1, graphs.largest.nodes, graphs.largest.edges};
-  const Size memory = bounds(footprint, graphs, plan.available);
+  const Size memory =
+      with_rounding(footprint, bounds(footprint, graphs, plan.available), plan.available);
   const int64_t count = std::max<int64_t>(1, graphs.sum.graphs);
   const auto packs_of = [count](int64_t graphs_each) {
     return (count + std::max<int64_t>(1, graphs_each) - 1) / std::max<int64_t>(1, graphs_each);

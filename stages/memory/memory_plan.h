@@ -78,6 +78,9 @@ struct Footprint {
   /// The phases of a step of this size, where `phases` are not those of every size: work that is
   /// divided into so many parts by its size. Null: they are.
   std::function<std::vector<Phase>(const Size&)> recount{};
+  /// On a device: bytes that its allocator holds beyond those of tensors in a step of this size
+  /// (memory/device_blocks.h). Null: none.
+  std::function<int64_t(const Size&)> rounding{};
   /// Graphs are few in a batch and differ in size: the largest of an epoch's batches is planned for.
   bool is_uneven = false;
 
@@ -86,7 +89,7 @@ struct Footprint {
   int64_t held() const {
     return parameters + embeddings + gradients + optimizer + weights_kept + teacher;
   }
-  /// Peak tensor bytes of a step on a batch: held() and the largest phase.
+  /// Peak bytes of a step on a batch: held() and the largest phase, on a device with its rounding.
   int64_t peak(const Size& size) const;
   /// The largest phase of a batch of this size.
   const Phase& largest(const Size& size) const;
@@ -139,7 +142,7 @@ struct MemoryPlan {
   std::string binds;      ///< "memory", "batch_size", "min_steps_per_epoch" or "data"
   int64_t packs = 0;      ///< expected a epoch
   int64_t steps = 0;      ///< packs / accumulate, rounded up
-  int64_t predicted = 0;  ///< peak tensor bytes of the largest pack expected
+  int64_t predicted = 0;  ///< Footprint::peak() of the largest pack expected
 
   /// MemoryBudget(total=16000MB static=... batch_size=2048 mode=measured), the published form.
   std::string line() const;

@@ -17,8 +17,11 @@ bool is_below(const Cost& a, const Cost& b) {
 Held Tape::hold(const Cost& bytes) {
   live_ += bytes;
   note();
-  return Held(new Cost(bytes), [this](const Cost* cost) {
+  const int64_t block = blocks_++;
+  if (follows_) events_.push_back({bytes, block, false});
+  return Held(new Cost(bytes), [this, block](const Cost* cost) {
     live_ += *cost * -1;
+    if (follows_) events_.push_back({*cost, block, true});
     delete cost;
   });
 }
@@ -47,6 +50,7 @@ void Tape::parameters(const std::vector<double>& elements) {
   for (const double count : elements) {
     made.push_back(hold({.fixed = 4 * count}));
     elements_ += count;
+    parameters_.push_back(static_cast<int64_t>(4 * count));
     ++tensors_;
   }
   if (!accumulating_) gradients_.insert(gradients_.end(), made.begin(), made.end());
@@ -86,6 +90,18 @@ void Tape::note() {
   }
   std::erase_if(peaks_, [this](const Phase& peak) { return is_below(peak.cost, live_); });
   peaks_.push_back({(backwards_ ? "backward of " : "forward of ") + operation_, live_});
+}
+
+std::function<int64_t(const Size&)> Tape::rounding() const {
+  std::vector<int64_t> kept;
+  const int copies = accumulating_ ? 5 : 4;  // weights, two moments, the best weights; gradients
+  kept.reserve(parameters_.size() * static_cast<std::size_t>(copies));
+  for (int copy = 0; copy < copies; ++copy) {
+    kept.insert(kept.end(), parameters_.begin(), parameters_.end());
+  }
+  return [kept = std::move(kept), step = events_](const Size& size) {
+    return rounding_of(kept, step, size);
+  };
 }
 
 std::vector<Phase> Tape::phases() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "memory/device_blocks.h"
 #include "memory/memory_plan.h"
 
 namespace kdgat::memory {
@@ -41,6 +42,9 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
+  /// From now on what is held and released is kept in order, see rounding().
+  void follow_blocks() { follows_ = true; }
+
   /// Names the operations to come: their phases are "forward of NAME" and "backward of NAME".
   void enter(const std::string& name) { operation_ = name; }
 
@@ -65,6 +69,11 @@ class Tape {
   /// What was recorded after the first `mark` operations, last first.
   void backward(std::size_t mark = 0);
 
+  /// What LibTorch's allocator of a device holds beyond the bytes of tensors, for a step of some size: of
+  /// the tape's step and of weights, gradients where they accumulate, moments and the best weights.
+  /// A function of its own, which may outlive the tape. Ask when the step has ended.
+  std::function<int64_t(const Size&)> rounding() const;
+
   /// Every part of the step that is the largest for batches of some size.
   std::vector<Phase> phases() const;
 
@@ -77,14 +86,16 @@ class Tape {
 
   void note();
 
+  std::vector<BlockEvent> events_;  // before all that holds something, which ends in it
   Cost live_;
-  bool accumulating_, recording_ = true, backwards_ = false;
+  bool accumulating_, recording_ = true, backwards_ = false, follows_ = false;
   std::string operation_;
   std::vector<Record> records_;
   std::vector<Held> gradients_;
   double elements_ = 0;
-  int64_t tensors_ = 0;
-  std::vector<Phase> peaks_;  // none of which is below another
+  int64_t tensors_ = 0, blocks_ = 0;
+  std::vector<int64_t> parameters_;  // bytes of each
+  std::vector<Phase> peaks_;         // none of which is below another
 };
 
 }  // namespace kdgat::memory

@@ -109,7 +109,7 @@ StageInfo Ranking::info() {
 json Ranking::plan(const Options&, const Request&) { return json::object(); }
 
 json Ranking::run(const Options& options, const Request& request, Host& host) {
-  setup::prepare_scoring(request);
+  setup::prepare_scoring(request, host);
   Ranker ranker = load(request.input("model").path);
   const graph::MoleculeStoreData data = read(options, ranker, request, host);
   const train::Catalogue catalogue = ranker.catalogue();

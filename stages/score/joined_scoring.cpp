@@ -102,7 +102,7 @@ bool has_channel(const fs::path& network) { return detector::is_joined(folder_of
 
 std::unique_ptr<LogScoring> open_joined(const fs::path& network, const ScoreOptions& options,
                                         const Request& request, const Host& host) {
-  const torch::Device device = setup::prepare_scoring(request);
+  const torch::Device device = setup::prepare_scoring(request, host);
   detector::JoinedFiles files = detector::read_joined(folder_of(network));
   check_options(files.model, network.string(), options);
   WindowNetwork loaded = load_network(network, device);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 std::unique_ptr<LogScoring> open_by_torch(const fs::path& file, const ScoreOptions& options,
                                           const Request& request, const Host& host) {
-  const torch::Device device = setup::prepare_scoring(request);
+  const torch::Device device = setup::prepare_scoring(request, host);
   check_network_options(file, options);
   return open_network(load_network(file, device), options, host);
 }

@@ -153,8 +153,8 @@ json plan_detector(Detector& detector, const DetectorOptions& options, const Req
   if (!is_known) return json::object();
   const train::TrainOptions training = training_of(options);
   json facts = facts_of(detector);
-  const memory::Footprint counted =
-      detector.footprint(model::footprint_options(training, options.kd.use_kd, request.threads));
+  const memory::Footprint counted = detector.footprint(model::footprint_options(
+      training, options.kd.use_kd, request.threads, train::planned_kernels(request)));
   facts.update(train::planned_memory(training, options.kd.teacher_mode(), counted, request, [&] {
     const Setup setup = set_up(detector, training, request, nullptr);
     const auto objective = objective_on(detector, request, nullptr);
@@ -175,8 +175,10 @@ json run_detector(Detector& detector, const DetectorOptions& options, json ident
   const auto sampler = sampler_of(detector, options, setup, *objective, request, host);
   setup.parts.sampler = sampler.get();
   train::Fit task;
-  task.footprint = footprint_with(
-      detector, teacher, model::footprint_options(training, options.kd.use_kd, request.threads));
+  task.footprint =
+      footprint_with(detector, teacher,
+                     model::footprint_options(training, options.kd.use_kd, request.threads,
+                                              train::planned_kernels(request)));
   task.identity = std::move(identity);
   task.size = detector.size();
   task.judge = detector.judge(setup.data, *objective);

@@ -8,7 +8,8 @@
 
 namespace kdgat::setup {
 
-/// train::prepare() and train::limit_memory() of a stage without options of training.
-c10::Device prepare_scoring(const Request& request);
+/// train::prepare(), train::limit_memory() and train::log_kernels() of a stage without options of
+/// training.
+c10::Device prepare_scoring(const Request& request, const Host& host);
 
 }  // namespace kdgat::setup

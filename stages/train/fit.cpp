@@ -12,7 +12,6 @@
 #include "kdgat/text.h"
 #include "memory/meter.h"
 #include "memory/out_of_memory.h"
-#include "model/kernels/kernels_for.h"
 #include "train/probe.h"
 #include "train/rank_group.h"
 #include "train/resources.h"
@@ -123,7 +122,9 @@ int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphSet& 
     const std::span<const int64_t> ids = packing.pack(p);
     const auto own = ranks.world == 1 ? ids : piece_of(store, ids, ranks.rank, ranks.world);
     const memory::Size size = size_of(store, own);
-    const int64_t peak = footprint.peak(size);
+    // What an allocator rounds takes long to tell: of the largest alone.
+    const int64_t peak =
+        footprint.held() + static_cast<int64_t>(footprint.largest(size).cost.of(size));
     if (peak > most) largest = size;
     most = std::max(most, peak);
   }
@@ -185,9 +186,7 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
                          std::to_string(ranks->world()) + " that share each batch");
   }
   host.log("info", plan.line());
-  if (const std::string by = model::kernels_in_words(device); !by.empty()) {
-    host.log(model::has_cuda_kernels(device) ? "info" : "warning", by);
-  }
+  log_kernels(device, host);
 
   if (options.precision == "16-mixed" && device.is_cpu()) {
     host.log("warning",

@@ -262,9 +262,10 @@ memory::Footprint measure(Objective& objective, const std::string& precision, ui
     }
     memory::Footprint measured = counted;
     for (const Sample& s : samples) {
-      const auto seen = static_cast<int64_t>(s.peak) + counted.held();
+      const auto of_tensors =
+          counted.phases.empty() ? 0 : counted.held() + static_cast<int64_t>(predicted(counted, s));
       measured.checks.push_back(
-          {s.size, counted.phases.empty() ? 0 : counted.at(s.size).peak(s.size), seen});
+          {s.size, of_tensors, static_cast<int64_t>(s.peak) + counted.held()});
     }
     if (measured.phases.empty()) {
       measured.phases = {{"step", fit(samples)}};

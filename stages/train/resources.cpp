@@ -137,6 +137,16 @@ void limit_memory(c10::Device device, const Request& request) {
   if (limit > 0) memory::meter(device).set_limit(limit);
 }
 
+void log_kernels(c10::Device device, const Host& host) {
+  const std::string by = model::kernels_in_words(device);
+  if (!by.empty()) host.log(model::has_cuda_kernels(device) ? "info" : "warning", by);
+}
+
+model::KernelSet planned_kernels(const Request& request) {
+  return request.memory.device.empty() ? model::kernel_set(c10::Device(request.device))
+                                       : model::kernel_set_of_cards();
+}
+
 c10::Device prepare(const TrainOptions& options, const Request& request) {
   // Numbers below 1e-38 count as zero: a net that has learnt its data by heart is full of them, and
   // on some processors each costs a hundred times as much as another. Of this thread and of those

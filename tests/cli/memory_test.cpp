@@ -189,3 +189,39 @@ TEST_CASE("a detector that does not fit names the limit that works", "[memory][d
                       .out);
   CHECK(plan.at("steps").at(0).at("memory").at("device").at("name") == "cpu");
 }
+
+TEST_CASE("a plan for a card counts its kernels, and what its allocator rounds", "[memory][cli]") {
+  const ScratchFolder scratch;
+  const auto planned = [&](const std::string& words, const std::string& kernels) {
+    const CommandResult said =
+        run_shell("KDGAT_KERNELS=" + kernels + " '" + fs::absolute(kdgat_binary()).string() +
+                      "' memory estimate --json batch_size=1000000 min_steps_per_epoch=1 "
+                      "--graphs 10000000 " +
+                      words,
+                  scratch.path());
+    INFO(said.err);
+    REQUIRE(said.exit_code == 0);
+    return json::parse(said.out).at("memory");
+  };
+  for (const std::string stage : {"--stage classifier", "--stage autoencoder"}) {
+    int64_t before = 0;
+    for (const std::string card : {"rtx3070-8", "t4-16", "a100-80"}) {
+      INFO(stage << " on " << card);
+      const json plan = planned(stage + " --gpu " + card, "");
+      CHECK(plan.at("device").at("name") == card);
+      CHECK(plan.at("binds") == "memory");
+      CHECK(plan.at("batch").at("graphs") > before);
+      before = plan.at("batch").at("graphs");
+      // A step's bytes are those of its largest phase, and some for segments that are not full.
+      int64_t phase = 0;
+      for (const json& one : plan.at("phases")) phase = std::max<int64_t>(phase, one.at("bytes"));
+      const int64_t rounding = plan.at("table").at("step").get<int64_t>() - phase;
+      CHECK(rounding > 0);
+      CHECK(rounding < phase / 5);
+      CHECK(plan.at("table").at("step") <= plan.at("available"));
+      // In plain operations each graph takes more.
+      const json plain = planned(stage + " --gpu " + card, "plain");
+      CHECK(plain.at("batch").at("graphs") < before);
+    }
+  }
+}

@@ -202,3 +202,24 @@ TEST_CASE("a curriculum moves from epoch to epoch, killed or not", "[contract][c
   must_kdgat(line + "--root other", scratch.path());
   check_same_model(run, scratch / "other", "classifier");
 }
+
+TEST_CASE("kdgat doctor names the kernels of a GPU, or the compiler that would make them",
+          "[cli]") {
+  const ScratchFolder scratch;
+  const auto kernels = [&](const std::string& nvrtc) {
+    const CommandResult said =
+        run_shell("KDGAT_NVRTC='" + nvrtc + "' " + kdgat_word() + " doctor --json", scratch.path());
+    for (const json& check : json::parse(said.out).at("checks")) {
+      if (check.at("check") == "kernels") return check;
+    }
+    return json();
+  };
+  const std::string fake = KDGAT_BUILD_DIR "/lib/libkdgat_fake_cuda.so";
+  const json found = kernels(fake);
+  CHECK_FALSE(found.at("finding").get<std::string>().empty());
+  if (!found.at("finding").get<std::string>().starts_with("of the CPU")) return;  // a GPU is here
+  CHECK(found.at("verdict") == "ok");
+  CHECK(found.at("finding") == "of the CPU; for a GPU: NVRTC 12.3 (" + fake + ")");
+  CHECK(kernels("/none/libnvrtc.so").at("finding") ==
+        "of the CPU; for a GPU: cannot open any of /none/libnvrtc.so");
+}

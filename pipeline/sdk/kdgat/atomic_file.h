@@ -30,10 +30,14 @@ class AtomicFile {
       if (fd_ < 0) fail("cannot open");
       return;
     }
-    static std::atomic<unsigned> counter{0};
-    temporary_ = path_;
-    temporary_ += ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
-    fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+    // Processes of two containers, or of one that is started again, may have one number: then the
+    // names are told apart by where counting begins, and a name that is taken is left alone.
+    static std::atomic<unsigned> counter{random_start()};
+    do {
+      temporary_ = path_;
+      temporary_ += ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
+      fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+    } while (fd_ < 0 && errno == EEXIST);
     if (fd_ < 0) fail("cannot create");
   }
   AtomicFile(const AtomicFile&) = delete;
@@ -89,6 +93,12 @@ class AtomicFile {
   }
 
  private:
+  /// Of nine digits at most, with room to count.
+  static unsigned random_start() {
+    unsigned out = 0;
+    if (::getentropy(&out, sizeof out) != 0) out = 0;
+    return out % 900'000'000U;
+  }
   /// A device, a pipe, or one of the links in /dev, such as stdout.
   bool is_stream() const {
     struct stat found = {};

@@ -152,13 +152,15 @@ Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
   return step.finish();
 }
 
-FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads) {
+FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
+                                   KernelSet kernels) {
   FootprintOptions out;
   out.precision = form.precision;
   out.checkpointing = form.gradient_checkpointing;
   out.accumulating = form.accumulates();
   out.distilling = distilling;
   out.threads = threads;
+  out.kernels = kernels;
   return out;
 }
 

@@ -1,5 +1,5 @@
 // Footprint of a training step, counted from shapes: the models and their losses walked on sizes
-// (memory/tape.h), as they run on the CPU. Nothing is computed.
+// (memory/tape.h), as they run with the kernels of a device (kernel_counts.h). Nothing is computed.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "memory/memory_plan.h"
 #include "memory/step_form.h"
 #include "model/detector/config.h"
+#include "model/kernels/kernels_for.h"
 
 namespace kdgat::model {
 
@@ -22,13 +23,16 @@ struct FootprintOptions {
   /// Edge features of the batches though the model reads none (a teacher may); 0 = as the model.
   int64_t edge_features = 0;
   int64_t threads = 1;  ///< that compute, each with a workspace
+  /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding).
+  KernelSet kernels = KernelSet::kCpu;
 };
 
 /// Static mode; teacher = 0. `margin` is what tests hold it to.
 memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& options);
 memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options);
 
-FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads);
+FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
+                                   KernelSet kernels);
 
 /// footprint() and what would make it smaller.
 template <class Config>

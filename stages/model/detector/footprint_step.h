@@ -9,6 +9,8 @@
 
 #include "memory/tape.h"
 #include "model/detector/footprint.h"
+#include "model/detector/footprint_plain.h"
+#include "model/detector/kernel_counts.h"
 
 namespace kdgat::model {
 
@@ -28,18 +30,21 @@ enum class Keeps { kNothing, kInput, kResult };
 
 class Step {
  public:
-  explicit Step(const FootprintOptions& options) : tape(options.accumulating), options_(options) {}
+  explicit Step(const FootprintOptions& options)
+      : tape(options.accumulating), options_(options), counts_(kernel_counts(options.kernels)) {
+    if (options.kernels != KernelSet::kCpu) tape.follow_blocks();
+  }
 
   Tape tape;
   double buffers = 0;  ///< bytes of what a model keeps beside parameters
   double table = 0;    ///< elements of the embedding
 
-  /// The gathered batch; graph::Buffer leaves a quarter to grow.
+  /// The batch: gathered, where graph::Buffer leaves a quarter to grow, or a copy of that.
   void batch(int64_t node_features, int64_t edge_features) {
     const auto features = static_cast<double>(node_features);
     input_ = (kGraphs * (kInt + 2 * kLong) + kNodes * (kFloat * features + kInt) +
               kEdges * (kInt + kFloat * static_cast<double>(edge_features)) + kOnce * (2 * kInt)) *
-             1.25;
+             (counts_.copies_batch ? 1 : 1.25);
     tape.enter("the input");
     kept_.push_back(tape.hold(input_));
   }
@@ -141,7 +146,9 @@ class Step {
     tape.then(y, [this, x = x.without_data(), kept](const Held&) { tape.give(x); });
     return y;
   }
-  Value relu_dropout(const Value& x) { return elementwise(x, Keeps::kResult); }
+  Value relu_dropout(const Value& x) {
+    return is_plain() ? plain_relu_dropout(tape, x) : elementwise(x, Keeps::kResult);
+  }
 
   /// GatConv: product, scores of nodes and their softmax; nothing is kept by edge.
   Value attention(const Value& x, int64_t channels, int64_t head_count) {
@@ -149,11 +156,20 @@ class Step {
     const double width = heads * static_cast<double>(channels);
     const Product product = linear(x, width, /*bias=*/false);
     const Value& h = product.value;
+    if (is_plain()) {
+      return plain_attention(tape, h, heads, 0, 0, [this, width] {
+        tape.parameters({width, width, width});
+      });
+    }
     Value out = tape.value(h.rows, width);
     const Held scores = tape.hold(kNodes * (3 * kFloat * heads));
+    edges_by_source();
     tape.then(out, [this, h, scores, kept = out.data, heads, width](const Held&) {
-      const Held grad = tape.hold(h.bytes()), workspace = tape.hold(kNodes * (2 * kFloat * heads)),
-                 partials = tape.hold(sums_of_blocks(3 * width));
+      const Held grad = tape.hold(h.bytes()),
+                 workspace = tape.hold(kNodes * (counts_.scores_of_node * kFloat * heads)),
+                 of_edges =
+                     tape.hold((kEdges + kNodes) * (counts_.scores_of_edge * kFloat * heads)),
+                 partials = tape.hold(sums_of_blocks(counts_.sums_of_block * width));
       tape.parameters({width, width, width});
       tape.pass(h, grad);
     });
@@ -167,14 +183,28 @@ class Step {
     const double width = heads * static_cast<double>(channels);
     const Product targets = linear(x, width), sources = linear(x, width);
     const Value &r = targets.value, &l = sources.value;
+    if (is_plain()) {
+      return plain_attention(tape, l, heads, 2, d, [this, r, d, width] {
+        tape.give(r);
+        tape.parameters({d * width, width, width});
+      });
+    }
     const Held weight = tape.hold(kOnce * (kFloat * d * width));
+    const Held loops = tape.hold(kNodes * (counts_.loop_features * kFloat * d));
     const Held alpha = tape.hold((kNodes + kEdges) * (kFloat * heads));
+    edges_by_source();
     Value out = tape.value(l.rows, width);
-    const Held rows = tape.hold(sums_of_blocks(width + d));
-    tape.then(out, [this, l, r, attr, weight, alpha, kept = out.data, width, d](const Held&) {
+    const double rows_of_block = counts_.rows_of_block ? width + d : 0;
+    tape.hold(sums_of_blocks(rows_of_block));
+    tape.then(out, [this, l, r, attr, weight, loops, alpha, kept = out.data, heads, width, d,
+                    rows_of_block](const Held&) {
+      const Cost edges = kEdges + kNodes, of_sums = counts_.sums2_of_edges ? edges : kNodes;
       const Held grad_l = tape.hold(l.bytes()), grad_r = tape.hold(r.bytes()),
-                 work = tape.hold(sums_of_blocks(width + d)),
-                 partials = tape.hold(sums_of_blocks((2 + d) * width));
+                 of_nodes = tape.hold(kNodes * (counts_.scores2_of_node * kFloat * heads)),
+                 of_edges = tape.hold(edges * (counts_.scores2_of_edge * kFloat * heads)),
+                 work = tape.hold(sums_of_blocks(rows_of_block)),
+                 partials =
+                     tape.hold(sums_of_blocks((counts_.sums2_of_block + d) * width, of_sums));
       tape.parameters({d * width, width, width});
       tape.pass(l, grad_l);
       tape.pass(r, grad_r);
@@ -186,12 +216,15 @@ class Step {
   Value norm_relu_dropout(const Value& x, const std::string& kind) {
     const double width = x.width;
     const bool of_graph = kind == "graph";
+    if (is_plain()) return plain_relu_dropout(tape, plain_norm(tape, x, of_graph));
     const Held statistics = tape.hold((of_graph ? kGraphs : kOnce) * (2 * kFloat * width));
     Value out = tape.value(x.rows, width);
     if (!of_graph) tape.hold(sums_of_blocks(width));
     tape.then(out, [this, x, statistics, kept = out.data, width, of_graph](const Held&) {
       const Held grad = tape.hold(x.bytes());
-      tape.hold(sums_of_blocks((of_graph ? 3 : 2) * width));
+      const bool by_graph = of_graph && counts_.sums_of_graphs;
+      tape.hold(by_graph ? kGraphs * (3 * kFloat * width)
+                         : sums_of_blocks((of_graph ? 3 : 2) * width));
       tape.parameters(std::vector<double>(of_graph ? 3 : 2, width));
       tape.pass(x, grad);
     });
@@ -251,8 +284,10 @@ class Step {
   /// Buffers of a batch norm that run along.
   void running_statistics(double width) { buffers += kFloat * 2 * width + kLong; }
 
-  /// Whether layers with batch norms are computed as a whole, which products in 16 bits are not.
-  bool has_whole_layers() const { return options_.precision == "32"; }
+  /// Whether layers with batch norms are computed as a whole: not on a card, nor with products in 16 bits.
+  bool has_whole_layers() const {
+    return options_.kernels == KernelSet::kCpu && options_.precision == "32";
+  }
 
   /// GinKernels::layer: the first linear layer, its norm, the second one and the norm outside.
   Value gin_layer(const Value& x, int64_t outputs, bool has_messages) {
@@ -282,8 +317,13 @@ class Step {
   Value gin(const Value& given, int64_t outputs, bool has_messages, const std::string& norm) {
     Value x = given;
     if (has_messages) {
+      edges_by_source();
+      if (is_plain()) tape.hold(kEdges * (2 * kFloat * x.width + 2 * kLong));
       const Value sum = tape.value(kNodes, x.width);
-      tape.then(sum, [this, x = x.without_data()](const Held&) { tape.give(x); });
+      tape.then(sum, [this, x = x.without_data()](const Held&) {
+        if (is_plain()) tape.hold(kEdges * (2 * kFloat * x.width));
+        tape.give(x);
+      });
       const Value own = tape.value(kNodes, x.width);
       tape.then(own, [this, x](const Held&) {
         tape.give(x);
@@ -336,7 +376,15 @@ class Step {
     const double weights = kFloat * (z.width + 1) * columns;
     const auto outputs = static_cast<double>(num_ids);
     Held grad_z, grad_weight, grad_bias;
-    {
+    if (counts_.head_rows > 0) {
+      const double rows = kFloat * counts_.head_rows;  // of a step of so many nodes or more
+      const Held losses = tape.hold(kNodes * kFloat);
+      grad_z = tape.hold(z.bytes());
+      grad_weight = tape.hold(kOnce * (kFloat * z.width * outputs));
+      grad_bias = tape.hold(kOnce * (kFloat * outputs));
+      const Held logits = tape.hold(kOnce * (rows * outputs * counts_.head_copies));
+      tape.hold(kOnce * (rows * z.width));
+    } else {
       const Held padded = tape.hold(kOnce * weights), loss = tape.hold(kNodes * kFloat);
       // Factors as pairs of bfloat16, of the weights twice; not where the processor has no products
       // of them.
@@ -401,6 +449,7 @@ class Step {
       for (memory::Phase& phase : out.phases) phase.cost.fixed -= parameters;
     }
     out.phases.push_back({"optimizer", input_});
+    if (options_.kernels != KernelSet::kCpu) out.rounding = tape.rounding();
     return out;
   }
 
@@ -438,8 +487,18 @@ class Step {
     return read;
   }
 
-  static Cost sums_of_blocks(double columns) {
-    return (kNodes * (1 / kRowsOfBlock) + kOnce) * (kFloat * columns);
+  static Cost sums_of_blocks(double columns, const Cost& rows = kNodes) {
+    return (rows * (1 / kRowsOfBlock) + kOnce) * (kFloat * columns);
+  }
+
+  bool is_plain() const { return counts_.kernels == KernelSet::kPlain; }
+
+  /// The batch's lists of edges by source, made when they are first asked for.
+  void edges_by_source() {
+    if (!counts_.lists_by_source || has_lists_) return;
+    has_lists_ = true;
+    kept_.push_back(tape.hold(kEdges * (2 * kInt) + kNodes * kInt));
+    tape.hold(kEdges * counts_.sorting_of_edge + kNodes * counts_.sorting_of_node);
   }
 
   /// Of runs of graphs, as a gin layer has them.
@@ -449,6 +508,8 @@ class Step {
   }
 
   FootprintOptions options_;
+  KernelCounts counts_;
+  bool has_lists_ = false;
   Cost input_;
   std::vector<Held> kept_;  // until the step ends
   std::vector<Value> terms_;

@@ -13,19 +13,32 @@
 
 namespace kdgat::model {
 
-/// Whether kernels can be started on a device of CUDA. The first question about a device compiles them,
-/// or finds what an earlier process compiled (cuda/card/kernel_image.h).
-bool has_cuda_kernels(at::Device device);
+/// Whose kernels compute: cpu/, cuda/ or plain/.
+enum class KernelSet { kCpu, kCuda, kPlain };
+
+/// That of a device. The first question about a device of CUDA compiles its kernels, or finds what an
+/// earlier process compiled (cuda/card/kernel_image.h). Throws a std::bad_alloc if the device has no
+/// memory for them.
+KernelSet kernel_set(at::Device device);
+/// Of a card that is not here but planned for: kCuda, unless $KDGAT_KERNELS leaves the kernels out.
+KernelSet kernel_set_of_cards();
+/// Whether kernels of cuda/ compute there.
+inline bool has_cuda_kernels(at::Device device) { return kernel_set(device) == KernelSet::kCuda; }
 /// By what a device of CUDA computes, for the log: which compiler made its kernels, or why there are
 /// none. Empty of other devices.
 std::string kernels_in_words(at::Device device);
 
+/// For kdgat doctor, which finds it by its name: a word, "card", "plain" (a card without kernels) or
+/// "cpu" (no card), a space, and what its kernels are made by, or why there are none. Never throws.
+extern "C" const char* kdgat_kernels_in_words();
+
 /// Family: GatKernels, GinKernels, NormKernels, HeadKernels, PathKernels, ProductKernels or SumKernels.
 template <class Family>
 const Family& kernels_for(at::Device device) {
-  if (device.is_cpu()) return Family::cpu();
+  const KernelSet set = kernel_set(device);
+  if (set == KernelSet::kCpu) return Family::cpu();
   if constexpr (requires { Family::cuda(); }) {
-    if (has_cuda_kernels(device)) return Family::cuda();
+    if (set == KernelSet::kCuda) return Family::cuda();
   }
   return Family::plain();
 }

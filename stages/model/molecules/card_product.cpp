@@ -29,21 +29,31 @@ struct CardProduct : torch::CustomClassHolder {
         irreps(irreps),
         gated(irreps.gated()),
         block(block),
-        harmonics(over->harmonics.to(x.options()).contiguous()),
-        radial(over->radial.to(x.options()).contiguous()) {
+        on_card(of_card(*over, x)) {
     for (const TensorPath& path : tensor_paths(irreps)) {
       if (path.in > 0 && path.out > 0 && !(only_scalars && path.l1 > 0)) paths.push_back(path);
     }
-    const MoleculeEdges& e = over->edges;
+  }
+
+  /// The copies of `over` beside x, made if there are none yet.
+  static const ProductEdges::OnCard& of_card(const ProductEdges& over, const at::Tensor& x) {
+    ProductEdges::OnCard& out = over.on_card;
+    const bool is_there = out.lists.defined() && out.lists.device() == x.device() &&
+                          out.harmonics.scalar_type() == x.scalar_type();
+    if (is_there) return out;
+    const MoleculeEdges& e = over.edges;
     std::vector<int32_t> all(e.source);
     all.insert(all.end(), e.target.begin(), e.target.end());
     all.insert(all.end(), e.by_source.begin(), e.by_source.end());
     for (const std::vector<int64_t>* ptr : {&e.target_ptr, &e.source_ptr}) {
       for (const int64_t first : *ptr) all.push_back(static_cast<int32_t>(first));
     }
-    lists = at::from_blob(all.data(), {static_cast<int64_t>(all.size())}, at::kInt)
-                .clone()
-                .to(x.device());
+    out.lists = at::from_blob(all.data(), {static_cast<int64_t>(all.size())}, at::kInt)
+                    .clone()
+                    .to(x.device());
+    out.harmonics = over.harmonics.to(x.options()).contiguous();
+    out.radial = over.radial.to(x.options()).contiguous();
+    return out;
   }
 
   /// What the kernels read for a path.
@@ -59,11 +69,11 @@ struct CardProduct : torch::CustomClassHolder {
     p.from = Irreps::components(path.l1);
     p.to = Irreps::components(path.l3);
     p.width = hidden.size(1);
-    const int32_t* list = lists.const_data_ptr<int32_t>();
+    const int32_t* list = on_card.lists.const_data_ptr<int32_t>();
     const int32_t* target_ptr = list + 3 * p.edges;
     p.lists = {list, list + p.edges, target_ptr, target_ptr + p.nodes + 1, list + 2 * p.edges};
     p.x = x.const_data_ptr<T>();
-    p.y = harmonics.const_data_ptr<T>();
+    p.y = on_card.harmonics.const_data_ptr<T>();
     p.hidden = hidden.const_data_ptr<T>();
     p.z = z.data_ptr<T>();
     const std::vector<CouplingTerm>& terms = coupling(path.l1, path.l2, path.l3);
@@ -98,9 +108,8 @@ struct CardProduct : torch::CustomClassHolder {
   std::shared_ptr<const ProductEdges> over;
   Irreps irreps, gated;
   int64_t block;
-  at::Tensor harmonics, radial;
+  ProductEdges::OnCard on_card;  ///< its own handles: another type may take their place in `over`
   std::vector<TensorPath> paths;
-  at::Tensor lists;  ///< source, target, by_source, target_ptr, source_ptr; int32
 };
 
 /// The weights of a path with its bias as those of one more hidden number, [(H+1) u, w].
@@ -140,7 +149,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
     const at::Tensor x = state.contiguous();
     ctx->save_for_backward({x, w1, b1, w2, b2, w3, b3});
     ctx->saved_data["product"] = at::IValue::make_capsule(product);
-    const RadialPass radial(product->radial, {w1, b1, w2, b2, w3, b3});
+    const RadialPass radial(product->on_card.radial, {w1, b1, w2, b2, w3, b3});
     const Irreps& gated = product->gated;
     std::array<at::Tensor, 3> out;  // [N,components,channels]
     for (std::size_t l = 0; l < out.size(); ++l) {
@@ -174,7 +183,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
     const RadialWeights weights = {s[1], s[2], s[3], s[4], s[5], s[6]};
     const auto product =
         c10::static_intrusive_pointer_cast<CardProduct>(ctx->saved_data["product"].toCapsule());
-    const RadialPass radial(product->radial, weights);
+    const RadialPass radial(product->on_card.radial, weights);
     std::array<at::Tensor, 3> grad_out;  // [N,components,channels]
     for (std::size_t l = 0; l < grad_out.size(); ++l) {
       const int64_t mul = product->gated.mul[l], components = Irreps::components(l);
@@ -214,7 +223,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
       }
     });
     variable_list out = {at::Tensor(), grad_x};  // none of the product itself
-    for (at::Tensor& grad : radial.gradients(product->radial, weights, grad_hidden)) {
+    for (at::Tensor& grad : radial.gradients(product->on_card.radial, weights, grad_hidden)) {
       out.push_back(std::move(grad));
     }
     out.push_back(grad_w3);

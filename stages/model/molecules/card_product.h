@@ -11,10 +11,13 @@
 
 namespace kdgat::model {
 
+/// Numbers of sums that are held at a time.
+constexpr int64_t kCardBlock = 1 << 24;
+
 /// As tensor_product(), with kernels of the device of x (kernels/cuda/device.h). `block` numbers of sums
 /// are held at a time, those of a node at least.
 at::Tensor card_tensor_product(const at::Tensor& x, const RadialWeights& weights,
                                const std::shared_ptr<const ProductEdges>& over,
-                               const Irreps& irreps, bool only_scalars, int64_t block = 1 << 24);
+                               const Irreps& irreps, bool only_scalars, int64_t block = kCardBlock);
 
 }  // namespace kdgat::model

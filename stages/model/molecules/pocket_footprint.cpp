@@ -207,8 +207,10 @@ void backward(PocketStep& step, const PocketConfig& config, const Value& rows, d
 /// What a step of this size holds on top of weights, gradients and moments.
 std::vector<memory::Phase> phases_of(const PocketConfig& config, const memory::StepForm& form,
                                      const PocketSizes& sizes, const memory::Size& size,
-                                     double gradients, Cost* of_input = nullptr) {
+                                     double gradients, Cost* of_input = nullptr,
+                                     int64_t* rounding = nullptr) {
   PocketStep step(config, form, sizes, size);
+  if (rounding != nullptr) step.tape.follow_blocks();
   Cost batch_bytes;
   {
     std::vector<Held> batch = input(step, config);
@@ -232,6 +234,7 @@ std::vector<memory::Phase> phases_of(const PocketConfig& config, const memory::S
     if (!config.multi_hop) batch[kTerms] = nullptr;
     backward(step, config, rows, static_cast<double>(sizes.catalogue));
   }
+  if (rounding != nullptr) *rounding = step.tape.rounding()(size);
   std::vector<memory::Phase> out = step.tape.phases();
   if (!form.accumulates()) {  // gradients are counted as held, but come only with backward
     for (memory::Phase& phase : out) phase.cost.fixed -= gradients;
@@ -261,6 +264,13 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
   out.recount = [=](const memory::Size& size) {
     return phases_of(config, form, sizes, size, gradients);
   };
+  if (sizes.kernels != KernelSet::kCpu) {
+    out.rounding = [=](const memory::Size& size) {
+      int64_t bytes = 0;
+      phases_of(config, form, sizes, size, gradients, nullptr, &bytes);
+      return bytes;
+    };
+  }
   return out;
 }
 

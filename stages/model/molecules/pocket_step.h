@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "memory/tape.h"
+#include "model/molecules/card_product.h"
 #include "model/molecules/pocket_encoder.h"
 #include "model/molecules/pocket_footprint.h"
 #include "model/molecules/product_parts.h"
@@ -29,7 +31,11 @@ class PocketStep {
   /// Of molecules like those of `sizes`, `size` of them in a step.
   PocketStep(const PocketConfig& config, const memory::StepForm& form, const PocketSizes& sizes,
              const memory::Size& size)
-      : tape(form.accumulates()), config_(config), product_(form.is_short() ? 2 : 4) {
+      : tape(form.accumulates()),
+        config_(config),
+        product_(form.is_short() ? 2 : 4),
+        kernels_(sizes.kernels),
+        nodes_(static_cast<double>(size.nodes)) {
     const auto atoms = static_cast<double>(std::max<int64_t>(1, sizes.atoms));
     const auto of_atoms = [atoms](int64_t count) {
       return Cost{.node = static_cast<double>(count) / atoms};
@@ -53,6 +59,7 @@ class PocketStep {
     Cost rows;
     int64_t features = 0;
     int64_t parts = 1, radial_parts = 1;
+    bool has_lists = false;  ///< a card's, made by the first product over them
   };
 
   Tape tape;
@@ -128,7 +135,9 @@ class PocketStep {
   }
 
   /// Messages over the edges, [atoms, gated].
-  Value tensor_product(const Value& state, const Edges& edges, bool only_scalars) {
+  Value tensor_product(const Value& state, Edges& edges, bool only_scalars) {
+    if (kernels_ == KernelSet::kCuda) return card_product(state, edges, only_scalars);
+    if (kernels_ == KernelSet::kPlain) return plain_product(state, edges);
     const ProductPlan plan(config_.hidden, only_scalars);
     const auto dim = static_cast<double>(config_.hidden.dim());
     const auto gated = static_cast<double>(plan.gated.dim());
@@ -163,6 +172,95 @@ class PocketStep {
       rows(kAtoms, dim);
       tape.give(state);
       once(static_cast<double>(edges.radial_parts) * (hidden + inputs + 2) * hidden);
+      tape.parameters(
+          {inputs * hidden, hidden, hidden * hidden, hidden, weights * hidden, weights});
+    });
+    return out;
+  }
+
+  /// By the kernels of a card (card_product.cpp): the coupled states of all edges, for a path at a time.
+  Value card_product(const Value& state, Edges& edges, bool only_scalars) {
+    const Irreps& irreps = config_.hidden;
+    const auto hidden = static_cast<double>(config_.radial_hidden);
+    const auto weights = static_cast<double>(edge_weights(irreps));
+    const auto inputs = static_cast<double>(config_.radial_basis + edges.features);
+    const auto gated = static_cast<double>(irreps.gated().dim());
+    const auto once = [this](double count) { return tape.hold(kOnce * (kFloat * count)); };
+    const auto rows = [this](const Cost& of, double count) {
+      return tape.hold(of * (kFloat * count));
+    };
+    if (!edges.has_lists) {
+      edges.has_lists = true;
+      lists_.push_back(tape.hold(edges.rows * (3 * kInt) + kAtoms * (2 * kInt)));
+    }
+    // Of a path the weights that mix, the states of an edge, and the sums of a block of nodes.
+    struct Path {
+      double mixing, state, sums;
+    };
+    std::vector<Path> paths;
+    for (const TensorPath& path : tensor_paths(irreps)) {
+      if (path.in == 0 || path.out == 0 || (only_scalars && path.l1 > 0)) continue;
+      const auto in = static_cast<double>(path.in),
+                 to = static_cast<double>(Irreps::components(path.l3));
+      const double of_node = to * (hidden + 1) * in;
+      const double some = std::max(1.0, std::floor(static_cast<double>(kCardBlock) / of_node));
+      paths.push_back({(hidden + 1) * in * static_cast<double>(path.out), to * in,
+                       std::min(some, nodes_) * of_node});
+    }
+    Held parts;
+    {
+      const Held radial = rows(edges.rows, 4 * hidden);
+      parts = rows(kAtoms, gated);
+      for (const Path& path : paths) {
+        const Held mixing = once(path.mixing), z = rows(edges.rows, path.state);
+        once(path.sums);
+      }
+    }
+    Value out = tape.value(kAtoms, gated);
+    parts = nullptr;
+    tape.then(out, [=, this](const Held&) {
+      const Held radial = rows(edges.rows, 4 * hidden), grad_out = rows(kAtoms, gated),
+                 of_hidden = rows(edges.rows, hidden);
+      tape.give(state);
+      const Held of_third = once(weights * (hidden + 1));
+      for (const Path& path : paths) {
+        const Held mixing = once(2 * path.mixing), states = rows(edges.rows, 2 * path.state);
+        once(2 * path.sums);
+      }
+      rows(edges.rows, 3 * hidden);
+      tape.parameters(
+          {inputs * hidden, hidden, hidden * hidden, hidden, weights * hidden, weights});
+    });
+    return out;
+  }
+
+  /// In plain operations: the weights of each edge and of each path what is coupled, kept for backward.
+  Value plain_product(const Value& state, const Edges& edges) {
+    const Irreps& irreps = config_.hidden;
+    const auto hidden = static_cast<double>(config_.radial_hidden);
+    const auto weights = static_cast<double>(edge_weights(irreps));
+    const auto inputs = static_cast<double>(config_.radial_basis + edges.features);
+    const auto gated = static_cast<double>(irreps.gated().dim()),
+               dim = static_cast<double>(irreps.dim());
+    const auto rows = [this](const Cost& of, double count) {
+      return tape.hold(of * (kFloat * count));
+    };
+    double coupled = 0, sums = 0;
+    for (const TensorPath& path : tensor_paths(irreps)) {
+      if (path.in == 0 || path.out == 0) continue;
+      const auto in = static_cast<double>(path.in), out = static_cast<double>(path.out);
+      const auto to = static_cast<double>(Irreps::components(path.l3));
+      coupled += in * to;  // stacked, for the product with the weights
+      sums = std::max(sums, 2 * out * to);
+    }
+    const Held kept = rows(edges.rows, 4 * hidden + weights + dim + coupled + gated + 4);
+    const Held joined = rows(edges.rows, 2 * gated + sums);
+    Value out = tape.value(kAtoms, gated);
+    tape.then(out, [=, this, kept = kept](const Held&) {
+      const Held of_joined = rows(edges.rows, 2 * gated), of_edges = rows(edges.rows, 2 * weights),
+                 of_x = rows(edges.rows, 2 * dim);
+      tape.give(state);
+      rows(edges.rows, 3 * hidden);
       tape.parameters(
           {inputs * hidden, hidden, hidden * hidden, hidden, weights * hidden, weights});
     });
@@ -304,7 +402,7 @@ class PocketStep {
     return sum(with_own, gate(gated));
   }
 
-  Value message_passing(const Value& x, const Edges& edges, bool is_bonded, bool only_scalars) {
+  Value message_passing(const Value& x, Edges& edges, bool is_bonded, bool only_scalars) {
     const Irreps& irreps = config_.hidden;
     const Value message =
         tensor_product(widened(irreps_linear(x, irreps, irreps)), edges, only_scalars);
@@ -357,6 +455,9 @@ class PocketStep {
   const PocketConfig& config_;
   double product_;  // bytes of an element in products
   double threads_ = 1;
+  KernelSet kernels_;
+  double nodes_;
+  std::vector<Held> lists_;  // until the step ends
 };
 
 }  // namespace kdgat::model

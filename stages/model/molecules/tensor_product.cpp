@@ -231,10 +231,11 @@ class TensorProductFunction : public torch::autograd::Function<TensorProductFunc
 at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                           const std::shared_ptr<const ProductEdges>& over, const Irreps& irreps,
                           bool only_scalars) {
-  if (has_cuda_kernels(x.device())) {
+  const KernelSet kernels = kernel_set(x.device());
+  if (kernels == KernelSet::kCuda) {
     return card_tensor_product(x, weights, over, irreps, only_scalars);
   }
-  if (!x.is_cpu()) {
+  if (kernels == KernelSet::kPlain) {
     const auto on_device = [&](const std::vector<int32_t>& list) {
       return at::tensor(at::ArrayRef<int32_t>(list), at::kLong).to(x.device());
     };

@@ -31,6 +31,14 @@ struct ProductEdges {
   MoleculeEdges edges;
   at::Tensor harmonics;  ///< [E,9] in the order of `edges`
   at::Tensor radial;     ///< [E,R] the same
+
+  /// What the kernels of a card read: copies there, in the type of its states, made by the first layer
+  /// that asks and kept for the others and their backward passes. Not from several threads at once.
+  struct OnCard {
+    at::Tensor lists;  ///< source, target, by_source, target_ptr, source_ptr; int32
+    at::Tensor harmonics, radial;
+  };
+  mutable OnCard on_card{};
 };
 
 /// [N,irreps.dim()] to [N,irreps.gated().dim()], in float or double; sums have a fixed order, whatever

@@ -57,6 +57,25 @@ TEST_CASE("a batch planned by memory never needs more than there is", "[memory][
   CHECK(of(500).binds == "min_steps_per_epoch");
 }
 
+TEST_CASE("a batch leaves room for what a device's allocator rounds", "[memory][plan]") {
+  const memory::DeviceMemory card = {"card", 85 * kMebibyte, 30 * kMebibyte, true};
+  const MemoryPlan exact = memory::make_plan(some_footprint(), some_graphs(), card, {});
+  Footprint rounded = some_footprint();
+  // A unit of 2 MiB for each 100 nodes begun.
+  rounded.rounding = [](const memory::Size& size) {
+    return (size.nodes / 100 + 1) * 2 * kMebibyte;
+  };
+  const MemoryPlan plan = memory::make_plan(rounded, some_graphs(), card, {});
+  CHECK(exact.binds == "memory");
+  CHECK(plan.binds == "memory");
+  CHECK(plan.batch.nodes < exact.batch.nodes);
+  CHECK(rounded.peak(plan.batch) - rounded.held() <= plan.available);
+  CHECK(plan.predicted == rounded.peak(plan.expected));
+  // Where it alone is too much, not even one graph fits.
+  rounded.rounding = [](const memory::Size&) { return 60 * kMebibyte; };
+  CHECK_THROWS_AS(memory::make_plan(rounded, some_graphs(), card, {}), Error);
+}
+
 TEST_CASE("what limits a plan is named", "[memory][plan]") {
   const memory::DeviceMemory large = {"card", 1 << 30, 0, false};
   const auto binds = [&](const memory::BatchOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <ATen/DeviceAccelerator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
 #include <dlfcn.h>
 
 #include <atomic>
@@ -11,13 +12,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kdgat/error.h"
 #include "model/kernels/cuda/card/driver.h"
-#include "model/kernels/cuda/card/kernel_image.h"
+#include "model/kernels/cuda/card/nvrtc.h"
+#include "model/kernels/cuda/card/opened_card.h"
 #include "model/kernels/cuda/card/source_text.h"
 #include "model/kernels/kernels_for.h"
 
@@ -52,9 +55,21 @@ struct Entry {
   std::string words;
 };
 
+/// Such an error is no reason to compute otherwise: with more memory there are kernels. The stage
+/// answers it as that of a tensor, and whoever asks again tries again.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         (dynamic_cast<const c10::Error*>(&error) != nullptr &&
+          std::string_view(error.what()).find("out of memory") != std::string_view::npos);
+}
+
+bool is_plain_wanted() {
+  const char* wanted = std::getenv("KDGAT_KERNELS");
+  return wanted != nullptr && std::string_view(wanted) == "plain";
+}
+
 Entry open_device(c10::Device device) {
-  if (const char* wanted = std::getenv("KDGAT_KERNELS");
-      wanted != nullptr && std::string_view(wanted) == "plain") {
+  if (is_plain_wanted()) {
     return {nullptr, "plain tensor operations on " + device.str() + ": KDGAT_KERNELS=plain"};
   }
   try {
@@ -64,14 +79,11 @@ Entry open_device(c10::Device device) {
     if (!device.has_index()) throw Error(ExitCode::kPlugin, "there is no card");
     const c10::DeviceGuard guard(device);  // a context is entered below
     static const Driver driver;
-    const int architecture = driver.architecture(device.index());
-    const Nvrtc nvrtc(nvrtc_names(library_folders()));
-    const std::string image = kernel_image(nvrtc, source_text(), architecture);
-    return {std::make_unique<CardLauncher>(driver, device.index(), image,
-                                           [device] { return current_stream(device); }),
-            "kernels on " + device.str() + " by NVRTC " + nvrtc.version() + " for sm_" +
-                std::to_string(architecture)};
+    OpenedCard card = open_card(driver, device.index(), nvrtc_names(library_folders()),
+                                source_text(), [device] { return current_stream(device); });
+    return {std::move(card.launcher), "kernels on " + device.str() + " by " + card.words};
   } catch (const std::exception& error) {  // of LibTorch or the file system, too
+    if (is_out_of_memory(error)) throw;
     return {nullptr, "plain tensor operations on " + device.str() +
                          ", which are slower: no kernels, as " + error.what()};
   }
@@ -94,6 +106,7 @@ const Entry& entry_of(c10::Device any) {
 }
 
 std::atomic<Launcher*> of_cpu = nullptr;
+std::atomic<KernelSet> set_of_cpu = KernelSet::kCpu;
 
 Launcher* launcher_of(c10::Device device) {
   Launcher* out = device.is_cpu() ? of_cpu.load() : entry_of(device).launcher.get();
@@ -109,6 +122,9 @@ OnDevice::OnDevice(const at::Tensor& tensor)
 CpuIsCard::CpuIsCard(Launcher& launcher) { of_cpu = &launcher; }
 CpuIsCard::~CpuIsCard() { of_cpu = nullptr; }
 
+CpuComputesBy::CpuComputesBy(KernelSet set) { set_of_cpu = set; }
+CpuComputesBy::~CpuComputesBy() { set_of_cpu = KernelSet::kCpu; }
+
 EdgeTensors::EdgeTensors(const BatchTensors& batch) {
   const EdgesBySource& by_source = edges_by_source(batch);
   tensors = {batch.in_ptr_N1, batch.in_source_E, by_source.out_ptr_N1, by_source.out_edge_E,
@@ -122,12 +138,34 @@ Edges EdgeTensors::edges() const {
 
 }  // namespace cuda
 
-bool has_cuda_kernels(at::Device device) {
-  return device.is_cuda() && cuda::entry_of(device).launcher != nullptr;
+KernelSet kernel_set(at::Device device) {
+  if (device.is_cpu()) return cuda::set_of_cpu;
+  const bool has = device.is_cuda() && cuda::entry_of(device).launcher != nullptr;
+  return has ? KernelSet::kCuda : KernelSet::kPlain;
+}
+
+KernelSet kernel_set_of_cards() {
+  return cuda::is_plain_wanted() ? KernelSet::kPlain : KernelSet::kCuda;
 }
 
 std::string kernels_in_words(at::Device device) {
   return device.is_cuda() ? cuda::entry_of(device).words : std::string();
+}
+
+const char* kdgat_kernels_in_words() {
+  static thread_local std::string said;
+  try {
+    const c10::Device card = cuda::with_index(c10::kCUDA);
+    if (card.has_index()) {
+      said = has_cuda_kernels(card) ? "card " : "plain ";
+      said += kernels_in_words(card);
+    } else {
+      said = "cpu " + cuda::find_compiler(cuda::nvrtc_names(cuda::library_folders())).words;
+    }
+  } catch (const std::exception& error) {
+    said = "plain " + std::string(error.what());
+  }
+  return said.c_str();
 }
 
 }  // namespace kdgat::model

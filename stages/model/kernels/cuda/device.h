@@ -10,6 +10,7 @@
 #include "model/kernels/batch_tensors.h"
 #include "model/kernels/cuda/launch/launcher.h"
 #include "model/kernels/cuda/source/sums_args.h"
+#include "model/kernels/kernels_for.h"
 
 namespace kdgat::model::cuda {
 
@@ -33,6 +34,16 @@ class CpuIsCard {
   CpuIsCard(const CpuIsCard&) = delete;
   CpuIsCard& operator=(const CpuIsCard&) = delete;
   ~CpuIsCard();
+};
+
+/// While it lives, kernel_set() of the CPU is another one than its own: for tests, which see what a step
+/// of a device holds. With kCuda beside a CpuIsCard. One at a time.
+class CpuComputesBy {
+ public:
+  explicit CpuComputesBy(KernelSet set);
+  CpuComputesBy(const CpuComputesBy&) = delete;
+  CpuComputesBy& operator=(const CpuComputesBy&) = delete;
+  ~CpuComputesBy();
 };
 
 /// A batch's edges, and what keeps their memory. `tensors` are those of a batch by target, then those of

@@ -64,6 +64,31 @@ TEST_CASE("the tensor product of a card equals the plain one", "[cuda][molecules
   check_product(at::kCPU);
 }
 
+TEST_CASE("layers over the same edges share what a card reads of them", "[cuda][molecules]") {
+  cuda::ShimLauncher launcher;
+  const cuda::CpuIsCard as_card(launcher);
+  const Irreps irreps{{4, 3, 2}};
+  const ProductCase c(irreps, 9, 30, 6, at::kFloat, false),
+      other(irreps, 9, 30, 6, at::kFloat, false);
+  const at::Tensor first = card_tensor_product(c.x, c.weights, c.over, irreps, false);
+  const ProductEdges::OnCard& kept = c.over->on_card;
+  const void* const lists = kept.lists.data_ptr();
+  const at::Tensor second = card_tensor_product(c.x, c.weights, c.over, irreps, false);
+  CHECK(torch::equal(first, second));
+  CHECK(kept.lists.data_ptr() == lists);
+  CHECK_FALSE(other.over->on_card.lists.defined());
+  // States of another type have copies of their own; the first product still has its own.
+  RadialWeights wide = c.weights;
+  for (at::Tensor* t : {&wide.w1, &wide.b1, &wide.w2, &wide.b2, &wide.w3, &wide.b3}) {
+    *t = t->detach().to(at::kDouble);
+  }
+  const at::Tensor third =
+      card_tensor_product(c.x.detach().to(at::kDouble), wide, c.over, irreps, false);
+  CHECK(kept.harmonics.scalar_type() == at::kDouble);
+  CHECK((third - first.detach()).abs().max().item<double>() < 1e-4);
+  CHECK(torch::autograd::grad({first.sum()}, {c.weights.w3})[0].isfinite().all().item<bool>());
+}
+
 TEST_CASE("on a card the tensor product equals the plain one", "[gpu]") {
   if (!has_cuda_kernels(at::kCUDA)) {
     std::cout << "skipped: " << kernels_in_words(at::kCUDA) << "\n";

@@ -6,6 +6,7 @@
 
 #include "data/molecules/molecule_store.h"
 #include "memory/meter.h"
+#include "model/kernels/cuda/device.h"
 #include "objective/pocket_objective.h"
 #include "support/catch_torch.h"
 #include "support/stage_data.h"
@@ -44,9 +45,19 @@ struct Compared {
   std::string phase;
 };
 
-/// What the trainer does in a step of the first molecules, and what is counted for it.
+/// Starts no kernel: what they compute changes no size.
+struct Idle : cuda::Launcher {
+  void launch(const char*, bool, const cuda::Grid&, const void*) override {}
+};
+
+/// What the trainer does in a step of the first molecules, and what is counted for it, without what an
+/// allocator rounds.
 Compared compare(const graph::MoleculeStore& store, int64_t molecules, PocketConfig config,
-                 const memory::StepForm& form, const std::string& loss = "cosine") {
+                 const memory::StepForm& form, const std::string& loss = "cosine",
+                 KernelSet kernels = KernelSet::kCpu) {
+  Idle idle;
+  const cuda::CpuIsCard as_card(idle);
+  const cuda::CpuComputesBy by(kernels);
   std::vector<int64_t> some(static_cast<std::size_t>(molecules));
   std::iota(some.begin(), some.end(), int64_t{0});
   config.output = store.embedding_width();
@@ -87,8 +98,10 @@ Compared compare(const graph::MoleculeStore& store, int64_t molecules, PocketCon
   sizes.catalogue = loss == "catalogue" ? std::ssize(store.ligands()) : 0;
   sizes.threads = at::get_num_threads();
   const memory::Size size{batch.graphs, batch.nodes, batch.edges};
+  sizes.kernels = kernels;
   const memory::Footprint counted = footprint(config, form, sizes, objective.module()).at(size);
-  return {static_cast<double>(counted.peak(size)),
+  return {static_cast<double>(counted.held() +
+                              static_cast<int64_t>(counted.largest(size).cost.of(size))),
           static_cast<double>(scope.peak() - scope.start()), counted.margin,
           counted.largest(size).name};
 }
@@ -124,6 +137,44 @@ TEST_CASE("a step of a pocket encoder needs what is counted from its shapes",
   }
   std::sort(errors.begin(), errors.end());
   CHECK(errors[errors.size() / 2] <= 0.03);
+}
+
+TEST_CASE("a step of a pocket encoder by a card's kernels needs what is counted",
+          "[molecules][memory]") {
+  for (const auto& [molecules, atoms, cutoff] :
+       {std::tuple(4, 200, 4.0), std::tuple(8, 300, 6.0)}) {
+    const Pockets data(molecules, atoms, cutoff);
+    const graph::MoleculeStore store = data.store();
+    for (const std::string hidden : {"32x0e+16x1o+8x2e", "16x0e+4x1o"}) {
+      for (const int64_t layers : {1, 4}) {
+        for (const bool checkpoints : {false, true}) {
+          const Compared found = compare(store, molecules, pocket(hidden, layers),
+                                         {"32", checkpoints}, "cosine", KernelSet::kCuda);
+          INFO(store.atoms() << " atoms, " << store.pairs().count() << " pairs, " << hidden << ", "
+                             << layers << " layers, " << (checkpoints ? "with" : "without")
+                             << " checkpointing: " << found.seen << " bytes, counted "
+                             << found.predicted << ", " << found.phase);
+          CHECK(std::abs(found.predicted / found.seen - 1) <= found.margin);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a step of a pocket encoder in plain operations needs about what is counted",
+          "[molecules][memory]") {
+  const Pockets data(4, 100, 4.0);
+  const graph::MoleculeStore store = data.store();
+  for (const std::string hidden : {"32x0e+16x1o+8x2e", "16x0e+4x1o"}) {
+    for (const bool checkpoints : {false, true}) {
+      const Compared found =
+          compare(store, 4, pocket(hidden, 2), {"32", checkpoints}, "cosine", KernelSet::kPlain);
+      INFO(hidden << (checkpoints ? ", with" : ", without") << " checkpointing: " << found.seen
+                  << " bytes, counted " << found.predicted << ", " << found.phase);
+      CHECK(found.predicted > 0.9 * found.seen);
+      CHECK(found.predicted < 1.4 * found.seen);
+    }
+  }
 }
 
 TEST_CASE("a step of some molecules, in parts, with any loss and pooling needs what is counted",

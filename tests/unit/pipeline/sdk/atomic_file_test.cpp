@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "support/command.h"
 #include "support/log_text.h"
@@ -26,6 +27,25 @@ TEST_CASE("a file stands under its name only after commit", "[sdk]") {
   write_file(path, "first");
   write_file(path, "second");
   CHECK(read_text(path) == "second");
+}
+
+TEST_CASE("a temporary file of another process stays as it is", "[sdk]") {
+  ScratchFolder scratch;
+  // What a container left whose only process had the same number.
+  const std::string mark = "out.txt.tmp." + std::to_string(::getpid()) + ".";
+  uint64_t next = 0;
+  {
+    const AtomicFile file(scratch / "out.txt");
+    const std::string name = fs::directory_iterator(scratch.path())->path().filename().string();
+    REQUIRE(name.starts_with(mark));
+    CHECK(name.size() <= mark.size() + 9);  // clear_leftovers() knows it by that
+    next = std::stoull(name.substr(mark.size())) + 1;
+  }
+  const fs::path taken = scratch / (mark + std::to_string(next));
+  std::ofstream(taken) << "another's";
+  write_file(scratch / "out.txt", "mine");
+  CHECK(read_text(scratch / "out.txt") == "mine");
+  CHECK(read_text(taken) == "another's");
 }
 
 TEST_CASE("a pipe is written in place and stays a pipe", "[sdk]") {

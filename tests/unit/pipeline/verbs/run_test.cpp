@@ -321,7 +321,7 @@ TEST_CASE("plugins, doctor and version say what is there", "[run]") {
     CHECK((check.at("verdict") == "ok") == check.at("hint").get<std::string>().empty());
   }
   CHECK(checks == std::set<std::string>{"LibTorch", "cores", "device", "disk", "instructions",
-                                        "mappings", "memory", "plugins"});
+                                        "kernels", "mappings", "memory", "plugins"});
   CHECK_THAT(
       run_shell("KDGAT_ISA=mmx '" + fs::absolute(kdgat_binary()).string() + "' doctor; echo $?",
                 scratch.path())

@@ -9,6 +9,7 @@ namespace kdgat::model::cuda {
 namespace {
 // Of cuda.h.
 constexpr int kMajor = 75, kMinor = 76;
+constexpr int kOutOfMemory = 2;
 }  // namespace
 
 Driver::Driver(const std::vector<std::string>& names) : library_(names) {
@@ -30,8 +31,10 @@ void Driver::check(int status, const std::string& what) const {
   if (status == 0) return;
   const char* words = nullptr;
   error_(status, &words);
-  throw Error(ExitCode::kPlugin,
-              what + ": " + (words == nullptr ? "error " + std::to_string(status) : words));
+  const std::string all =
+      what + ": " + (words == nullptr ? "error " + std::to_string(status) : words);
+  if (status == kOutOfMemory) throw OutOfCardMemory(all);
+  throw Error(ExitCode::kPlugin, all);
 }
 
 int Driver::architecture(int device) const {

@@ -5,16 +5,31 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/kernels/cuda/card/library.h"
 #include "model/kernels/cuda/launch/launcher.h"
 
 namespace kdgat::model::cuda {
 
+/// A card has no memory for the context, for kernels or for what they need while they run. A
+/// std::bad_alloc, as a tensor that finds none throws one: whoever answers that answers this.
+class OutOfCardMemory : public std::bad_alloc {
+ public:
+  explicit OutOfCardMemory(std::string words) : words_(std::move(words)) {}
+  const char* what() const noexcept override { return words_.c_str(); }
+
+ private:
+  std::string words_;
+};
+
 class Driver {
  public:
-  /// Throws Error(kPlugin) if there is none, or no card that it can use.
+  /// Throws Error(kPlugin) if there is none, or no card that it can use; as all below OutOfCardMemory
+  /// where the card's memory is full.
   explicit Driver(const std::vector<std::string>& names = {"libcuda.so.1"});
 
   /// 80 of compute capability 8.0. `device` is counted as LibTorch counts.

@@ -50,6 +50,21 @@ std::optional<std::string> read_image(const fs::path& file) {
   return out.substr(kHash);
 }
 
+/// Writes a file into the cache's folder, if there is one; whether it could.
+bool keep(const fs::path& folder, const fs::path& file, const std::string& text) {
+  if (folder.empty()) return false;
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (!failure) fs::permissions(folder, fs::perms::owner_all, failure);
+  if (failure) return false;
+  try {
+    write_file(file, text);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string kernel_image(const Nvrtc& nvrtc, std::string_view source, int architecture) {
@@ -61,18 +76,16 @@ std::string kernel_image(const Nvrtc& nvrtc, std::string_view source, int archit
   if (!folder.empty()) {
     if (std::optional<std::string> kept = read_image(file)) return *std::move(kept);
   }
-  std::string image = nvrtc.compile(source, architecture);
-  if (folder.empty()) return image;
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (!failure) fs::permissions(folder, fs::perms::owner_all, failure);
-  if (failure) return image;
+  std::string log;
   try {
-    write_file(file, hash_of(image) + image);
-  } catch (const Error&) {
-    return image;  // compiled anew next time
+    std::string image = nvrtc.compile(source, architecture, &log);
+    keep(folder, file, hash_of(image) + image);  // or compiled anew next time
+    return image;
+  } catch (const Error& error) {
+    const fs::path whole = folder / "compile.log";
+    if (log.empty() || !keep(folder, whole, log)) throw;
+    throw Error(error.code(), std::string(error.what()) + "; all of it: " + whole.string());
   }
-  return image;
 }
 
 }  // namespace kdgat::model::cuda

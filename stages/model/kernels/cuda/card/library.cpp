@@ -22,6 +22,10 @@ Library::Library(const std::vector<std::string>& names) {
   throw Error(ExitCode::kPlugin, "cannot open any of " + all);
 }
 
+bool Library::is_there(const std::string& name) {
+  return ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
+}
+
 void* Library::address_of(const char* symbol) const {
   void* found = ::dlsym(handle_, symbol);
   if (found == nullptr) throw Error(ExitCode::kPlugin, name_ + " has no " + symbol);

@@ -13,6 +13,9 @@ class Library {
   /// names if none does.
   explicit Library(const std::vector<std::string>& names);
 
+  /// Whether one of this name opens.
+  static bool is_there(const std::string& name);
+
   const std::string& name() const { return name_; }
   /// Makes `function` that of the library with this name; throws Error(kPlugin) without.
   template <class Function>

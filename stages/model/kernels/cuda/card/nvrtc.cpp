@@ -14,7 +14,7 @@ std::vector<std::string> nvrtc_names(const std::vector<fs::path>& folders) {
   if (const char* named = std::getenv("KDGAT_NVRTC"); named != nullptr && *named != '\0') {
     return {named};
   }
-  std::vector<std::string> out = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
+  std::vector<std::string> out;
   for (const fs::path& folder : folders) {
     std::vector<std::string> here;
     std::error_code ignored;
@@ -29,6 +29,7 @@ std::vector<std::string> nvrtc_names(const std::vector<fs::path>& folders) {
     std::sort(here.rbegin(), here.rend());
     out.insert(out.end(), here.begin(), here.end());
   }
+  out.insert(out.end(), {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"});
   return out;
 }
 
@@ -113,10 +114,28 @@ std::string Nvrtc::compile(std::string_view source, int architecture, std::strin
   said.resize(std::min(said.size(), said.find('\0')));
   if (log != nullptr) *log = said;
   if (status != 0) {
-    throw Error(ExitCode::kPlugin, library_.name() + ": " + error_(status) + "\n" + said);
+    throw Error(ExitCode::kPlugin,
+                library_.name() + ": " + error_(status) + ": " + first_errors(said));
   }
   const bool is_code = target_of(architecture) == architecture;
   return is_code ? read(cubin_size_, cubin_, "code") : read(ptx_size_, ptx_, "PTX");
+}
+
+std::string first_errors(std::string_view log) {
+  constexpr int kLines = 3;
+  constexpr std::size_t kMost = 400;
+  std::string out, first;
+  int lines = 0;
+  std::istringstream in{std::string(log)};
+  for (std::string line; lines < kLines && std::getline(in, line);) {
+    if (first.empty()) first = line;
+    if (line.find("error") == std::string::npos) continue;
+    if (lines++ > 0) out += "; ";
+    out += line;
+  }
+  if (lines == 0) out = first;
+  if (out.size() > kMost) out.replace(kMost, std::string::npos, " ...");
+  return out;
 }
 
 namespace {

@@ -11,8 +11,8 @@
 
 namespace kdgat::model::cuda {
 
-/// What a compiler is called: as the loader finds it, then in `folders`, where packages of Python and
-/// LibTorch have it. $KDGAT_NVRTC, a path, stands for them all.
+/// What a compiler is called: in `folders`, where LibTorch and packages of Python have it, then as the
+/// loader finds it. $KDGAT_NVRTC, a path, stands for them all.
 std::vector<std::string> nvrtc_names(const std::vector<std::filesystem::path>& folders);
 
 class Nvrtc {
@@ -27,8 +27,9 @@ class Nvrtc {
   const std::vector<int>& architectures() const { return architectures_; }
 
   /// What the driver of a card of `architecture` loads: its code or, where the card is newer than the
-  /// compiler, PTX of the newest one that is known. Throws Error(kPlugin) with the compiler's words, or if
-  /// the card is older than all that it knows. `log` receives what the compiler says of each kernel.
+  /// compiler, PTX of the newest one that is known. Throws Error(kPlugin) with the first of the compiler's
+  /// errors, or if the card is older than all that it knows. `log` receives all that the compiler says of
+  /// each kernel, also when it throws.
   std::string compile(std::string_view source, int architecture, std::string* log = nullptr) const;
   /// How it compiles, in words: what an image depends on beside source and compiler.
   std::string options(int architecture) const;
@@ -55,6 +56,9 @@ class Nvrtc {
   std::vector<std::string> words(int architecture) const;
   void check(int status, const char* what) const;
 };
+
+/// What a line of a log file has room for: the first errors of a compiler's log.
+std::string first_errors(std::string_view log);
 
 /// What a kernel takes of a multiprocessor.
 struct KernelUse {

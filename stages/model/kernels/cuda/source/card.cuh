@@ -8,6 +8,7 @@
 //                       Nothing leaves it but `continue`, and what stands around it depends on the
 //                       block alone
 //   block_x(), block_y()
+//   times(a, b)         a product that is rounded by itself: never part of a multiply-add
 //   KERNEL(name, Args)  makes name(const Args<T>&) kernels name_float and name_double
 //
 // Within a phase no thread reads what another one writes, neither shared nor in global memory; blocks
@@ -34,5 +35,7 @@ struct PerThread {
 };
 __device__ __forceinline__ long block_x() { return blockIdx.x; }
 __device__ __forceinline__ long block_y() { return blockIdx.y; }
+__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
 
 }  // namespace kdgat::model::cuda

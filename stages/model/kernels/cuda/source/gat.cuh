@@ -24,7 +24,9 @@ CARD void gat_scores(const GatArgs<T>& a) {
 }
 KERNEL(gat_scores, GatArgs)
 
-/// log_sum.
+/// log_sum. A weight is exp(score - log_sum): beside exp(score - top) / sum, which would need one number
+/// more of each node and head, it is off by the rounding of log_sum, relatively |log_sum| units of the
+/// last place. The scores are rounded as much, so no digit of a weight is lost that was there.
 template <class T>
 CARD void gat_softmax(const GatArgs<T>& a) {
   for_cells(a.edges.nodes, a.heads, [&](Int pair, Int node, Int head) {
@@ -136,9 +138,10 @@ CARD void gat_changes(const GatGradArgs<T>& g) {
                [&](Int pair, const EdgeRow& edge, Int head, T cosine) {
                  const Int at = edge.target * a.heads + head;
                  const T raw = a.alpha_src[edge.source * a.heads + head] + a.alpha_dst[at];
-                 const T weight = edge.counts ? exp_of(leaky(raw, a.slope) - a.log_sum[at]) : T(0);
-                 g.weight[pair] = weight;
-                 g.change[pair] = weight * (cosine - g.mean[at]) * (raw > 0 ? T(1) : a.slope);
+                 const T weight = exp_of(leaky(raw, a.slope) - a.log_sum[at]);
+                 const T change = weight * (cosine - g.mean[at]) * (raw > 0 ? T(1) : a.slope);
+                 g.weight[pair] = edge.counts ? weight : T(0);
+                 g.change[pair] = edge.counts ? change : T(0);  // also where a cosine is infinite
                });
 }
 KERNEL(gat_changes, GatGradArgs)

@@ -103,7 +103,8 @@ CARD void gatv2_changes(const Gatv2GradArgs<T>& g) {
   edge_cosines(a.edges, a.heads, a.channels, a.l, g.grad_out,
                [&](Int pair, const EdgeRow& edge, Int head, T cosine) {
                  const T mean = g.mean[edge.target * a.heads + head];
-                 g.change[pair] = a.alpha[pair] * (cosine - mean);
+                 const T change = a.alpha[pair] * (cosine - mean);
+                 g.change[pair] = edge.counts ? change : T(0);  // also where a cosine is infinite
                });
 }
 KERNEL(gatv2_changes, Gatv2GradArgs)

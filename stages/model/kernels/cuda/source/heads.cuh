@@ -28,20 +28,27 @@ CARD T softplus(T x) {
   return (x > 0 ? x : T(0)) + log1p_of(exp_of(x > 0 ? -x : x));
 }
 
-/// Calls visit(id) for thread t's share of what row i wants.
+/// Calls visit(id) for thread t's share of what row i wants, each id once. With neighbours these are the
+/// ids that leave t over kThreads: every thread reads all edges of the row and remembers which of its ids
+/// it has seen, a bit for each, so work grows with the degree, and with the outputs beyond 8,192.
 template <class T, class Visit>
 CARD void for_wanted(const HeadArgs<T>& a, Int row, int t, const Visit& visit) {
   if (!a.of_neighbours) {
     if (t == 0) visit(Int{a.id[row]});
     return;
   }
-  const auto id_at = [&](Int o) { return a.id[a.edges.target[a.edges.out_edge[o]]]; };
-  const Int begin = a.edges.out_ptr[row], end = a.edges.out_ptr[row + 1];
-  for (Int o = begin + t; o < end; o += kThreads) {
-    const int id = id_at(o);
-    bool is_first = true;
-    for (Int before = begin; is_first && before < o; ++before) is_first = id_at(before) != id;
-    if (is_first) visit(Int{id});
+  constexpr unsigned kIds = 32U * kThreads;
+  const int begin = a.edges.out_ptr[row], end = a.edges.out_ptr[row + 1];
+  for (unsigned first = 0; first < a.outputs; first += kIds) {
+    unsigned seen = 0;
+    for (int o = begin; o < end; ++o) {
+      const int id = a.id[a.edges.target[a.edges.out_edge[o]]];
+      const unsigned at = static_cast<unsigned>(id) - first;
+      if (at >= kIds || at % kThreads != static_cast<unsigned>(t)) continue;
+      const unsigned bit = 1U << (at / kThreads);
+      if ((seen & bit) == 0) visit(Int{id});
+      seen |= bit;
+    }
   }
 }
 

@@ -29,9 +29,12 @@ template <class T>
 CARD T inner(Point<T> a, Point<T> b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
+/// Exactly 0 of parallel lines, as on the CPU: each product is rounded before the difference, where a
+/// multiply-add would leave what rounding took of one of them, and an angle of noise.
 template <class T>
 CARD Point<T> cross(Point<T> a, Point<T> b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  return {times(a.y, b.z) - times(a.z, b.y), times(a.z, b.x) - times(a.x, b.z),
+          times(a.x, b.y) - times(a.y, b.x)};
 }
 template <class T>
 CARD T length(Point<T> a) {

@@ -9,6 +9,7 @@
 #include "kdgat/error.h"
 #include "model/kernels/cuda/card/driver.h"
 #include "model/kernels/cuda/card/kernel_image.h"
+#include "model/kernels/cuda/card/opened_card.h"
 #include "model/kernels/cuda/card/source_text.h"
 #include "model/kernels/cuda/launch/sums_launches.h"
 #include "support/command.h"
@@ -65,9 +66,9 @@ TEST_CASE("compilers are looked for beside LibTorch and in packages", "[cuda]") 
   }
   std::optional<Variable> named(std::in_place, "KDGAT_NVRTC", "");
   const std::vector<std::string> names = nvrtc_names({dir.path(), "/none"});
-  const std::vector<std::string> all = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
-                                        dir.path() / "libnvrtc.so.13",
-                                        dir.path() / "libnvrtc-672ee683.so.12"};
+  const std::vector<std::string> all = {dir.path() / "libnvrtc.so.13",
+                                        dir.path() / "libnvrtc-672ee683.so.12", "libnvrtc.so.13",
+                                        "libnvrtc.so.12", "libnvrtc.so.11.2"};
   CHECK(names == all);
   named.emplace("KDGAT_NVRTC", "/some/libnvrtc.so");
   CHECK(nvrtc_names({dir.path()}) == std::vector<std::string>{"/some/libnvrtc.so"});
@@ -84,7 +85,19 @@ TEST_CASE("a card newer than the compiler gets PTX, an older one the reason", "[
         "NVRTC 12.3 makes no code for sm_70, the least is sm_75");
   const Variable says("FAKE_CUDA_SAYS", "no code");
   CHECK_THAT(words_of([&] { nvrtc.compile("text", 80); }),
-             Contains("NVRTC_ERROR_COMPILATION\nkdgat.cu(1): error: made up"));
+             Contains("NVRTC_ERROR_COMPILATION: kdgat.cu(1): error: made up"));
+}
+
+TEST_CASE("of a compiler's log a line says the first errors", "[cuda]") {
+  CHECK(first_errors("").empty());
+  CHECK(first_errors("nothing of the kind\nat all") == "nothing of the kind");
+  std::string log = "kdgat.cu(1): warning: this\n";
+  for (int line = 2; line < 500; ++line) {
+    log += "kdgat.cu(" + std::to_string(line) + "): error: that\n    x = y;\n    ^\n";
+  }
+  CHECK(first_errors(log) ==
+        "kdgat.cu(2): error: that; kdgat.cu(3): error: that; kdgat.cu(4): error: that");
+  CHECK(first_errors("error: " + std::string(5000, 'x')).size() < 410);
 }
 
 TEST_CASE("what a kernel takes is read from the compiler's log", "[cuda]") {
@@ -125,6 +138,84 @@ TEST_CASE("compiled kernels are kept for the user alone, and broken ones made an
   }
   const Variable nowhere("XDG_CACHE_HOME", "/proc/none");
   CHECK(kernel_image(nvrtc, "text", 80) == image);
+}
+
+TEST_CASE("the whole log of a compiler that fails is kept", "[cuda]") {
+  const OwnCache cache;
+  const Variable says("FAKE_CUDA_SAYS", "no code");
+  const std::string words = words_of([] { kernel_image(Nvrtc({kFake}), "text", 80); });
+  const fs::path log = cache.kernels() / "compile.log";
+  CHECK_THAT(words, Contains("error: made up; all of it: " + log.string()));
+  CHECK(words.find('\n') == std::string::npos);
+  std::string kept;
+  std::getline(std::ifstream(log), kept);
+  CHECK(kept == "kdgat.cu(1): error: made up");
+  const Variable nowhere("XDG_CACHE_HOME", "/proc/none");
+  CHECK_THAT(words_of([] { kernel_image(Nvrtc({kFake}), "text", 80); }), !Contains("all of it"));
+}
+
+/// The stand-in as a compiler for newer cards alone.
+fs::path newer_compiler(const test::ScratchFolder& folder) {
+  fs::path out = folder.path() / "libnvrtc-sm90.so";
+  fs::copy_file(kFake, out);
+  return out;
+}
+
+TEST_CASE("a compiler that does not know the card leaves it to the next", "[cuda]") {
+  const OwnCache cache;
+  const test::ScratchFolder folder;
+  const std::string newer = newer_compiler(folder).string();
+  const Variable card("FAKE_CUDA_CARD", "75");
+  const Driver driver({kFake});
+  const auto open = [&](const std::vector<std::string>& names) {
+    return open_card(driver, 0, names, "text", [] { return nullptr; });
+  };
+  const OpenedCard opened = open({"libnone.so.1", newer, kFake});
+  CHECK(opened.words == "NVRTC 12.3 for sm_75");
+  const SumArgs<float> nothing{};
+  opened.launcher->launch("sum_of_sources", false, {1}, &nothing);
+  CHECK(words_of([&] {
+          open({newer, "libnone.so.1", "libnone.so.2"});
+        }) ==
+        "NVRTC 13.5 makes no code for sm_75, the least is sm_90; "
+        "cannot open any of libnone.so.1, libnone.so.2");
+  const Variable says("FAKE_CUDA_SAYS", "refuses");
+  CHECK_THAT(words_of([&] {
+               open({newer, kFake});
+             }),
+             Contains("sm_90; the compiled kernels are not taken: made up"));
+}
+
+TEST_CASE("a compiler is found without a card", "[cuda]") {
+  const FoundCompiler found = find_compiler({"libnone.so.1", "libc.so.6", kFake});
+  CHECK(found.is_there);
+  CHECK(found.words == "NVRTC 12.3 (" + kFake + ")");
+  const FoundCompiler none = find_compiler({"libc.so.6", "libnone.so.1"});
+  CHECK_FALSE(none.is_there);
+  CHECK_THAT(none.words,
+             Contains("libc.so.6 has no nvrtc") && Contains("; cannot open any of libnone.so.1"));
+}
+
+TEST_CASE("a card without memory is out of memory, not without kernels", "[cuda]") {
+  const OwnCache cache;
+  const Driver driver({kFake});
+  const auto stream = [] { return nullptr; };
+  CardLauncher launcher(driver, 0, "image", stream);
+  const Variable says("FAKE_CUDA_SAYS", "full");
+  const auto out_of_memory = [](const std::function<void()>& call) -> std::string {
+    try {
+      call();
+    } catch (const std::bad_alloc& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(out_of_memory([&] {
+          open_card(driver, 0, {kFake, kFake}, "text", stream);
+        }) == "the compiled kernels are not taken: out of memory");
+  const SumArgs<float> nothing{};
+  CHECK(out_of_memory([&] { launcher.launch("sum_of_sources", false, {1}, &nothing); }) ==
+        "kernel sum_of_sources_float: out of memory");
 }
 
 TEST_CASE("a driver without a card says so", "[cuda]") {
@@ -173,11 +264,30 @@ TEST_CASE("the compiler makes code of every kernel, where it is installed", "[cu
   for (const int architecture : {75, 80, 90}) {
     std::string log;
     const std::string image = nvrtc->compile(source_text(), architecture, &log);
-    CHECK(image.substr(1, 3) == "ELF");
+    REQUIRE(image.substr(1, 3) == "ELF");
     for (const auto& [kernel, forms] : shim::kernels()) {
       CHECK_THAT(log, Contains("'" + kernel + "_float'") && Contains("'" + kernel + "_double'"));
     }
   }
+}
+
+TEST_CASE("products of a cross product are never part of a multiply-add", "[cuda]") {
+  std::optional<Nvrtc> nvrtc;
+  try {
+    nvrtc.emplace(nvrtc_names({}));
+  } catch (const Error& error) {
+    std::cout << "skipped: " << error.what() << "\n";
+    return;
+  }
+  const std::string text = nvrtc->compile(source_text(), 9999);  // PTX, as no compiler knows it
+  const std::size_t begin = text.find(".entry path_triplets_float");
+  REQUIRE(begin != std::string::npos);
+  const std::string_view kernel(text.data() + begin, text.find(".entry", begin + 1) - begin);
+  int rounded = 0;
+  for (std::size_t at = 0; (at = kernel.find("mul.rn.f32", at)) != std::string_view::npos; ++at) {
+    ++rounded;
+  }
+  CHECK(rounded >= 6);
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "model/kernels/cuda/launch/gat_launches.h"
 #include "support/cuda_cases.h"
 
@@ -162,6 +165,62 @@ TEST_CASE("weights of attention stay numbers where scores are large", "[cuda]") 
   for (float& value : a.att_src) value *= 1000;
   ShimLauncher on;
   for (const float value : a.forward(on)) CHECK(std::isfinite(value));
+}
+
+TEST_CASE("weights of attention lose no more than the rounding of their logarithm", "[cuda]") {
+  for (const float scale : {1.0F, 10.0F, 60.0F}) {
+    Attention<float> a{test::card_graphs({60}, 3), 3, 16};
+    for (float& value : a.att_src) value *= scale;
+    ShimLauncher on;
+    const std::vector<float> out = a.forward(on);
+    double top = 0, most = 0;
+    for (const float value : a.log_sum) top = std::max(top, std::abs(static_cast<double>(value)));
+    for (const float value : a.h) most = std::max(most, std::abs(static_cast<double>(value)));
+    // The scores as they are in 32 bits; all else exact.
+    const std::vector<double> expected = attention_of(
+        a.graphs, a.heads, a.channels, a.h, a.bias,
+        [&](int64_t source, int64_t target, int64_t, int64_t head) {
+          const float raw = a.alpha_src[static_cast<std::size_t>(source * a.heads + head)] +
+                            a.alpha_dst[static_cast<std::size_t>(target * a.heads + head)];
+          return static_cast<double>(raw > 0 ? raw : raw * 0.2F);
+        });
+    constexpr double kUnit = 1.2e-7, kSums = 50;
+    INFO(scale << ": sums up to " << top);
+    CHECK(test::worst_of(out, expected) < (top + kSums) * kUnit * most);
+  }
+}
+
+TEST_CASE("edges from a node to itself have no gradient, not even an infinite one", "[cuda]") {
+  const CardGraphs graphs = test::card_graphs({3, 17}, 2);
+  const float huge = std::numeric_limits<float>::max();
+  ShimLauncher on;
+  const auto check = [&](const std::vector<float>& change, int64_t heads) {
+    int loops = 0;
+    for (std::size_t e = 0; e < graphs.in_source.size(); ++e) {
+      if (graphs.in_source[e] != graphs.target[e]) continue;
+      ++loops;
+      for (int64_t k = 0; k < heads; ++k)
+        CHECK(number(change, static_cast<int64_t>(e) * heads + k) == 0);
+    }
+    CHECK(loops > 0);
+  };
+  Attention<float> a{graphs, 2, 4};
+  a.forward(on);
+  const std::vector<float> probe(a.out.size(), huge);
+  std::vector<float> mean(a.alpha_src.size()), from = mean, to = mean, grad = a.h;
+  std::vector<float> weight(static_cast<std::size_t>((graphs.size() + a.nodes) * 2)),
+      change = weight;
+  std::vector<float> partials(static_cast<std::size_t>(row_blocks(a.nodes) * 2 * a.width));
+  gat_backward<float>(on, {a.args(), probe.data(), mean.data(), weight.data(), change.data(),
+                           from.data(), to.data(), grad.data(), partials.data()});
+  check(change, 2);
+  Attention2<float> b{graphs, 2, 4, 3};
+  b.forward(on);
+  std::vector<float> grad_r = grad;
+  partials.resize(static_cast<std::size_t>(row_blocks(graphs.size() + b.nodes) * 4 * b.width));
+  gatv2_backward<float>(on, {b.args(), probe.data(), mean.data(), change.data(), grad.data(),
+                             grad_r.data(), partials.data()});
+  check(change, 2);
 }
 
 /// The sums of the blocks of rows.

@@ -114,6 +114,26 @@ TEST_CASE("the geometry of paths by the card's kernels is that of their points",
   }
 }
 
+TEST_CASE("points on a line have angles of exactly 0 and pi", "[cuda]") {
+  graph::Random random(3);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<float> pos(9, 0.0F);  // a, then twice a: differences are exact, products are not
+    for (std::size_t x = 0; x < 3; ++x) {
+      pos[3 + x] = static_cast<float>(random.uniform() - 0.5);
+      pos[6 + x] = 2 * pos[3 + x];
+    }
+    const std::vector<int32_t> i{0}, j{1}, ptr{0, 2}, k{2, 0}, path_ptr{0, 1, 2}, p{2, 0};
+    std::vector<float> d(1), triplet(4), path(6);
+    ShimLauncher on;
+    path_geometry<float>(on, {1, 2, 2, i.data(), j.data(), ptr.data(), k.data(), path_ptr.data(),
+                              p.data(), pos.data(), d.data(), triplet.data(), triplet.data() + 2,
+                              path.data(), path.data() + 2, path.data() + 4});
+    const auto pi = static_cast<float>(std::numbers::pi);
+    CHECK(std::vector(triplet.begin() + 2, triplet.end()) == std::vector<float>{0, pi});
+    CHECK(std::vector(path.begin() + 2, path.end()) == std::vector<float>{0, pi, 0, 0});
+  }
+}
+
 TEST_CASE("Gaussians of the card's kernels equal their definition", "[cuda]") {
   constexpr int64_t kCentres = 7, kStride = 11;
   for (const int64_t count : {0, 1, 90}) {

@@ -1,0 +1,110 @@
+#include "memory/device_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace kdgat::memory {
+namespace {
+
+constexpr int64_t kMebi = 1 << 20;
+constexpr int64_t kBlock = 512;                // of which blocks are multiples
+constexpr int64_t kSmall = kMebi;              // the largest small request
+constexpr int64_t kSmallSegment = 2 * kMebi;   // of small requests
+constexpr int64_t kLargeSegment = 20 * kMebi;  // of requests from kSmall to kOwnSegment
+constexpr int64_t kOwnSegment = 10 * kMebi;    // from here on
+constexpr int64_t kSegmentUnit = 2 * kMebi;    // of which those are multiples
+
+int64_t rounded(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+int64_t segment_for(int64_t size) {
+  if (size <= kSmall) return kSmallSegment;
+  return size < kOwnSegment ? kLargeSegment : rounded(size, kSegmentUnit);
+}
+
+}  // namespace
+
+int64_t DeviceBlocks::allocate(int64_t bytes) {
+  if (bytes <= 0) return 0;
+  const int64_t size = rounded(bytes, kBlock);
+  const bool is_small = size <= kSmall;
+  BySize& free = free_[is_small ? 0 : 1];
+  auto found = free.lower_bound({size, 0});
+  if (found == free.end()) {
+    const int64_t segment = segment_for(size), address = end_;
+    end_ += segment + kBlock;  // segments are no neighbours
+    segments_[address] = {segment, 0, is_small};
+    blocks_[address] = {segment, address, true};
+    reserved_ += segment;
+    found = free.emplace(segment, address).first;
+  }
+  const int64_t address = found->second;
+  free.erase(found);
+  Block& block = blocks_.at(address);
+  const int64_t left = block.size - size;
+  if (is_small ? left >= kBlock : left > kSmall) {
+    blocks_[address + size] = {left, block.segment, true};
+    free.emplace(left, address + size);
+    block.size = size;
+  }
+  block.is_free = false;
+  used_ += block.size;
+  Segment& segment = segments_.at(block.segment);
+  if (segment.blocks_in_use++ == 0) needed_ += segment.size;
+  return address;
+}
+
+void DeviceBlocks::free(int64_t address) {
+  auto at = blocks_.find(address);
+  if (at == blocks_.end() || at->second.is_free) throw std::logic_error("no such block is in use");
+  used_ -= at->second.size;
+  Segment& segment = segments_.at(at->second.segment);
+  if (--segment.blocks_in_use == 0) needed_ -= segment.size;
+  BySize& free = free_of(at->second);
+  // The block behind it, then the one before it, of the same segment.
+  const auto join = [&](std::map<int64_t, Block>::iterator first) {
+    const auto second = std::next(first);
+    if (second == blocks_.end() || second->second.segment != first->second.segment) return;
+    if (!first->second.is_free || !second->second.is_free) return;
+    free.erase({first->second.size, first->first});
+    free.erase({second->second.size, second->first});
+    first->second.size += second->second.size;
+    blocks_.erase(second);
+    free.emplace(first->second.size, first->first);
+  };
+  at->second.is_free = true;
+  free.emplace(at->second.size, at->first);
+  join(at);
+  if (at != blocks_.begin()) join(std::prev(at));
+}
+
+int64_t rounding_of(const std::vector<int64_t>& kept, const std::vector<BlockEvent>& step,
+                    const Size& size) {
+  DeviceBlocks blocks;
+  int64_t held = 0;
+  for (const int64_t bytes : kept) {
+    blocks.allocate(bytes);
+    held += bytes;
+  }
+  int64_t most = held, needed = blocks.needed();
+  std::unordered_map<int64_t, std::pair<int64_t, int64_t>> live;  // address and bytes
+  for (const BlockEvent& event : step) {
+    if (event.is_freed) {
+      const auto [address, bytes] = live.at(event.block);
+      if (address != 0) blocks.free(address);
+      held -= bytes;
+      live.erase(event.block);
+      continue;
+    }
+    const auto bytes = static_cast<int64_t>(std::ceil(std::max(0.0, event.bytes.of(size))));
+    live[event.block] = {blocks.allocate(bytes), bytes};
+    held += bytes;
+    most = std::max(most, held);
+    needed = std::max(needed, blocks.needed());
+  }
+  return std::max<int64_t>(0, needed - most);
+}
+
+}  // namespace kdgat::memory
