@@ -68,18 +68,51 @@ inline void products_tile(const T* cells, const T* weight, int64_t inputs, int64
   }
 }
 
+/// How many of so many inputs a tile takes, so that all tiles are near kWideTile.
+inline int64_t tile_of(int64_t left) {
+  if (left <= kWideTile + 1) return left;
+  switch (left % kWideTile) {
+    case 0:
+      return kWideTile;
+    case 1:
+      return kWideTile + 1;
+    case 2:
+      return kWideTile == 6 ? 4 : 3;
+    case 3:
+      return kWideTile == 6 ? 5 : 3;
+    default:
+      return left % kWideTile;
+  }
+}
+
 template <class T, int kRows>
 inline void products_rows(const T* cells, const T* weight, int64_t inputs, int64_t columns,
                           T* grad_z) {
-  int64_t k = 0;
-  for (; k + kWideTile <= inputs; k += kWideTile) {
-    products_tile<T, kRows, kWideTile>(cells, weight + k * columns, inputs, columns, grad_z + k);
-  }
-  for (; k + 2 <= inputs; k += 2) {
-    products_tile<T, kRows, 2>(cells, weight + k * columns, inputs, columns, grad_z + k);
-  }
-  for (; k < inputs; ++k) {
-    products_tile<T, kRows, 1>(cells, weight + k * columns, inputs, columns, grad_z + k);
+  for (int64_t k = 0, count = 0; k < inputs; k += count) {
+    const T* at = weight + k * columns;
+    count = tile_of(inputs - k);
+    switch (count) {
+      case 1:
+        products_tile<T, kRows, 1>(cells, at, inputs, columns, grad_z + k);
+        break;
+      case 2:
+        products_tile<T, kRows, 2>(cells, at, inputs, columns, grad_z + k);
+        break;
+      case 3:
+        products_tile<T, kRows, 3>(cells, at, inputs, columns, grad_z + k);
+        break;
+      case 4:
+        products_tile<T, kRows, 4>(cells, at, inputs, columns, grad_z + k);
+        break;
+      case 5:
+        products_tile<T, kRows, 5>(cells, at, inputs, columns, grad_z + k);
+        break;
+      case 6:
+        products_tile<T, kRows, 6>(cells, at, inputs, columns, grad_z + k);
+        break;
+      default:
+        products_tile<T, kRows, 7>(cells, at, inputs, columns, grad_z + k);
+    }
   }
 }
 
@@ -118,19 +151,31 @@ template <class T>
 void head_grad_weights(const T* cells, const T* z, int64_t rows, int64_t inputs, int64_t columns,
                        T* sums) {
   for (int64_t c = 0; c < columns; c += Simd<T>::kSpan) {
-    int64_t k = 0;
-    if (inputs % kWideTile == 1 && inputs > kWideTile) {  // the bias' row joins another tile
-      weights_tile<T, kWideTile + 1>(cells + c, z, rows, inputs, columns, sums + c);
-      k = kWideTile + 1;
-    }
-    for (; k + kWideTile <= inputs; k += kWideTile) {
-      weights_tile<T, kWideTile>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
-    }
-    for (; k + 2 <= inputs; k += 2) {
-      weights_tile<T, 2>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
-    }
-    for (; k < inputs; ++k) {
-      weights_tile<T, 1>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
+    for (int64_t k = 0, count = 0; k < inputs; k += count) {
+      T* to = sums + k * columns + c;
+      count = tile_of(inputs - k);
+      switch (count) {
+        case 1:
+          weights_tile<T, 1>(cells + c, z + k, rows, inputs, columns, to);
+          break;
+        case 2:
+          weights_tile<T, 2>(cells + c, z + k, rows, inputs, columns, to);
+          break;
+        case 3:
+          weights_tile<T, 3>(cells + c, z + k, rows, inputs, columns, to);
+          break;
+        case 4:
+          weights_tile<T, 4>(cells + c, z + k, rows, inputs, columns, to);
+          break;
+        case 5:
+          weights_tile<T, 5>(cells + c, z + k, rows, inputs, columns, to);
+          break;
+        case 6:
+          weights_tile<T, 6>(cells + c, z + k, rows, inputs, columns, to);
+          break;
+        default:
+          weights_tile<T, 7>(cells + c, z + k, rows, inputs, columns, to);
+      }
     }
   }
 }
