@@ -9,7 +9,8 @@ from reproduces import common
 
 FOLDS = 10
 # Among these the validation part of each fold chooses, for each network by itself.
-SETTINGS = {f"{layers} layers": {"layers": layers} for layers in (2, 4)}
+RATES = {"one rate": {}, "cosine": {"use_scheduler": True, "scheduler_type": "cosine"}}
+SETTINGS = {f"{layers} layers {name}": {"layers": layers, **rate} for layers in (2, 4) for name, rate in RATES.items()}
 NETWORKS = {"gin": "gin", "without edges": "none"}  # the option conv of each
 MODELS = (*NETWORKS, "majority class")
 MEASURES = {"accuracy": "accuracy", "macro_f1": "macro F1", "auc": "AUC"}
@@ -89,7 +90,7 @@ def main(args):
     names = " ".join(f"--data {source.name}" for source in sources)
     text = (f"`scripts/reproduce graphs {names}`, seed {args.seeds[0]}, {FOLDS} folds, on {common.machine()}. Each graph is in "
             "the test part of exactly one fold. A tenth of the rest chooses, by its loss, the epoch and, for each network, 2 or 4 "
-            "layers; the test part is judged once, by the model so chosen. Labels of nodes are the features, attributes are left out. Cells are means over the folds ± their standard "
+            "layers, with one learning rate or one that falls as a cosine; the test part is judged once, by the model so chosen. Labels of nodes are the features, attributes are left out. Cells are means over the folds ± their standard "
             "deviation. *without edges*: the same network, which no edge reaches.\n\n"
             + common.table(["data", "graphs", "model", *MEASURES.values()], rows)
             + "\n\n" + "\n".join(verdict(name, folds) for name, folds in of_set.items()))

@@ -209,7 +209,8 @@ TEST_CASE("kdgat doctor names the kernels of a GPU, or the compiler that would m
   const auto kernels = [&](const std::string& nvrtc) {
     const CommandResult said =
         run_shell("KDGAT_NVRTC='" + nvrtc + "' " + kdgat_word() + " doctor --json", scratch.path());
-    for (const json& check : json::parse(said.out).at("checks")) {
+    const json answer = json::parse(said.out);
+    for (const json& check : answer.at("checks")) {
       if (check.at("check") == "kernels") return check;
     }
     return json();
