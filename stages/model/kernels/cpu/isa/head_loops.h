@@ -85,35 +85,42 @@ inline int64_t tile_of(int64_t left) {
   }
 }
 
-template <class T, int kRows>
-inline void products_rows(const T* cells, const T* weight, int64_t inputs, int64_t columns,
-                          T* grad_z) {
+/// Calls body(first, tile) for tiles that cover the inputs; the tile's size is a constant, tile().
+template <class Body>
+inline void for_tiles(int64_t inputs, const Body& body) {
   for (int64_t k = 0, count = 0; k < inputs; k += count) {
-    const T* at = weight + k * columns;
     count = tile_of(inputs - k);
     switch (count) {
       case 1:
-        products_tile<T, kRows, 1>(cells, at, inputs, columns, grad_z + k);
+        body(k, std::integral_constant<int, 1>());
         break;
       case 2:
-        products_tile<T, kRows, 2>(cells, at, inputs, columns, grad_z + k);
+        body(k, std::integral_constant<int, 2>());
         break;
       case 3:
-        products_tile<T, kRows, 3>(cells, at, inputs, columns, grad_z + k);
+        body(k, std::integral_constant<int, 3>());
         break;
       case 4:
-        products_tile<T, kRows, 4>(cells, at, inputs, columns, grad_z + k);
+        body(k, std::integral_constant<int, 4>());
         break;
       case 5:
-        products_tile<T, kRows, 5>(cells, at, inputs, columns, grad_z + k);
+        body(k, std::integral_constant<int, 5>());
         break;
       case 6:
-        products_tile<T, kRows, 6>(cells, at, inputs, columns, grad_z + k);
+        body(k, std::integral_constant<int, 6>());
         break;
       default:
-        products_tile<T, kRows, 7>(cells, at, inputs, columns, grad_z + k);
+        body(k, std::integral_constant<int, 7>());
     }
   }
+}
+
+template <class T, int kRows>
+inline void products_rows(const T* cells, const T* weight, int64_t inputs, int64_t columns,
+                          T* grad_z) {
+  for_tiles(inputs, [&](int64_t k, auto tile) {
+    products_tile<T, kRows, tile()>(cells, weight + k * columns, inputs, columns, grad_z + k);
+  });
 }
 
 template <class T>
@@ -151,32 +158,9 @@ template <class T>
 void head_grad_weights(const T* cells, const T* z, int64_t rows, int64_t inputs, int64_t columns,
                        T* sums) {
   for (int64_t c = 0; c < columns; c += Simd<T>::kSpan) {
-    for (int64_t k = 0, count = 0; k < inputs; k += count) {
-      T* to = sums + k * columns + c;
-      count = tile_of(inputs - k);
-      switch (count) {
-        case 1:
-          weights_tile<T, 1>(cells + c, z + k, rows, inputs, columns, to);
-          break;
-        case 2:
-          weights_tile<T, 2>(cells + c, z + k, rows, inputs, columns, to);
-          break;
-        case 3:
-          weights_tile<T, 3>(cells + c, z + k, rows, inputs, columns, to);
-          break;
-        case 4:
-          weights_tile<T, 4>(cells + c, z + k, rows, inputs, columns, to);
-          break;
-        case 5:
-          weights_tile<T, 5>(cells + c, z + k, rows, inputs, columns, to);
-          break;
-        case 6:
-          weights_tile<T, 6>(cells + c, z + k, rows, inputs, columns, to);
-          break;
-        default:
-          weights_tile<T, 7>(cells + c, z + k, rows, inputs, columns, to);
-      }
-    }
+    for_tiles(inputs, [&](int64_t k, auto tile) {
+      weights_tile<T, tile()>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
+    });
   }
 }
 
