@@ -19,11 +19,10 @@ std::string reasons(std::string wrong, const std::string& absent) {
   return wrong;
 }
 
-}  // namespace
-
-OpenedCard open_card(const Driver& driver, int device, const std::vector<std::string>& names,
-                     std::string_view source, const std::function<void*()>& stream) {
-  const int architecture = driver.architecture(device);
+/// use(name) of the first compiler that is there and for which it does not throw an Error. Throws
+/// Error(kPlugin) with all reasons where there is none.
+template <class Use>
+auto first_usable(const std::vector<std::string>& names, const Use& use) {
   std::string wrong, absent;
   for (const std::string& name : names) {
     if (!Library::is_there(name)) {
@@ -31,10 +30,7 @@ OpenedCard open_card(const Driver& driver, int device, const std::vector<std::st
       continue;
     }
     try {
-      const Nvrtc nvrtc({name});
-      const std::string image = kernel_image(nvrtc, source, architecture);
-      return {std::make_unique<CardLauncher>(driver, device, image, stream),
-              "NVRTC " + nvrtc.version() + " for sm_" + std::to_string(architecture)};
+      return use(name);
     } catch (const Error& error) {
       append(wrong, "; ", error.what());
     }
@@ -42,20 +38,27 @@ OpenedCard open_card(const Driver& driver, int device, const std::vector<std::st
   throw Error(ExitCode::kPlugin, reasons(std::move(wrong), absent));
 }
 
+}  // namespace
+
+OpenedCard open_card(const Driver& driver, int device, const std::vector<std::string>& names,
+                     std::string_view source, const std::function<void*()>& stream) {
+  const int architecture = driver.architecture(device);
+  return first_usable(names, [&](const std::string& name) {
+    const Nvrtc nvrtc({name});
+    const std::string image = kernel_image(nvrtc, source, architecture);
+    return OpenedCard{std::make_unique<CardLauncher>(driver, device, image, stream),
+                      "NVRTC " + nvrtc.version() + " for sm_" + std::to_string(architecture)};
+  });
+}
+
 FoundCompiler find_compiler(const std::vector<std::string>& names) {
-  std::string wrong, absent;
-  for (const std::string& name : names) {
-    if (!Library::is_there(name)) {
-      append(absent, ", ", name);
-      continue;
-    }
-    try {
-      return {true, "NVRTC " + Nvrtc({name}).version() + " (" + name + ")"};
-    } catch (const Error& error) {
-      append(wrong, "; ", error.what());
-    }
+  try {
+    return first_usable(names, [](const std::string& name) {
+      return FoundCompiler{true, "NVRTC " + Nvrtc({name}).version() + " (" + name + ")"};
+    });
+  } catch (const Error& error) {
+    return {false, error.what()};
   }
-  return {false, reasons(std::move(wrong), absent)};
 }
 
 }  // namespace kdgat::model::cuda

@@ -253,14 +253,20 @@ TEST_CASE("kernels start on a card with their arguments", "[cuda]") {
         "the compiled kernels are not taken: made up");
 }
 
-TEST_CASE("the compiler makes code of every kernel, where it is installed", "[cuda]") {
-  std::optional<Nvrtc> nvrtc;
+/// The compiler of this machine; none, and says so, where none is installed.
+std::optional<Nvrtc> installed_nvrtc() {
+  std::optional<Nvrtc> out;
   try {
-    nvrtc.emplace(nvrtc_names({}));
+    out.emplace(nvrtc_names({}));
   } catch (const Error& error) {
     std::cout << "skipped: " << error.what() << "\n";
-    return;
   }
+  return out;
+}
+
+TEST_CASE("the compiler makes code of every kernel, where it is installed", "[cuda]") {
+  const std::optional<Nvrtc> nvrtc = installed_nvrtc();
+  if (!nvrtc) return;
   for (const int architecture : {75, 80, 90}) {
     std::string log;
     const std::string image = nvrtc->compile(source_text(), architecture, &log);
@@ -272,13 +278,8 @@ TEST_CASE("the compiler makes code of every kernel, where it is installed", "[cu
 }
 
 TEST_CASE("products of a cross product are never part of a multiply-add", "[cuda]") {
-  std::optional<Nvrtc> nvrtc;
-  try {
-    nvrtc.emplace(nvrtc_names({}));
-  } catch (const Error& error) {
-    std::cout << "skipped: " << error.what() << "\n";
-    return;
-  }
+  const std::optional<Nvrtc> nvrtc = installed_nvrtc();
+  if (!nvrtc) return;
   const std::string text = nvrtc->compile(source_text(), 9999);  // PTX, as no compiler knows it
   const std::size_t begin = text.find(".entry path_triplets_float");
   REQUIRE(begin != std::string::npos);
