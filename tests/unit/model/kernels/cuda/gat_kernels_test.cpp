@@ -283,7 +283,8 @@ TEST_CASE("gradients of the second attention by the card's kernels agree with di
   uint64_t seed = 1;
   for (const auto& sizes : test::kCardSizes) {
     const CardGraphs graphs = test::card_graphs(sizes, seed++);
-    for (const auto& [heads, channels] : kHeads) {
+    for (const auto& pair : kHeads) {
+      const int64_t heads = pair.first, channels = pair.second;
       for (const int64_t features : {1, 3, 9}) {
         INFO(graphs.nodes() << " nodes, " << heads << " heads of " << channels << " channels, "
                             << features << " features");
