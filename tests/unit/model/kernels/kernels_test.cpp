@@ -1,6 +1,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -163,7 +164,7 @@ TEST_CASE("rows of sigmoids and softmaxes equal their definition", "[kernels]") 
         float softplus[2], log_sum[2], inverse[2];
         loops<float>().head.sigmoid_rows(cells.data(), 2, columns, softplus);
         loops<float>().head.softmax_rows(shares.data(), 2, columns, log_sum, inverse);
-        double worst = 0;
+        double worst = 0, off = 0;
         for (std::size_t r = 0; r < 2; ++r) {
           double soft = 0, sum = 0;
           const auto first = r * static_cast<std::size_t>(columns);
@@ -171,8 +172,11 @@ TEST_CASE("rows of sigmoids and softmaxes equal their definition", "[kernels]") 
             const auto v = static_cast<double>(x[c]);
             soft += std::log1p(std::exp(-std::abs(v))) + std::max(v, 0.0);
             sum += std::exp(v);
-            worst =
-                std::max(worst, std::abs(static_cast<double>(cells[c]) - 1 / (1 + std::exp(-v))));
+            const double sigmoid = 1 / (1 + std::exp(-v));
+            worst = std::max(worst, std::abs(static_cast<double>(cells[c]) - sigmoid));
+            if (v > -87) {  // the least that exp takes
+              off = std::max(off, std::abs(static_cast<double>(cells[c]) / sigmoid - 1));
+            }
           }
           CHECK(static_cast<double>(softplus[r]) == Approx(soft).epsilon(2e-6));
           CHECK(static_cast<double>(log_sum[r]) == Approx(std::log(sum)).epsilon(2e-6));
@@ -182,6 +186,50 @@ TEST_CASE("rows of sigmoids and softmaxes equal their definition", "[kernels]") 
           }
         }
         CHECK(worst < 1e-6);
+        CHECK(off < 6e-7);
+      }
+    }
+  });
+}
+
+TEST_CASE("what is no number in a row of a head stays none", "[kernels]") {
+  at_every_level([] {
+    auto cells = random_numbers<float>(128, 1, 7);
+    cells[77] = std::numeric_limits<float>::quiet_NaN();
+    auto shares = cells;
+    float softplus = 0, log_sum = 0, inverse = 0;
+    loops<float>().head.sigmoid_rows(cells.data(), 1, 128, &softplus);
+    CHECK(std::isnan(cells[77]));
+    CHECK_FALSE(std::isnan(cells[76]));
+    loops<float>().head.softmax_rows(shares.data(), 1, 128, &log_sum, &inverse);
+    CHECK(std::isnan(inverse));
+  });
+}
+
+TEST_CASE("gradients of a head's rows add up for every number of rows and inputs", "[kernels]") {
+  at_every_level([] {
+    constexpr int64_t kColumns = 192;
+    for (const int64_t rows : {1, 3, 4, 7}) {
+      for (const int64_t inputs : {1, 2, 5, 6, 7, 16, 23}) {
+        const auto weight = random_numbers<float>(inputs * kColumns, 1, 8);
+        const auto cells = random_numbers<float>(rows * kColumns, 1, 9);
+        std::vector<float> grad(static_cast<std::size_t>(rows * inputs));
+        loops<float>().head.grad_rows(cells.data(), weight.data(), rows, inputs, kColumns,
+                                      grad.data());
+        double worst = 0;
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int64_t k = 0; k < inputs; ++k) {
+            double sum = 0;
+            for (int64_t c = 0; c < kColumns; ++c) {
+              sum += static_cast<double>(cells[static_cast<std::size_t>(r * kColumns + c)]) *
+                     static_cast<double>(weight[static_cast<std::size_t>(k * kColumns + c)]);
+            }
+            const auto got = static_cast<double>(grad[static_cast<std::size_t>(r * inputs + k)]);
+            worst = std::max(worst, std::abs(got - sum));
+          }
+        }
+        INFO(rows << " rows, " << inputs << " inputs");
+        CHECK(worst < 1e-4);
       }
     }
   });

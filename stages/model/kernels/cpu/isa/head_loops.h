@@ -2,8 +2,10 @@
 // alone, inside the namespace of its instruction set. Weights stand transposed, [inputs, columns],
 // columns padded to a multiple of kHeadPadding; cells are [rows, columns].
 
-// Tiles whose sums, with kTileVectors vectors of cells, fit the registers.
-constexpr int kTile = 4, kWideTile = kVectorBytes == 64 ? 6 : kTile;
+// Tiles whose sums fit the registers: rows or inputs with kTileVectors vectors of cells each, and rows
+// with inputs.
+constexpr int kWideTile = kVectorBytes == 64 ? 6 : 4;
+constexpr int kTile = 4, kTileInputs = kVectorBytes == 64 ? 6 : 3;
 
 /// Rows [0, kRows) of cells, columns [c, c + kSpan).
 template <class T, int kRows>
@@ -11,16 +13,22 @@ inline void logits_tile(const T* z, const T* weight, const T* bias, int64_t inpu
                         T* cells) {
   using S = Simd<T>;
   typename S::Vector sum[kRows][kTileVectors];
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
     for (int v = 0; v < kTileVectors; ++v) sum[r][v] = S::at(bias + v * S::kLanes);
   }
   for (int64_t k = 0; k < inputs; ++k) {
+#pragma GCC unroll 8
     for (int v = 0; v < kTileVectors; ++v) {
       const typename S::Vector w = S::at(weight + k * columns + v * S::kLanes);
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) sum[r][v] += w * z[r * inputs + k];
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
     for (int v = 0; v < kTileVectors; ++v) S::at(cells + r * columns + v * S::kLanes) = sum[r][v];
   }
 }
@@ -53,64 +61,59 @@ inline void products_tile(const T* cells, const T* weight, int64_t inputs, int64
   typename S::Vector sum[kRows][kInputs] = {};
   for (int64_t c = 0; c < columns; c += S::kLanes) {
     typename S::Vector cell[kRows];
+#pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) cell[r] = S::at(cells + r * columns + c);
+#pragma GCC unroll 8
     for (int k = 0; k < kInputs; ++k) {
       const typename S::Vector w = S::at(weight + k * columns + c);
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) sum[r][k] += cell[r] * w;
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int k = 0; k < kInputs; ++k) {
-      T total = 0;
-      for (int lane = 0; lane < S::kLanes; ++lane) total += sum[r][k][lane];
-      grad_z[r * inputs + k] = total;
+#pragma GCC unroll 8
+  for (int k = 0; k < kInputs; ++k) {
+    if constexpr (kRows == 4 && S::kLanes >= 4) {
+      const typename S::Vector totals = lane_sums<T>(sum[0][k], sum[1][k], sum[2][k], sum[3][k]);
+      for (int r = 0; r < kRows; ++r) grad_z[r * inputs + k] = totals[r];
+    } else {
+      for (int r = 0; r < kRows; ++r) {
+        T total = 0;
+        for (int lane = 0; lane < S::kLanes; ++lane) total += sum[r][k][lane];
+        grad_z[r * inputs + k] = total;
+      }
     }
   }
 }
 
-/// How many of so many inputs a tile takes, so that all tiles are near kWideTile.
-inline int64_t tile_of(int64_t left) {
-  if (left <= kWideTile + 1) return left;
-  switch (left % kWideTile) {
-    case 0:
-      return kWideTile;
-    case 1:
-      return kWideTile + 1;
-    case 2:
-      return kWideTile == 6 ? 4 : 3;
-    case 3:
-      return kWideTile == 6 ? 5 : 3;
-    default:
-      return left % kWideTile;
-  }
-}
-
-/// Calls body(first, tile) for tiles that cover the inputs; the tile's size is a constant, tile().
-template <class Body>
+/// Calls body(first, tile) for tiles of about one size, at most kMost, that cover the inputs; the
+/// tile's size is a constant, tile().
+template <int kMost, class Body>
 inline void for_tiles(int64_t inputs, const Body& body) {
+  static_assert(kMost >= 1 && kMost <= 7);
   for (int64_t k = 0, count = 0; k < inputs; k += count) {
-    count = tile_of(inputs - k);
+    const int64_t left = inputs - k, tiles = (left + kMost - 1) / kMost;
+    count = (left + tiles - 1) / tiles;
     switch (count) {
       case 1:
         body(k, std::integral_constant<int, 1>());
         break;
       case 2:
-        body(k, std::integral_constant<int, 2>());
+        if constexpr (kMost >= 2) body(k, std::integral_constant<int, 2>());
         break;
       case 3:
-        body(k, std::integral_constant<int, 3>());
+        if constexpr (kMost >= 3) body(k, std::integral_constant<int, 3>());
         break;
       case 4:
-        body(k, std::integral_constant<int, 4>());
+        if constexpr (kMost >= 4) body(k, std::integral_constant<int, 4>());
         break;
       case 5:
-        body(k, std::integral_constant<int, 5>());
+        if constexpr (kMost >= 5) body(k, std::integral_constant<int, 5>());
         break;
       case 6:
-        body(k, std::integral_constant<int, 6>());
+        if constexpr (kMost >= 6) body(k, std::integral_constant<int, 6>());
         break;
       default:
-        body(k, std::integral_constant<int, 7>());
+        if constexpr (kMost >= 7) body(k, std::integral_constant<int, 7>());
     }
   }
 }
@@ -118,7 +121,7 @@ inline void for_tiles(int64_t inputs, const Body& body) {
 template <class T, int kRows>
 inline void products_rows(const T* cells, const T* weight, int64_t inputs, int64_t columns,
                           T* grad_z) {
-  for_tiles(inputs, [&](int64_t k, auto tile) {
+  for_tiles<kTileInputs>(inputs, [&](int64_t k, auto tile) {
     products_tile<T, kRows, tile()>(cells, weight + k * columns, inputs, columns, grad_z + k);
   });
 }
@@ -140,16 +143,22 @@ inline void weights_tile(const T* cells, const T* z, int64_t rows, int64_t input
                          T* sums) {
   using S = Simd<T>;
   typename S::Vector sum[kInputs][kTileVectors];
+#pragma GCC unroll 8
   for (int k = 0; k < kInputs; ++k) {
+#pragma GCC unroll 8
     for (int v = 0; v < kTileVectors; ++v) sum[k][v] = S::at(sums + k * columns + v * S::kLanes);
   }
   for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
     for (int v = 0; v < kTileVectors; ++v) {
       const typename S::Vector cell = S::at(cells + r * columns + v * S::kLanes);
+#pragma GCC unroll 8
       for (int k = 0; k < kInputs; ++k) sum[k][v] += cell * z[r * inputs + k];
     }
   }
+#pragma GCC unroll 8
   for (int k = 0; k < kInputs; ++k) {
+#pragma GCC unroll 8
     for (int v = 0; v < kTileVectors; ++v) S::at(sums + k * columns + v * S::kLanes) = sum[k][v];
   }
 }
@@ -158,69 +167,8 @@ template <class T>
 void head_grad_weights(const T* cells, const T* z, int64_t rows, int64_t inputs, int64_t columns,
                        T* sums) {
   for (int64_t c = 0; c < columns; c += Simd<T>::kSpan) {
-    for_tiles(inputs, [&](int64_t k, auto tile) {
+    for_tiles<kWideTile>(inputs, [&](int64_t k, auto tile) {
       weights_tile<T, tile()>(cells + c, z + k, rows, inputs, columns, sums + k * columns + c);
     });
-  }
-}
-
-template <class T>
-void softmax_rows(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum) {
-  for (int64_t r = 0; r < rows; ++r) {
-    T* row = x + r * columns;
-    T top = row[0], sum = 0;
-#pragma omp simd reduction(max : top)
-    for (int64_t c = 0; c < columns; ++c) top = row[c] > top ? row[c] : top;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t c = 0; c < columns; ++c) {
-      row[c] = exp_of(row[c] - top);
-      sum += row[c];
-    }
-    log_sum[r] = top + log_of(sum);
-    inverse_sum[r] = 1 / sum;
-  }
-}
-
-/// log(1 + exp(v)) = max(v, 0) + log(1 + exp(-|v|)), and the logs of a row are the log of a
-/// product, kept in lanes of factors in [1, 2].
-template <class T>
-void sigmoid_rows(T* x, int64_t rows, int64_t columns, T* softplus_sum) {
-  constexpr int64_t kLanes = kHeadPadding;
-  constexpr int64_t kFactors = 64;  // of one lane before its exponent is taken off: at most 2^64
-  for (int64_t r = 0; r < rows; ++r) {
-    T* row = x + r * columns;
-    T product[kLanes], sum[kLanes];
-    for (int64_t j = 0; j < kLanes; ++j) product[j] = 1, sum[j] = 0;
-    int32_t exponent[kLanes] = {};
-    for (int64_t first = 0; first < columns; first += kLanes * kFactors) {
-      const int64_t last =
-          first + kLanes * kFactors < columns ? first + kLanes * kFactors : columns;
-      for (int64_t c = first; c < last; c += kLanes) {
-#pragma omp simd
-        for (int64_t j = 0; j < kLanes; ++j) {
-          const T v = row[c + j];
-          const T small = exp_of(v > 0 ? -v : v);
-          const T one = 1 + small;
-          const T inverse = 1 / one;
-          row[c + j] = v > 0 ? inverse : small * inverse;
-          sum[j] += v > 0 ? v : T(0);
-          product[j] *= one;
-        }
-      }
-#pragma omp simd
-      for (int64_t j = 0; j < kLanes; ++j) {
-        exponent[j] += exponent_of(product[j]);
-        product[j] = mantissa_of(product[j]);
-      }
-    }
-    T mantissa = 1, positive = 0;  // 64 mantissas of at least 1/2
-    int64_t exponents = 0;
-    for (int64_t j = 0; j < kLanes; ++j) {
-      mantissa *= product[j];
-      positive += sum[j];
-      exponents += exponent[j];
-    }
-    softplus_sum[r] =
-        positive + (log_of(mantissa) + static_cast<T>(exponents) * T(0.693147180559945309));
   }
 }

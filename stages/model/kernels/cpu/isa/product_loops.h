@@ -21,7 +21,9 @@ template <class T, class S, int rows, int vectors>
 inline void product_tile(const kernels::ProductArgs<T>& p, int64_t m, int64_t n) {
   using Vector = typename S::Vector;
   Vector sum[rows][vectors];
+#pragma GCC unroll 12
   for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 12
     for (int v = 0; v < vectors; ++v) {
       T* at = p.c + (m + r) * p.c_stride + n + v * S::kLanes;
       sum[r][v] = p.adds ? S::at(at) : Vector{};
@@ -31,13 +33,18 @@ inline void product_tile(const kernels::ProductArgs<T>& p, int64_t m, int64_t n)
   const T* b = p.b + n;
   for (int64_t k = 0; k < p.k; ++k, a += p.step, b += p.b_stride) {
     Vector of_b[vectors];
+#pragma GCC unroll 12
     for (int v = 0; v < vectors; ++v) of_b[v] = S::at(b + v * S::kLanes);
+#pragma GCC unroll 12
     for (int r = 0; r < rows; ++r) {
       const T of_a = a[r * p.row];
+#pragma GCC unroll 12
       for (int v = 0; v < vectors; ++v) sum[r][v] += of_a * of_b[v];
     }
   }
+#pragma GCC unroll 12
   for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 12
     for (int v = 0; v < vectors; ++v) {
       S::at(p.c + (m + r) * p.c_stride + n + v * S::kLanes) = sum[r][v];
     }
@@ -122,18 +129,6 @@ void product(const kernels::ProductArgs<T>& p) {
     }
   }
   if (n < p.n) product_edge(p, n);
-}
-
-/// Lanes of two rows that stand `apart`, for the first of them or, is_high, the second: each keeps one
-/// half of its groups of lanes and takes one of the other's.
-template <class T, int apart, bool is_high, int... lane>
-inline typename Simd<T>::Vector halves_of(const typename Simd<T>::Vector& a,
-                                          const typename Simd<T>::Vector& b,
-                                          std::integer_sequence<int, lane...>) {
-  constexpr int kLanes = sizeof...(lane);
-  return __builtin_shufflevector(a, b,
-                                 ((lane & apart) != 0 ? kLanes + lane - (is_high ? 0 : apart)
-                                                      : lane + (is_high ? apart : 0))...);
 }
 
 /// Rows that far apart swap halves of their groups of lanes.

@@ -2,7 +2,12 @@
 // plain: the compiler turns them into vector code of that set.
 #include "model/kernels/cpu/isa/tables.h"
 
+#include <type_traits>
 #include <utility>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #ifndef KDGAT_KERNEL_ISA
 #define KDGAT_KERNEL_ISA portable
@@ -19,6 +24,7 @@ namespace {
 #include "model/kernels/cpu/isa/gat_loops.h"
 #include "model/kernels/cpu/isa/gatv2_loops.h"
 #include "model/kernels/cpu/isa/head_loops.h"
+#include "model/kernels/cpu/isa/head_rows.h"
 #include "model/kernels/cpu/isa/norm_loops.h"
 #include "model/kernels/cpu/isa/path_loops.h"
 #include "model/kernels/cpu/isa/product_loops.h"
