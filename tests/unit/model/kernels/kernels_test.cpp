@@ -101,7 +101,8 @@ struct Attention {
 };
 
 const std::vector<std::pair<int64_t, int64_t>> kShapes = {
-    {1, 1}, {1, 240}, {4, 10}, {4, 24}, {8, 48}, {4, 60}, {4, 120}, {17, 24}, {64, 3}};
+    {1, 1},  {1, 16},  {1, 17},  {1, 80}, {1, 128}, {1, 129}, {1, 240}, {4, 10},  {4, 24},
+    {4, 60}, {4, 120}, {4, 130}, {8, 5},  {8, 48},  {8, 100}, {3, 24},  {17, 24}, {64, 3}};
 
 TEST_CASE("attention kernels equal their definition for every number of channels", "[kernels]") {
   at_every_level([] {
@@ -150,6 +151,43 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
       check(a.att_src, partial.data(), "att_src");
       check(a.att_dst, partial.data() + width, "att_dst");
       check(a.bias, partial.data() + 2 * width, "bias");
+    }
+  });
+}
+
+/// Gradients of h, att_src, att_dst and bias, one after the other, of sums that `probe` weighs.
+template <class T>
+std::vector<T> gradients_of(Attention<T>& a, const std::vector<T>& probe) {
+  const kernels::GatTable<T>& table = loops<T>().gat;
+  table.forward(a.args(), 0, a.nodes);
+  const auto numbers = a.h.size(), width = static_cast<std::size_t>(a.heads * a.channels);
+  std::vector<T> out(numbers + 3 * width), workspace(2 * a.scores.size());
+  table.backward(
+      {a.args(), probe.data(), out.data(), workspace.data(), workspace.data() + a.scores.size()}, 0,
+      a.nodes, out.data() + numbers);
+  return out;
+}
+
+TEST_CASE("gradients of attention kernels in float are those in double", "[kernels]") {
+  at_every_level([] {
+    for (const auto& [heads, channels] : kShapes) {
+      Attention<float> in_float(21, heads, channels);
+      Attention<double> in_double(21, heads, channels);
+      const auto probe = random_numbers<double>(21 * heads * channels, 1, 5);
+      const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
+      copy(in_float.h, in_double.h);
+      copy(in_float.att_src, in_double.att_src);
+      copy(in_float.att_dst, in_double.att_dst);
+      copy(in_float.bias, in_double.bias);
+      const std::vector<float> got = gradients_of(in_float, {probe.begin(), probe.end()});
+      const std::vector<double> wanted = gradients_of(in_double, probe);
+      double worst = 0, largest = 0;
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        worst = std::max(worst, std::abs(static_cast<double>(got[i]) - wanted[i]));
+        largest = std::max(largest, std::abs(wanted[i]));
+      }
+      INFO(heads << " heads of " << channels << " channels");
+      CHECK(worst < 1e-5 * largest);
     }
   });
 }

@@ -221,7 +221,7 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
 
 // Loops over the channels of a head are short: where their length is known they need no remainders.
 template <class T>
-void gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
+void plain_gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
   switch (a.channels) {
     case 10:
       return gat_forward_of<T, 10>(a, begin, end);
@@ -239,7 +239,7 @@ void gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
 }
 
 template <class T>
-void gat_backward(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partial) {
+void plain_gat_backward(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* partial) {
   switch (g.forward.channels) {
     case 10:
       return gat_backward_of<T, 10>(g, begin, end, partial);

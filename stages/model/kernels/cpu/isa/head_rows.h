@@ -75,7 +75,8 @@ inline void softmax_row(float* row, int64_t columns, float* log_sum, float* inve
   for (int v = 0; v < kTileVectors; ++v) tops[v] = S::at(row + v * S::kLanes);
   for (int64_t c = S::kSpan; c < columns; c += S::kSpan) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors; ++v) tops[v] = greater(tops[v], S::at(row + c + v * S::kLanes));
+    for (int v = 0; v < kTileVectors; ++v)
+      tops[v] = greater(tops[v], S::at(row + c + v * S::kLanes));
   }
   float top = row[0];
   for (int v = 0; v < kTileVectors; ++v) {
@@ -147,7 +148,8 @@ inline void sigmoid_row(float* row, int64_t columns, float* softplus_sum) {
   // Of 64 mantissas of at least 1/2.
   const float mantissa = over_lanes(product[0], [](Floats a, Floats b) { return a * b; });
   const float positive = over_lanes(sum[0], [](Floats a, Floats b) { return a + b; });
-  *softplus_sum = positive + (log_of(mantissa) + static_cast<float>(exponents) * 0.693147180559945309f);
+  *softplus_sum =
+      positive + (log_of(mantissa) + static_cast<float>(exponents) * 0.693147180559945309f);
 }
 
 #endif

@@ -22,6 +22,7 @@ namespace {
 #include "model/kernels/cpu/isa/vector_math.h"
 // The loops of each family stand on those above.
 #include "model/kernels/cpu/isa/gat_loops.h"
+#include "model/kernels/cpu/isa/gat_vectors.h"
 #include "model/kernels/cpu/isa/gatv2_loops.h"
 #include "model/kernels/cpu/isa/head_loops.h"
 #include "model/kernels/cpu/isa/head_rows.h"
