@@ -41,6 +41,30 @@ std::vector<double> reduce_rows(int64_t rows, int64_t columns, int64_t count, co
   return out;
 }
 
+/// Of the columns of x, block by block in the order of rows whatever the threads. Squares are around the
+/// mean of their block, which is in the cache then: x is read once.
+template <class T>
+cpu::Moments moments(const at::Tensor& x_NC) {
+  const int64_t rows = x_NC.size(0), columns = x_NC.size(1), blocks = row_blocks(rows);
+  const at::Tensor parts = at::empty({blocks, 2, columns}, x_NC.options());
+  const auto rows_of = [&](int64_t block) {
+    return std::min(kBlockRows, rows - block * kBlockRows);
+  };
+  for_blocks(blocks, 2 * x_NC.numel(), [&](int64_t block) {
+    const kernels::NormTable<T>& table = loops<T>().norm;
+    const T* from = x_NC.const_data_ptr<T>() + block * kBlockRows * columns;
+    T* mean = parts.data_ptr<T>() + block * 2 * columns;
+    table.mean_rows(from, 0, rows_of(block), columns, mean);
+    table.column_sums(from, mean, rows_of(block), columns, 2, mean + columns);
+  });
+  cpu::Moments all(columns);
+  for (int64_t block = 0; block < blocks; ++block) {
+    const T* mean = parts.const_data_ptr<T>() + block * 2 * columns;
+    all.add(mean, mean + columns, rows_of(block));
+  }
+  return all;
+}
+
 struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
   /// `mean` and `variance` [C]: read in eval mode, written in training mode, as are `all_rows`, the
   /// rows they are of.
@@ -51,7 +75,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     RECORD_FUNCTION("kdgat::norm", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
     at::Tensor out = at::empty_like(x);
-    const int64_t rows = x.size(0), columns = x.size(1);
+    const int64_t columns = x.size(1);
     const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockRows);
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
@@ -62,17 +86,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
       scalar_t* centre = mean.data_ptr<scalar_t>();
       scalar_t* spread = variance.data_ptr<scalar_t>();
       if (training) {
-        for (const int power : {1, 2}) {
-          std::vector<double> sums = reduce_rows<scalar_t>(
-              rows, columns, columns, [&](int64_t first, int64_t count, scalar_t* partial) {
-                table.column_sums(from + first * columns, centre, count, columns, power, partial);
-              });
-          *all_rows = cpu::join(batch.exchange, rows, sums);
-          for (int64_t c = 0; c < columns; ++c) {
-            (power == 1 ? centre : spread)[c] =
-                static_cast<scalar_t>(sums[static_cast<std::size_t>(c)] / *all_rows);
-          }
-        }
+        *all_rows = moments<scalar_t>(x).of_all(batch.exchange, centre, spread);
       }
       const cpu::NormLine<scalar_t> line(weight, bias, centre, spread, eps);
       for_blocks(static_cast<int64_t>(blocks.size()) - 1, x.numel(), [&](int64_t b) {

@@ -40,8 +40,10 @@ struct OfHeads {
     } else if constexpr (kHeads == 4) {
       return lane_sums<float>(x[0], x[1], x[2], x[3]);
     } else {
-      const Floats low = folded<float, 2>(folded<float, 1>(x[0], x[1]), folded<float, 1>(x[2], x[3]));
-      const Floats high = folded<float, 2>(folded<float, 1>(x[4], x[5]), folded<float, 1>(x[6], x[7]));
+      const Floats low =
+          folded<float, 2>(folded<float, 1>(x[0], x[1]), folded<float, 1>(x[2], x[3]));
+      const Floats high =
+          folded<float, 2>(folded<float, 1>(x[4], x[5]), folded<float, 1>(x[6], x[7]));
       const Floats both = folded<float, 4>(low, high);
       return folded<float, 8>(both, both);
     }
@@ -53,7 +55,8 @@ class Terms {
  public:
   static constexpr int64_t kMost = 64;
 
-  Terms(const GatArgs<float>& a, int64_t node) : a_(a), node_(node), edge_(a.in_ptr[node]), last_(a.in_ptr[node + 1]) {}
+  Terms(const GatArgs<float>& a, int64_t node)
+      : a_(a), node_(node), edge_(a.in_ptr[node]), last_(a.in_ptr[node + 1]) {}
   bool is_first() const { return self_; }
   bool is_done() const { return !self_ && edge_ >= last_; }
   int64_t count() const { return count_; }
@@ -102,7 +105,8 @@ void vector_gat_forward(const GatArgs<float>& a, int64_t begin, int64_t end) {
       return x > 0.0f ? x : x * a.slope;
     };
     Floats top = score(i), sum = {};
-    for (int64_t e = a.in_ptr[i]; e < a.in_ptr[i + 1]; ++e) top = greater(top, score(a.in_source[e]));
+    for (int64_t e = a.in_ptr[i]; e < a.in_ptr[i + 1]; ++e)
+      top = greater(top, score(a.in_source[e]));
     float* out = a.out + i * width;
     Terms terms(a, i);
     while (!terms.is_done()) {
@@ -266,9 +270,8 @@ template <class T>
 void gat_forward(const GatArgs<T>& a, int64_t begin, int64_t end) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<T, float>) {
-    const bool is_done = with_heads(a, [&](auto heads, auto parts) {
-      vector_gat_forward<heads(), parts()>(a, begin, end);
-    });
+    const bool is_done = with_heads(
+        a, [&](auto heads, auto parts) { vector_gat_forward<heads(), parts()>(a, begin, end); });
     if (is_done) return;
   }
 #endif
