@@ -33,6 +33,19 @@ int64_t padded(int64_t columns) {
   return (columns + kWholeVector - 1) / kWholeVector * kWholeVector;
 }
 
+/// Brings rows into the cache in the order of memory, if they are wide: tiles take some columns of many
+/// rows, and what fetches ahead follows memory but not strides over pages. Of `columns` of each row.
+template <class T>
+void fetch(const T* rows, int64_t stride, int64_t count, int64_t columns) {
+  constexpr int64_t kLine = 64, kNarrow = 512;
+  const auto size = static_cast<int64_t>(sizeof(T)) * columns;
+  if (size <= kNarrow) return;
+  for (int64_t r = 0; r < count; ++r) {
+    const auto* row = reinterpret_cast<const volatile unsigned char*>(rows + r * stride);
+    for (int64_t at = 0; at < size; at += kLine) static_cast<void>(row[at]);
+  }
+}
+
 /// Rows of `columns` numbers into rows of `stride`; what is beyond them stays.
 template <class T>
 void copy_rows(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
@@ -77,7 +90,12 @@ void fill_product(const at::Tensor& a_RI, const at::Tensor& b_IC, const at::Tens
       wide = at::empty({count, stride}, out.options());
       c = wide.data_ptr<T>();
     }
-    if (bias != nullptr) copy_rows(bias, 0, c, stride, count, columns);
+    fetch(a + first * inputs, inputs, count, inputs);
+    if (bias != nullptr) {
+      copy_rows(bias, 0, c, stride, count, columns);
+    } else {
+      fetch(c, stride, count, stride);
+    }
     loops<T>().product.product({.a = a + first * inputs,
                                 .row = inputs,
                                 .step = 1,
@@ -127,11 +145,14 @@ void add_part(const at::Tensor& g, const at::Tensor& x, const SumPart& part, int
   for (int64_t row = part.begin; row < part.end; row += kTileOfRows) {
     const int64_t count = std::min(kTileOfRows, part.end - row);
     const T* rows_x = x.const_data_ptr<T>() + row * inputs;
+    const T* rows_g = g.const_data_ptr<T>() + row * g.size(1) + part.first;
+    fetch(rows_x, inputs, count, inputs);
+    fetch(rows_g, g.size(1), count, part.outputs);
     if (stride != inputs) {
       copy_rows(rows_x, inputs, wide.data_ptr<T>(), stride, count, inputs);
       rows_x = wide.const_data_ptr<T>();
     }
-    loops<T>().product.product({.a = g.const_data_ptr<T>() + row * g.size(1) + part.first,
+    loops<T>().product.product({.a = rows_g,
                                 .row = 1,
                                 .step = g.size(1),
                                 .b = rows_x,
