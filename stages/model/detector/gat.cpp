@@ -31,8 +31,8 @@ at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Ten
   if (auto* gin = conv.as<GinConvImpl>(); gin != nullptr && batch_norm != nullptr) {
     return gin->forward_to_norm(x, *batch_norm, p, name, batch, first);
   }
+  if (norm == nullptr) return relu_dropout(messages(conv, x, batch), p, name, batch);
   const at::Tensor h = messages(conv, x, batch);
-  if (norm == nullptr) return relu_dropout(h, p, name, batch);
   if (const auto* of_graph = norm->as<GraphNormImpl>()) {
     return graph_norm_relu_dropout(h, *of_graph, p, name, batch);
   }

@@ -30,9 +30,10 @@ struct NormKernels {
   /// o = x - mean_scale * mean(x), means over the nodes of each graph.
   at::Tensor (*graph_norm)(const at::Tensor& x_NC, const GraphNormWeights& norm, double p,
                            uint32_t layer, const BatchTensors& batch);
-  /// max(x, 0), then dropout. Rows are nodes or, `of_graphs`, graphs.
+  /// max(x, 0), then dropout. Rows are nodes or, `of_graphs`, graphs. The result may be written over
+  /// x if it `may_overwrite`: nobody reads x again.
   at::Tensor (*relu_dropout)(const at::Tensor& x, double p, uint32_t layer,
-                             const BatchTensors& batch, bool of_graphs);
+                             const BatchTensors& batch, bool of_graphs, bool may_overwrite);
   /// Numbers in (0, 1), [N, columns], of the options of batch.x_NF.
   at::Tensor (*uniform)(const BatchTensors& batch, int64_t columns, uint32_t layer);
   /// Mean over the nodes of each graph, [G, C]; zero for a graph without nodes.

@@ -1,6 +1,7 @@
 #include "model/layers/layers.h"
 
 #include <string>
+#include <utility>
 
 #include "model/kernels/full_precision.h"
 #include "model/kernels/kernels_for.h"
@@ -48,9 +49,11 @@ PerceptronImpl::PerceptronImpl(int64_t width, int64_t outputs, int64_t layers, d
 at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint32_t layer,
                                   bool of_graphs) {
   const double p = is_training() ? dropout_ : 0.0;
-  const auto drop = of_graphs ? relu_dropout_of_graphs : relu_dropout;
   for (std::size_t i = 0; i + 1 < linears_.size(); ++i) {
-    x = drop(linear(x, linears_[i]), p, layer + static_cast<uint32_t>(i), batch);
+    const uint32_t name = layer + static_cast<uint32_t>(i);
+    at::Tensor y = linear(x, linears_[i]);
+    x = of_graphs ? relu_dropout_of_graphs(y, p, name, batch)
+                  : relu_dropout(std::move(y), p, name, batch);
   }
   return x;
 }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <utility>
 
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/norm.h"
@@ -11,12 +12,18 @@ namespace kdgat::model {
 
 at::Tensor relu_dropout(const at::Tensor& x_NC, double p, uint32_t layer,
                         const BatchTensors& batch) {
-  return kernels_for<NormKernels>(x_NC.device()).relu_dropout(x_NC, p, layer, batch, false);
+  return kernels_for<NormKernels>(x_NC.device()).relu_dropout(x_NC, p, layer, batch, false, false);
+}
+
+at::Tensor relu_dropout(at::Tensor&& x_NC, double p, uint32_t layer, const BatchTensors& batch) {
+  const at::Tensor x = std::move(x_NC);
+  const bool is_sole = x.use_count() == 1 && x.storage().use_count() == 1;
+  return kernels_for<NormKernels>(x.device()).relu_dropout(x, p, layer, batch, false, is_sole);
 }
 
 at::Tensor relu_dropout_of_graphs(const at::Tensor& x_GC, double p, uint32_t layer,
                                   const BatchTensors& batch) {
-  return kernels_for<NormKernels>(x_GC.device()).relu_dropout(x_GC, p, layer, batch, true);
+  return kernels_for<NormKernels>(x_GC.device()).relu_dropout(x_GC, p, layer, batch, true, false);
 }
 
 at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer) {

@@ -18,6 +18,9 @@ at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer
 /// training. Differentiable; only the output is kept for backward.
 at::Tensor relu_dropout(const at::Tensor& x_NC, double p, uint32_t layer,
                         const BatchTensors& batch);
+/// The same of numbers that the caller has done with: if nobody else holds them either, the result is
+/// written over them.
+at::Tensor relu_dropout(at::Tensor&& x_NC, double p, uint32_t layer, const BatchTensors& batch);
 
 /// The same where row g belongs to graph g.
 at::Tensor relu_dropout_of_graphs(const at::Tensor& x_GC, double p, uint32_t layer,

@@ -28,10 +28,12 @@ struct Rows {
 
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, double p, uint32_t layer,
-                            const BatchTensors& batch, bool of_graphs) {
+                            const BatchTensors& batch, bool of_graphs, bool may_overwrite) {
     RECORD_FUNCTION("kdgat::relu_dropout", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
-    at::Tensor out = at::empty_like(x);
+    const bool in_place = may_overwrite && x.is_same(input);
+    at::Tensor out = in_place ? input : at::empty_like(x);
+    if (in_place) ctx->mark_dirty({input});
     const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
     const Rows rows{of_graphs ? nullptr : batch.node_ptr_G1.const_data_ptr<int32_t>()};
     const int64_t columns = x.size(1);
@@ -57,8 +59,8 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const at::Tensor out = ctx->get_saved_variables()[0];
     const double scale = ctx->saved_data["scale"].toDouble();
+    const at::Tensor grad_x = room_of(grads[0]);
     const at::Tensor grad = grads[0].contiguous();
-    const at::Tensor grad_x = at::empty_like(out);
     constexpr int64_t kBlock = 1 << 14;
     AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "relu_dropout", [&] {
       const scalar_t* kept = out.const_data_ptr<scalar_t>();
@@ -70,7 +72,7 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
         table.relu_drop_backward(kept + at, from + at, count, scalar_t(scale), to + at);
       });
     });
-    return {grad_x, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+    return {grad_x, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
@@ -111,9 +113,15 @@ struct MeanPool : torch::autograd::Function<MeanPool> {
 
 }  // namespace
 
+at::Tensor room_of(const at::Tensor& grad) {
+  const bool is_sole = grad.is_contiguous() && grad.use_count() == 1 &&
+                       grad.storage().use_count() == 1 && !at::GradMode::is_enabled();
+  return is_sole ? grad : at::empty_like(grad, at::MemoryFormat::Contiguous);
+}
+
 at::Tensor relu_dropout(const at::Tensor& x, double p, uint32_t layer, const BatchTensors& batch,
-                        bool of_graphs) {
-  return ReluDropout::apply(full(x), p, layer, batch, of_graphs);
+                        bool of_graphs, bool may_overwrite) {
+  return ReluDropout::apply(full(x), p, layer, batch, of_graphs, may_overwrite);
 }
 
 at::Tensor uniform(const BatchTensors& batch, int64_t columns, uint32_t layer) {

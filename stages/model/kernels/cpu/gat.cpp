@@ -2,6 +2,9 @@
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
 
+#include <algorithm>
+
+#include "model/kernels/cpu/by_graph.h"
 #include "model/kernels/cpu/isa/level.h"
 #include "model/kernels/cpu/parallel.h"
 #include "model/kernels/gat_function.h"
@@ -18,14 +21,12 @@ constexpr int64_t kAttentionBlock = 256;
 
 template <class T>
 kernels::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src,
-                              const at::Tensor& att_dst, const at::Tensor& bias,
-                              const at::Tensor& in_ptr, const at::Tensor& in_source,
-                              const at::Tensor& scores, const at::Tensor& out) {
+                              const at::Tensor& att_dst, const at::Tensor& in_ptr,
+                              const at::Tensor& in_source, const at::Tensor& scores) {
   kernels::GatArgs<T> a{};
   a.h = h.const_data_ptr<T>();
   a.att_src = att_src.const_data_ptr<T>();
   a.att_dst = att_dst.const_data_ptr<T>();
-  a.bias = bias.const_data_ptr<T>();
   a.in_ptr = in_ptr.const_data_ptr<int32_t>();
   a.in_source = in_source.const_data_ptr<int32_t>();
   a.heads = att_src.size(-2);
@@ -35,7 +36,6 @@ kernels::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src,
   a.alpha_src = scores.data_ptr<T>();
   a.alpha_dst = a.alpha_src + count;
   a.log_sum = a.alpha_dst + count;
-  a.out = out.data_ptr<T>();
   return a;
 }
 
@@ -49,27 +49,30 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
     const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(h.scalar_type(), "gat_attention", [&] {
-      const auto args = arguments<scalar_t>(h, att_src, att_dst, bias, batch.in_ptr_N1,
-                                            batch.in_source_E, scores, out);
+      auto args =
+          arguments<scalar_t>(h, att_src, att_dst, batch.in_ptr_N1, batch.in_source_E, scores);
+      args.bias = bias.const_data_ptr<scalar_t>();
+      args.out = out.data_ptr<scalar_t>();
       const kernels::GatTable<scalar_t>& table = loops<scalar_t>().gat;
       for_blocks(static_cast<int64_t>(blocks.size()) - 1, 4 * h.numel(), [&](int64_t b) {
         table.forward(args, node_ptr[blocks[static_cast<std::size_t>(b)]],
                       node_ptr[blocks[static_cast<std::size_t>(b) + 1]]);
       });
     });
-    ctx->save_for_backward({h, att_src, att_dst, bias, batch.node_ptr_G1, batch.in_ptr_N1,
-                            batch.in_source_E, scores, out});
+    // What comes out is not kept: backward has its products with the gradient from those of the terms.
+    ctx->save_for_backward(
+        {h, att_src, att_dst, batch.node_ptr_G1, batch.in_ptr_N1, batch.in_source_E, scores});
     return out;
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &h = saved[0], &att_src = saved[1], &att_dst = saved[2], &bias = saved[3];
+    const at::Tensor &h = saved[0], &att_src = saved[1], &att_dst = saved[2];
     BatchTensors batch;
-    batch.node_ptr_G1 = saved[4];
+    batch.node_ptr_G1 = saved[3];
     batch.graphs = batch.node_ptr_G1.size(0) - 1;
+    const at::Tensor grad_h = cpu::room_of(grads[0]);  // of whole graphs, once they are done
     const at::Tensor grad_out = grads[0].contiguous();
-    const at::Tensor grad_h = at::empty_like(h);
     const at::Tensor workspace = at::empty({2, h.size(0), att_src.size(-2)}, h.options());
     const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const auto count = static_cast<int64_t>(blocks.size()) - 1;
@@ -77,18 +80,23 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(h.scalar_type(), "gat_attention", [&] {
       kernels::GatGradArgs<scalar_t> args{};
-      args.forward =
-          arguments<scalar_t>(h, att_src, att_dst, bias, saved[5], saved[6], saved[7], saved[8]);
+      args.forward = arguments<scalar_t>(h, att_src, att_dst, saved[4], saved[5], saved[6]);
       args.grad_out = grad_out.const_data_ptr<scalar_t>();
-      args.grad_h = grad_h.data_ptr<scalar_t>();
       args.grad_alpha_src = workspace.data_ptr<scalar_t>();
       args.grad_alpha_dst = args.grad_alpha_src + workspace[0].numel();
       scalar_t* partial = partials.data_ptr<scalar_t>();
+      scalar_t* to = grad_h.data_ptr<scalar_t>();
+      const int64_t width = h.size(1);
       const kernels::GatTable<scalar_t>& table = loops<scalar_t>().gat;
       for_blocks(count, 8 * h.numel(), [&](int64_t b) {
-        table.backward(args, node_ptr[blocks[static_cast<std::size_t>(b)]],
-                       node_ptr[blocks[static_cast<std::size_t>(b) + 1]],
-                       partial + b * 3 * h.size(1));
+        const int64_t begin = node_ptr[blocks[static_cast<std::size_t>(b)]],
+                      end = node_ptr[blocks[static_cast<std::size_t>(b) + 1]];
+        const at::Tensor of_block = at::empty({end - begin, width}, h.options());
+        const auto* sums = of_block.const_data_ptr<scalar_t>();
+        kernels::GatGradArgs<scalar_t> here = args;
+        here.grad_h = of_block.data_ptr<scalar_t>() - begin * width;  // counted from the first node
+        table.backward(here, begin, end, partial + b * 3 * width);
+        std::copy(sums, sums + (end - begin) * width, to + begin * width);
       });
     });
     const at::Tensor sums = partials.sum(0);

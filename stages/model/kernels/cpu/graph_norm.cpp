@@ -71,8 +71,8 @@ struct GraphNormReluDropout : torch::autograd::Function<GraphNormReluDropout> {
     BatchTensors batch;
     batch.node_ptr_G1 = saved[6];
     batch.graphs = batch.node_ptr_G1.size(0) - 1;
+    const at::Tensor grad_x = room_of(grads[0]);
     const at::Tensor grad = grads[0].contiguous();
-    const at::Tensor grad_x = at::empty_like(x);
     const int64_t columns = x.size(1);
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockRows);
     const auto count = static_cast<int64_t>(blocks.size()) - 1;

@@ -107,8 +107,8 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &x = saved[0], &out = saved[1], &weight = saved[2];
     const NormMode mode = NormMode::saved(ctx);
+    const at::Tensor grad_x = cpu::room_of(grads[0]);
     const at::Tensor grad = grads[0].contiguous();
-    const at::Tensor grad_x = at::empty_like(x);
     variable_list result(11);
     const int64_t rows = x.size(0), columns = x.size(1);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "norm_relu_dropout", [&] {

@@ -151,7 +151,7 @@ at::Tensor normed_by_graph(const at::Tensor& x_NC, const GraphNormWeights& norm,
 }
 
 at::Tensor relu_dropout(const at::Tensor& x, double p, uint32_t layer, const BatchTensors& batch,
-                        bool of_graphs) {
+                        bool of_graphs, bool /*may_overwrite*/) {
   return CardReluDropout::apply(full(x), p, layer, batch, of_graphs);
 }
 

@@ -95,7 +95,7 @@ at::Tensor graph_norm_alone(const at::Tensor& x_NC, const GraphNormWeights& norm
 }
 
 at::Tensor relu_dropout(const at::Tensor& x, double p, uint32_t layer, const BatchTensors& batch,
-                        bool of_graphs) {
+                        bool of_graphs, bool /*may_overwrite*/) {
   if (p == 0) return at::relu(x);
   const at::Tensor keep =
       hashes(batch, x.size(1), layer, of_graphs).ge(static_cast<int64_t>(drop_threshold(p)));
@@ -116,12 +116,12 @@ at::Tensor batch_norm(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm, 
                          uses_running ? norm.running_var : at::Tensor(), training,
                          norm.options.momentum().value(), norm.options.eps(), true);
   }
-  return relu_dropout(out, p, layer, batch, false);
+  return relu_dropout(out, p, layer, batch, false, false);
 }
 
 at::Tensor graph_norm(const at::Tensor& x_NC, const GraphNormWeights& norm, double p,
                       uint32_t layer, const BatchTensors& batch) {
-  return relu_dropout(graph_norm_alone(x_NC, norm, batch), p, layer, batch, false);
+  return relu_dropout(graph_norm_alone(x_NC, norm, batch), p, layer, batch, false, false);
 }
 
 at::Tensor uniform(const BatchTensors& batch, int64_t columns, uint32_t layer) {

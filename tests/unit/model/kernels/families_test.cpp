@@ -63,10 +63,10 @@ TEST_CASE("norms, dropout and pooling are the same in plain tensor operations", 
       const std::vector<at::Tensor> normed{x, weights(), weights(), weights()};
       for (const double p : {0.0, 0.4}) {
         compare("relu and dropout", {x}, [&](const NormKernels& k, const auto& in) {
-          return k.relu_dropout(in[0], p, 2, b, false);
+          return k.relu_dropout(in[0], p, 2, b, false, false);
         });
         compare("of graphs", {of_graphs}, [&](const NormKernels& k, const auto& in) {
-          return k.relu_dropout(in[0], p, 2, b, true);
+          return k.relu_dropout(in[0], p, 2, b, true, false);
         });
         compare("graph norm", normed, [&](const NormKernels& k, const auto& in) {
           return k.graph_norm(in[0], {in[1], in[2], in[3]}, p, 2, b);

@@ -141,27 +141,17 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
   for (int64_t i = begin * width; i < end * width; ++i) g.grad_h[i] = 0;
   for (int64_t i = begin * heads; i < end * heads; ++i) g.grad_alpha_src[i] = 0;
   const int64_t chunk = kChunk / heads;
-  T raw[kChunk], weight[kChunk], mean[kMaxHeads], grad_dst[kMaxHeads];
+  T raw[kChunk], weight[kChunk], cosine[kChunk], mean[kMaxHeads], grad_dst[kMaxHeads];
   int32_t source[kChunk];
   for (int64_t i = begin; i < end; ++i) {
     const T* dst = a.alpha_dst + i * heads;
     const T* log_sum = a.log_sum + i * heads;
     const T* grad = g.grad_out + i * width;
-    const T* out = a.out + i * width;
-    // sum_j weight_j <grad, h_j> = <grad, out - bias>
-    for (int64_t k = 0; k < heads; ++k) {
-      const T* bias = a.bias + k * channels;
-      T sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int64_t c = k * channels; c < (k + 1) * channels; ++c) {
-        sum += grad[c] * (out[c] - bias[c - k * channels]);
-      }
-      mean[k] = sum;
-      grad_dst[k] = 0;
-    }
     const int64_t last = a.in_ptr[i + 1];
-    bool self = true;
-    for (int64_t e = a.in_ptr[i]; self || e < last;) {
+    for (int64_t k = 0; k < heads; ++k) mean[k] = grad_dst[k] = 0;
+    // The next terms from edge e on, the node itself first: their weights, and <grad, h_j>, which
+    // give grad_h its part if they are to. Returns how many.
+    const auto visit = [&](int64_t& e, bool& self, bool gives) {
       int64_t count = 0;
       if (self) source[count++] = static_cast<int32_t>(i);
       self = false;
@@ -177,23 +167,47 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
       }
       exp_all(weight, count * heads);
       for (int64_t j = 0; j < count; ++j) {
-        const int64_t at = source[j];
         for (int64_t k = 0; k < heads; ++k) {
-          const T w = weight[j * heads + k];
-          const T* row = a.h + at * width + k * channels;
-          T* grad_row = g.grad_h + at * width + k * channels;
+          const T w = gives ? weight[j * heads + k] : T(0);
+          const T* row = a.h + source[j] * width + k * channels;
+          T* grad_row = g.grad_h + source[j] * width + k * channels;
           const T* grad_head = grad + k * channels;
-          T cosine = 0;
-#pragma omp simd reduction(+ : cosine)
+          T sum = 0;
+#pragma omp simd reduction(+ : sum)
           for (int64_t c = 0; c < channels; ++c) {
-            cosine += grad_head[c] * row[c];
+            sum += grad_head[c] * row[c];
             grad_row[c] += w * grad_head[c];
           }
-          const T change = w * (cosine - mean[k]) * (raw[j * heads + k] > 0 ? T(1) : a.slope);
-          g.grad_alpha_src[at * heads + k] += change;
-          grad_dst[k] += change;
+          cosine[j * heads + k] = sum;
         }
       }
+      return count;
+    };
+    const auto change = [&](int64_t count) {
+      for (int64_t j = 0; j < count; ++j) {
+        for (int64_t k = 0; k < heads; ++k) {
+          const int64_t at = j * heads + k;
+          const T by = weight[at] * (cosine[at] - mean[k]) * (raw[at] > 0 ? T(1) : a.slope);
+          g.grad_alpha_src[source[j] * heads + k] += by;
+          grad_dst[k] += by;
+        }
+      }
+    };
+    // mean = sum_j weight_j <grad, h_j> is of all terms: where they do not fit they are visited again.
+    bool self = true;
+    int64_t e = a.in_ptr[i], count = 0;
+    while (self || e < last) {
+      count = visit(e, self, true);
+      for (int64_t j = 0; j < count; ++j) {
+        for (int64_t k = 0; k < heads; ++k)
+          mean[k] += weight[j * heads + k] * cosine[j * heads + k];
+      }
+    }
+    if (1 + last - a.in_ptr[i] <= chunk) {
+      change(count);
+    } else {
+      self = true;
+      for (e = a.in_ptr[i]; self || e < last;) change(visit(e, self, false));
     }
     for (int64_t k = 0; k < heads; ++k) g.grad_alpha_dst[i * heads + k] = grad_dst[k];
   }

@@ -26,8 +26,8 @@ struct GatArgs {
 
 template <class T>
 struct GatGradArgs {
-  GatArgs<T> forward;
-  const T* grad_out;  ///< [N, heads*channels]
+  GatArgs<T> forward;  ///< bias and out are not read
+  const T* grad_out;   ///< [N, heads*channels]
   T* grad_h;
   T* grad_alpha_src;  ///< [N, heads] workspace
   T* grad_alpha_dst;

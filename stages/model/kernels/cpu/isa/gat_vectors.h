@@ -158,49 +158,67 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
   for (int64_t i = begin * width; i < end * width; ++i) g.grad_h[i] = 0;
   for (int64_t i = begin * kHeads; i < end * kHeads; ++i) g.grad_alpha_src[i] = 0;
   const ExpBelow exp_below;
+  float slopes[Terms::kMost * 16], cosines[Terms::kMost * 16];
   for (int64_t i = begin; i < end; ++i) {
     const float* grad = g.grad_out + i * width;
     const Floats dst = Of::load(a.alpha_dst + i * kHeads);
     const Floats log_sum = Of::load(a.log_sum + i * kHeads);
-    // sum_j weight_j <grad, h_j> = <grad, out - bias>
-    Floats means[kHeads] = {};
+    Floats mean = {}, grad_dst = {};  // mean: sum_j weight_j <grad, h_j>
+    // The weights of a term, and its <grad, h_j>; gives grad_h its part if it is to.
+    const auto visit = [&](int64_t node, bool gives, Floats& slope, Floats& cosine) {
+      const Floats raw = Of::load(a.alpha_src + node * kHeads) + dst;
+      Floats w[1] = {(raw > 0.0f ? raw : raw * a.slope) - log_sum};
+      exp_below(w);
+      float weight[16];
+      Simd<float>::at(weight) = w[0];
+      Floats products[kHeads] = {};
 #pragma GCC unroll 8
-    for (int k = 0; k < kHeads; ++k) {
+      for (int k = 0; k < kHeads; ++k) {
 #pragma GCC unroll 8
-      for (int p = 0; p < kParts; ++p) {
-        const int64_t at = k * channels;
-        means[k] += parts.load(grad + at, p) *
-                    (parts.load(a.out + i * width + at, p) - parts.load(a.bias + at, p));
-      }
-    }
-    const Floats mean = Of::sums(means);
-    Floats grad_dst = {};
-    Terms terms(a, i);
-    while (!terms.is_done()) {
-      terms.next();
-      for (int64_t j = 0; j < terms.count(); ++j) {
-        const int64_t node = terms.source(j);
-        const Floats raw = Of::load(a.alpha_src + node * kHeads) + dst;
-        Floats w[1] = {(raw > 0.0f ? raw : raw * a.slope) - log_sum};
-        exp_below(w);
-        float weight[16];
-        Simd<float>::at(weight) = w[0];
-        Floats cosines[kHeads] = {};
-#pragma GCC unroll 8
-        for (int k = 0; k < kHeads; ++k) {
-#pragma GCC unroll 8
-          for (int p = 0; p < kParts; ++p) {
-            const int64_t at = node * width + k * channels;
-            const Floats of_out = parts.load(grad + k * channels, p);
-            cosines[k] += of_out * parts.load(a.h + at, p);
+        for (int p = 0; p < kParts; ++p) {
+          const int64_t at = node * width + k * channels;
+          const Floats of_out = parts.load(grad + k * channels, p);
+          products[k] += of_out * parts.load(a.h + at, p);
+          if (gives) {
             parts.store(g.grad_h + at, p, parts.load(g.grad_h + at, p) + of_out * weight[k]);
           }
         }
-        const Floats change =
-            w[0] * (Of::sums(cosines) - mean) * (raw > 0.0f ? Floats{} + 1.0f : Floats{} + a.slope);
-        float* src = g.grad_alpha_src + node * kHeads;
-        Of::store(src, Of::load(src) + change);
-        grad_dst += change;
+      }
+      cosine = Of::sums(products);
+      slope = raw > 0.0f ? w[0] : w[0] * a.slope;
+      return w[0];
+    };
+    const auto change = [&](int64_t node, const Floats& slope, const Floats& cosine) {
+      const Floats by = slope * (cosine - mean);
+      float* src = g.grad_alpha_src + node * kHeads;
+      Of::store(src, Of::load(src) + by);
+      grad_dst += by;
+    };
+    Terms terms(a, i);
+    bool is_whole = true;  // all terms are in the buffers
+    while (!terms.is_done()) {
+      is_whole = terms.is_first();
+      terms.next();
+      for (int64_t j = 0; j < terms.count(); ++j) {
+        Floats slope, cosine;
+        mean += visit(terms.source(j), true, slope, cosine) * cosine;
+        Simd<float>::at(slopes + 16 * j) = slope;
+        Simd<float>::at(cosines + 16 * j) = cosine;
+      }
+    }
+    if (is_whole) {
+      for (int64_t j = 0; j < terms.count(); ++j) {
+        change(terms.source(j), Simd<float>::at(slopes + 16 * j),
+               Simd<float>::at(cosines + 16 * j));
+      }
+    } else {
+      for (Terms again(a, i); !again.is_done();) {
+        again.next();
+        for (int64_t j = 0; j < again.count(); ++j) {
+          Floats slope, cosine;
+          visit(again.source(j), false, slope, cosine);
+          change(again.source(j), slope, cosine);
+        }
       }
     }
     Of::store(g.grad_alpha_dst + i * kHeads, grad_dst);

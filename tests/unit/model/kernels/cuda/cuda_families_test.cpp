@@ -141,10 +141,10 @@ void check_norms(at::Device device) {
       const std::vector<at::Tensor> normed{x, randn({columns}), randn({columns}), randn({columns})};
       for (const double p : {0.0, 0.4}) {
         compare("relu and dropout", {x}, [&](bool plain, const auto& in) {
-          return of(plain).relu_dropout(in[0], p, 2, b, false);
+          return of(plain).relu_dropout(in[0], p, 2, b, false, false);
         });
         compare("of graphs", {of_graphs}, [&](bool plain, const auto& in) {
-          return of(plain).relu_dropout(in[0], p, 2, b, true);
+          return of(plain).relu_dropout(in[0], p, 2, b, true, false);
         });
         compare("graph norm", normed, [&](bool plain, const auto& in) {
           return of(plain).graph_norm(in[0], {in[1], in[2], in[3]}, p, 2, b);
