@@ -4,24 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "model/kernels/cuda/device.h"
+#include "support/idle_card.h"
 
-// What a step by a device's kernels holds, against its footprint: the tensors are the CPU's and the
-// kernels do nothing, as what they compute changes no size.
+// What a step by a device's kernels holds, against its footprint.
 namespace kdgat::model {
 namespace {
-
-struct Idle : cuda::Launcher {
-  void launch(const char*, bool, const cuda::Grid&, const void*) override {}
-};
 
 /// Counted against measured, without what an allocator rounds.
 template <class Config>
 void compare_on(KernelSet kernels, const std::string& name, const Config& config, double margin,
                 const std::vector<int64_t>& sizes, FootprintOptions options = {}) {
-  Idle idle;
-  const cuda::CpuIsCard as_card(idle);
-  const cuda::CpuComputesBy by(kernels);
+  const test::IdleCard card(kernels);
   options.kernels = kernels;
   for (const bool checkpointing : {false, true}) {
     options.checkpointing = checkpointing;
