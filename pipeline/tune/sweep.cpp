@@ -24,7 +24,8 @@ using nlohmann::json;
 
 constexpr int kPollMilliseconds = 50;
 constexpr const char* kTrialFile = "trial.json";
-// What is reserved beyond what was measured: the published safety of a tenth, and small change.
+// What is reserved beyond what was measured: the published safety of a tenth, and small change
+// (requests are rounded up to pages, and each has a head).
 constexpr double kSafety = 1.1;
 constexpr int64_t kSpareBytes = int64_t{1} << 20;
 /// Most times one trial is begun, whatever becomes of its process.
@@ -233,6 +234,7 @@ class SweepRun {
       return fail(one, end.answer.code, diagnostics_text(end.answer.diagnostics));
     }
     one.planned = whole(memory, "predicted");
+    one.least = whole(memory, "least");
     one.packs = packs_of(memory);
     const json device = below(memory, "device");
     device_total_ = whole(device, "total");
@@ -250,7 +252,8 @@ class SweepRun {
     const SweepOptions& o = record_.options;
     if (o.fixed_reservation > 0) return o.fixed_reservation;
     if (one.planned > 0) {
-      return static_cast<int64_t>(kSafety * static_cast<double>(one.planned)) + kSpareBytes;
+      const auto most = static_cast<int64_t>(kSafety * static_cast<double>(one.planned));
+      return std::max(most, one.least) + kSpareBytes;
     }
     // A stage that plans nothing: the device's share of each worker.
     return record_.rooms.front().bytes / std::max<int64_t>(1, static_cast<int64_t>(o.at_once));

@@ -41,6 +41,7 @@ struct Trial {
   const PlannedStep* step = nullptr;
   std::string state = "waiting";  ///< also running, done, kept, stopped, failed, interrupted
   int64_t planned = 0;            ///< peak bytes of its tensors, as its stage predicts
+  int64_t least = 0;              ///< its stage needs so much to begin
   int64_t reserved = 0;           ///< what it was admitted with, last
   int64_t needed = 0;             ///< the peak it came to; 0 = not known
   int attempts = 0;

@@ -248,14 +248,17 @@ json facts_of(const FinetuneOptions& options, const std::string& start,
   return out;
 }
 
-memory::Footprint footprint_of(const FinetuneOptions& options, const Setup& setup) {
+memory::Footprint footprint_of(const FinetuneOptions& options, const Setup& setup,
+                               const Request& request) {
   const model::GraphModel& model = setup.objective->model();
   model::SgmpStep step;
   step.path_budget = options.path_budget;
   step.batch_graphs = options.batch_size;
+  step.has_two_layers = options.head == "published";
   step.frozen = options.freeze_encoder || setup.start == "shape";
   step.is_short = options.is_short();
   step.accumulating = options.accumulates();
+  step.kernels = train::planned_kernels(request);
   return model::footprint(setup.config, step, model::path_statistics(setup.data.store.facts()),
                           model::count_parameters(*model),
                           static_cast<int64_t>(model->parameters().size()));
@@ -308,7 +311,7 @@ json Finetune::plan(const Options& options, const Request& request) {
   if (!is_there || is_awaited) return json::object();  // its encoder is not made yet
   const Setup setup = set_up(options, request, nullptr);
   json out = facts_of(options, setup.start, setup.config, setup.objective->model());
-  const memory::Footprint counted = footprint_of(options, setup);
+  const memory::Footprint counted = footprint_of(options, setup, request);
   out.update(train::planned_memory(options, "none", counted, request, [&] {
     return train::plan_memory(options, *setup.objective, counted, setup.data.store,
                               setup.parts.train, request);
@@ -319,7 +322,7 @@ json Finetune::plan(const Options& options, const Request& request) {
 json Finetune::run(const Options& options, const Request& request, Host& host) {
   const Setup setup = set_up(options, request, &host);
   train::Fit task;
-  task.footprint = footprint_of(options, setup);
+  task.footprint = footprint_of(options, setup, request);
   task.identity = train::result_options(options);
   task.identity["start"] = setup.start;
   task.identity["encoder_path"] = "";  // what it is, not where it lies

@@ -221,8 +221,8 @@ std::string summary(const model::FusionConfig& config, int64_t episodes, const B
   return out;
 }
 
-/// The windows to learn from: labelled ones. A fixed weight needs benign ones alone.
-std::vector<int64_t> training_windows(const FusionOptions& options, const train::Data& data) {
+/// The graphs to learn from: labelled ones. A fixed weight needs benign ones alone.
+std::vector<int64_t> training_graphs(const FusionOptions& options, const train::Data& data) {
   const std::vector<int64_t> all = data.part("train");
   std::vector<int64_t> ids = options.method == "weighted"
                                  ? data.with_label(all, 0)
@@ -271,7 +271,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   const bool has_ids = !train::is_labelled_graphs(data.store);
   if (!has_ids) check_classes(std::ssize(data.store.targets()->classes), request);
   const std::vector<int64_t> train_ids =
-      some_of(training_windows(options, data), options.fusion_max_samples, request.seed);
+      some_of(training_graphs(options, data), options.fusion_max_samples, request.seed);
   const std::vector<int64_t> val_ids =
       some_of(train::labelled_of_both_classes(data, data.part("val")), options.max_val_samples,
               request.seed);

@@ -1,5 +1,5 @@
 // The fusion stage: joins a trained autoencoder and a trained classifier into one detector. Owns
-// the states of the windows and the net for the length of run(). Knows no other stage: models come
+// the states of the graphs and the net for the length of run(). Knows no other stage: models come
 // as files.
 #pragma once
 

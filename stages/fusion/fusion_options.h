@@ -43,19 +43,18 @@ struct FusionOptions {
         field(
             "method", &O::method,
             "mlp: a perceptron on the 15 numbers of a window, 14 of a labelled graph; dqn: a "
-            "weight of the classifier for "
-            "each window by Q-learning, as published; bandit: the same by Neural-LinUCB; weighted: "
-            "one weight for all windows.")
+            "weight of the classifier for each graph by Q-learning, as published; bandit: the same "
+            "by Neural-LinUCB; weighted: one weight for all graphs.")
             .choices({"mlp", "dqn", "bandit", "weighted"}),
         field("fusion_episodes", &O::fusion_episodes, "Episodes of training.").range(1, 1e6),
         field("fusion_max_samples", &O::fusion_max_samples,
-              "Training windows used at most; more are drawn by the seed.")
+              "Training graphs used at most; more are drawn by the seed.")
             .range(1, 1e9),
         field("max_val_samples", &O::max_val_samples,
-              "Validation windows used at most; more are drawn by the seed.")
+              "Validation graphs used at most; more are drawn by the seed.")
             .range(1, 1e9),
         field("episode_sample_size", &O::episode_sample_size,
-              "Training windows seen in an episode, at most all.")
+              "Training graphs seen in an episode, at most all.")
             .range(1, 1e9),
         field("gpu_training_steps", &O::gpu_training_steps,
               "Gradient steps of an episode, on any device.")
@@ -65,7 +64,7 @@ struct FusionOptions {
               "Episodes between two validations; the best validated state is kept.")
             .range(1, 1e6),
         field("error_quantile", &O::error_quantile,
-              "Quantile of the errors of benign training windows that is an anomaly of 0.5.")
+              "Quantile of the errors of benign training graphs that is an anomaly of 0.5.")
             .range(0.5, 1),
         field("channel_false_alarms", &O::channel_false_alarms,
               "With a detector: false alarms an hour that the fusion may add to it, set on benign "
@@ -83,7 +82,7 @@ struct FusionOptions {
         field("dqn_hidden", &O::dqn_hidden, "Units of each layer for dqn.").range(1, 65536),
         field("dqn_layers", &O::dqn_layers, "Hidden layers for dqn.").range(1, 64),
         field("dqn_gamma", &O::dqn_gamma,
-              "Discount of the next state, which is the same window: 0 leaves the reward alone, "
+              "Discount of the next state, which is the same graph: 0 leaves the reward alone, "
               "published is 0.99.")
             .range(0, 0.999),
         field("dqn_epsilon", &O::dqn_epsilon, "Share of random weights in the first episode.")
@@ -94,7 +93,7 @@ struct FusionOptions {
         field("dqn_buffer_size", &O::dqn_buffer_size,
               "Newest decisions that dqn and bandit learn from.")
             .range(1, 1e8),
-        field("dqn_batch_size", &O::dqn_batch_size, "Windows or decisions of a gradient step.")
+        field("dqn_batch_size", &O::dqn_batch_size, "Graphs or decisions of a gradient step.")
             .range(1, 1e6),
         field("dqn_target_update", &O::dqn_target_update,
               "Gradient steps between two copies to the target net.")

@@ -67,7 +67,7 @@ class Mlp : public Base {
   }
 };
 
-/// The newest decisions: which window, which weight, which reward.
+/// The newest decisions: which graph, which weight, which reward.
 class Replay {
  public:
   explicit Replay(int64_t size)
@@ -127,7 +127,7 @@ class Chooser : public Base {
 };
 
 /// Double Q-learning (arXiv 1509.06461) with a net copied now and then. The published next state is
-/// the same window and no episode ever ends.
+/// the same graph and no episode ever ends.
 class Dqn : public Chooser {
  public:
   Dqn(const FusionOptions& options, model::FusionNet net, const States& states, uint64_t seed)

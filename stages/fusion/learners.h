@@ -10,7 +10,7 @@
 
 namespace kdgat::fusion {
 
-/// G windows with their labels, 1 attack and 0 benign.
+/// G graphs with their labels, 1 attack and 0 benign.
 struct States {
   at::Tensor x_GS;
   at::Tensor y_G;  ///< int64

@@ -34,7 +34,8 @@ nlohmann::json facts_of(const model::SgmpConfig& config, const model::TreeModel&
 }
 
 memory::Footprint counted_of(const GtsslOptions& options, const model::SgmpConfig& config,
-                             const model::TreeModel& module, const nlohmann::json& graph_facts) {
+                             const model::TreeModel& module, const nlohmann::json& graph_facts,
+                             const Request& request) {
   model::SgmpStep step;
   step.path_budget = options.path_budget;
   step.batch_graphs = options.batch_size;
@@ -42,6 +43,7 @@ memory::Footprint counted_of(const GtsslOptions& options, const model::SgmpConfi
   step.growth_centres = options.num_rbf_centers;
   step.is_short = options.is_short();
   step.accumulating = options.accumulates();
+  step.kernels = train::planned_kernels(request);
   return model::footprint(config, step, model::path_statistics(graph_facts),
                           model::count_parameters(*module),
                           static_cast<int64_t>(module->parameters().size()));
@@ -80,8 +82,10 @@ Setup set_up(const GtsslOptions& options, const Request& request) {
   return out;
 }
 
-memory::Footprint footprint_of(const GtsslOptions& options, const Setup& setup) {
-  return counted_of(options, setup.config, setup.objective->model(), setup.data.store.facts());
+memory::Footprint footprint_of(const GtsslOptions& options, const Setup& setup,
+                               const Request& request) {
+  return counted_of(options, setup.config, setup.objective->model(), setup.data.store.facts(),
+                    request);
 }
 
 }  // namespace
@@ -104,10 +108,10 @@ nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
   const model::SgmpConfig config = model::make_sgmp_config(options, facts.at("node_features"), 1);
   const model::TreeModel model(config, make_growth(options));
   nlohmann::json out = facts_of(config, model);
-  const memory::Footprint counted = counted_of(options, config, model, facts);
+  const memory::Footprint counted = counted_of(options, config, model, facts, request);
   out.update(train::planned_memory(options, "none", counted, request, [&] {
     const Setup setup = set_up(options, request);
-    return train::plan_memory(options, *setup.objective, footprint_of(options, setup),
+    return train::plan_memory(options, *setup.objective, footprint_of(options, setup, request),
                               setup.data.store, setup.parts.train, request);
   }));
   return out;
@@ -116,7 +120,7 @@ nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
 nlohmann::json Gtssl::run(const Options& options, const Request& request, Host& host) {
   const Setup setup = set_up(options, request);
   train::Fit task;
-  task.footprint = footprint_of(options, setup);
+  task.footprint = footprint_of(options, setup, request);
   task.identity = train::result_options(options);
   task.size = "custom";
   nlohmann::json result =

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 // By so much the context of one process differs from that of another.
-constexpr double kDrift = 4 * kMiB;
+constexpr double kContextDrift = 4 * kMiB;
 // What measuring may add to a count, where there was no memory to measure.
 constexpr double kTrusted = 0.05;
 
@@ -81,8 +81,11 @@ Size largest_pack(const MemoryPlan& plan, const GraphSizes& graphs) {
 
 /// Of what a graph is counted to need so much may be missing: below that a run may end out of memory.
 double unsure_of(const Footprint& footprint, const Size& one) {
-  return kDrift + std::max(kTrusted, footprint.margin) * footprint.largest(one).cost.of(one);
+  return std::max(kTrusted, footprint.margin) * footprint.largest(one).cost.of(one);
 }
+
+/// A limit of tensors alone has no context that could differ.
+double drift_of(const DeviceMemory& device) { return device.is_shared ? 0 : kContextDrift; }
 
 /// Whether there is no going beyond what a device has, as its numbers say.
 bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bound.empty(); }
@@ -99,12 +102,12 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
       {static_cast<double>(f.teacher), "the teacher"},
       {phase.cost.of(one), phase.name + (f.whole.empty() ? " of the largest graph" : "")}};
   const auto largest = std::max_element(items.begin(), items.end());
-  const double unsure = unsure_of(f, one);
+  const double drift = drift_of(plan.device), unsure = unsure_of(f, one) + drift;
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
                        static_cast<double>(f.rounding ? f.rounding(one) : 0) +
                        (is_bound(plan.device) ? unsure : 0.0);
   // The context of the process that is given as much may be a larger one.
-  const double enough = needs + (is_bound(plan.device) ? kDrift : unsure);
+  const double enough = needs + (is_bound(plan.device) ? drift : unsure);
   const std::string& bound = plan.device.bound;
   const auto smallest = static_cast<int64_t>(
       std::ceil((static_cast<double>(plan.device.others) + enough / plan.share) / kMiB));
@@ -167,7 +170,9 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.binds = options.batch_size < count ? "batch_size" : "data";
   plan.batch = {options.batch_size, 0, 0};
   // A batch of exact size, too, is computed in parts where it has to be: down to one graph.
-  const auto missing = static_cast<int64_t>(is_bound(device) ? unsure_of(footprint, one) : 0.0);
+  const auto missing =
+      static_cast<int64_t>(is_bound(device) ? unsure_of(footprint, one) + drift_of(device) : 0.0);
+  plan.least = footprint.peak(one) + static_cast<int64_t>(std::ceil(unsure_of(footprint, one)));
   if (footprint.peak(one) - footprint.held() + missing > plan.available) does_not_fit(plan, one);
   if (options.optimize) {
     // A graph unlike the others may exceed the bounds alone; it was seen to fit.
@@ -265,6 +270,7 @@ nlohmann::json MemoryPlan::json() const {
           {"min_packs", min_packs},
           {"steps", steps},
           {"predicted", predicted},
+          {"least", least},
           {"probe_seconds", f.seconds},
           {"residual", f.residual},
           {"margin", f.margin}};

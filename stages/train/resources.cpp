@@ -62,7 +62,7 @@ memory::DeviceMemory host_memory(const MemoryRequest& asked) {
   }
   out.context = beside_tensors(asked);
   if (asked.limit > 0 && (asked.own || asked.limit <= out.total)) {
-    out = {"cpu", asked.limit, out.context, true, asked.own ? 1 : 1 - kSpareShare};
+    out = {"cpu", asked.limit, out.context, true, asked.own ? 1 : 1 - kSpareShare, asked.own};
   }
   return out;
 }
@@ -80,6 +80,9 @@ memory::DeviceMemory device_memory(c10::Device device, const MemoryRequest& aske
   }
   out.is_limit = asked.limit > 0;
   if (out.is_limit) out.total = asked.limit;
+  // What is measured beforehand says what the context is; who then runs has a limit without it.
+  out.is_shared = out.is_limit && asked.own && !asked.measure;
+  if (out.is_shared) out.context = 0;
   return out;
 }
 

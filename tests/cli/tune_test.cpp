@@ -68,6 +68,29 @@ TEST_CASE("a trial of a sweep is the run it would be alone", "[cli][tune]") {
   }
 }
 
+TEST_CASE("what is reserved for small trials is enough for each at once", "[cli][tune]") {
+  const ScratchFolder folder;
+  must_kdgat("data synth -o texts --kind text --graphs 60 --nodes 30", folder.path());
+  const CommandResult texts = must_kdgat(
+      "tune textgcn --data texts --name t max_epochs=2 'lr=[0.01,0.02,0.03,0.04]' "
+      "--threads 1 --json",
+      folder.path());
+  const CommandResult graphs = must_kdgat(kSweep + "--json", folder.path());
+  for (const CommandResult& done : {texts, graphs}) {
+    CHECK(done.err.find("tried again") == std::string::npos);
+    const json sweep = json::parse(done.out);
+    CHECK(sweep.at("trials").size() >= 4);
+    for (const json& trial : sweep.at("trials")) {
+      INFO(trial.dump());
+      CHECK(trial.at("state") == "done");
+      CHECK(trial.at("attempts") == 1);
+      CHECK(trial.at("needed") <= trial.at("reserved"));
+      // Not by reserving what no trial of this size needs.
+      CHECK(trial.at("reserved") < 2 * trial.at("planned").get<double>() + (2 << 20));
+    }
+  }
+}
+
 TEST_CASE("a trial that runs out of memory is tried again with more", "[cli][tune]") {
   const ScratchFolder folder;
   const CommandResult done = must_kdgat(kSweep + "--model-memory 0.0003", folder.path());

@@ -1,6 +1,6 @@
 #include "model/detector/footprint.h"
 
-#include "model/detector/footprint_step.h"
+#include "model/detector/footprint_layers.h"
 
 namespace kdgat::model {
 namespace {
@@ -10,7 +10,7 @@ struct VgaeValues {
   Held wanted;  ///< features as they enter, where they are not those of the batch
 };
 
-VgaeValues forward(Step& step, const VgaeConfig& config) {
+VgaeValues forward(LayerStep& step, const VgaeConfig& config) {
   Tape& tape = step.tape;
   const auto latent = static_cast<double>(config.latent_dim);
   VgaeValues out;
@@ -51,7 +51,7 @@ VgaeValues forward(Step& step, const VgaeConfig& config) {
   return out;
 }
 
-void loss(Step& step, const VgaeConfig& config, const VgaeValues& output) {
+void loss(LayerStep& step, const VgaeConfig& config, const VgaeValues& output) {
   Tape& tape = step.tape;
   step.distance(output.features, output.wanted);
   if (config.has_ids) {
@@ -96,7 +96,7 @@ void loss(Step& step, const VgaeConfig& config, const VgaeValues& output) {
   });
 }
 
-Value pool(Step& step, const GatConfig& config) {
+Value pool(LayerStep& step, const GatConfig& config) {
   Tape& tape = step.tape;
   const bool reads_edges = config.conv == "gatv2";
   const Held attr = reads_edges ? step.edges(config, config.edge_features) : nullptr;
@@ -124,16 +124,15 @@ Value pool(Step& step, const GatConfig& config) {
   tape.enter(config.jk == "lstm" ? "the LSTM" : "the perceptron");
   if (config.jk == "lstm") return step.pool(step.lstm(states), config.pooling);
   Value joined = tape.value(kGraphs, h.width * static_cast<double>(states.size()));
-  tape.then(joined, [&tape, states = Step::without_data(states)](const Held& grad) {
+  tape.then(joined, [&tape, states = LayerStep::without_data(states)](const Held& grad) {
     for (const Value& state : states) tape.pass(state, grad);
   });
   return joined;
 }
 
-}  // namespace
-
-Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
-  Step step(options);
+/// Of a step of options.nodes, or of any size.
+Footprint counted(const VgaeConfig& config, const FootprintOptions& options) {
+  LayerStep step(options);
   step.batch(config.node_features, options.edge_features);
   {
     const VgaeValues output = forward(step, config);
@@ -152,6 +151,24 @@ Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
   return step.finish();
 }
 
+}  // namespace
+
+Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
+  Footprint out = counted(config, options);
+  if (!config.has_ids || options.nodes > 0) return out;
+  // The heads over identifiers work on groups of rows, of which few nodes make one, not a full one.
+  const auto of_size = [config, options](const memory::Size& size) {
+    FootprintOptions exact = options;
+    exact.nodes = std::max<int64_t>(1, size.nodes);
+    return counted(config, exact);
+  };
+  out.recount = [of_size](const memory::Size& size) { return of_size(size).phases; };
+  if (out.rounding) {
+    out.rounding = [of_size](const memory::Size& size) { return of_size(size).rounding(size); };
+  }
+  return out;
+}
+
 FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
                                    KernelSet kernels) {
   FootprintOptions out;
@@ -165,7 +182,7 @@ FootprintOptions footprint_options(const memory::StepForm& form, bool distilling
 }
 
 Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
-  Step step(options);
+  LayerStep step(options);
   Tape& tape = step.tape;
   step.batch(config.node_features,
              config.conv == "gatv2" ? config.edge_features : options.edge_features);

@@ -23,6 +23,8 @@ struct FootprintOptions {
   /// Edge features of the batches though the model reads none (a teacher may); 0 = as the model.
   int64_t edge_features = 0;
   int64_t threads = 1;  ///< that compute, each with a workspace
+  int64_t nodes =
+      0;  ///< of the step; 0 = of any size, then as many at least as all parts have use for
   /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding).
   KernelSet kernels = KernelSet::kCpu;
 };

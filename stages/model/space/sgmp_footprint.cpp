@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/space/path_features.h"
+#include "model/space/sgmp_step.h"
 
 namespace kdgat::model {
 
@@ -15,9 +16,7 @@ constexpr double kFloat = 4, kLong = 8;
 
 /// Paths, triplets and arcs of a chunk: a share of the budget where a batch has more paths than
 /// that, else the whole batch.
-struct Chunk {
-  Cost paths, triplets, arcs;
-
+struct Chunk : ChunkRows {
   Chunk(const SgmpStep& step, const PathStatistics& s) {
     const bool is_full =
         static_cast<double>(step.batch_graphs) * s.paths >= static_cast<double>(step.path_budget);
@@ -55,24 +54,9 @@ Cost kept_by_pass(const SgmpConfig& config) {
           .node = (h + 3 + blocks * (3 * h + 1 + norm)) * kFloat};
 }
 
-}  // namespace
-
-PathStatistics path_statistics(const nlohmann::json& facts) {
-  const auto sum = [&facts](const char* pointer) {
-    return facts.value(nlohmann::json::json_pointer(pointer), 0.0);
-  };
-  const double graphs = std::max(1.0, facts.value("graphs", 1.0));
-  PathStatistics out;
-  out.nodes = std::max(1.0, sum("/nodes/sum") / graphs);
-  out.edges = sum("/edges/sum") / graphs;
-  out.paths = std::max(out.nodes, sum("/spatial/paths/sum") / graphs);
-  out.triplets = std::min(out.paths, sum("/spatial/triplets/sum") / graphs);
-  out.arcs = std::min(out.triplets, sum("/spatial/arcs/sum") / graphs);
-  return out;
-}
-
-Footprint footprint(const SgmpConfig& config, const SgmpStep& step, const PathStatistics& paths,
-                    int64_t parameters, int64_t parameter_tensors) {
+/// As it runs on the CPU.
+Footprint on_cpu(const SgmpConfig& config, const SgmpStep& step, const PathStatistics& paths,
+                 int64_t parameters, int64_t parameter_tensors) {
   const auto h = static_cast<double>(config.hidden);
   const auto centres = static_cast<double>(step.growth_centres);
   const double bytes = kFloat * static_cast<double>(parameters);
@@ -137,6 +121,41 @@ Footprint footprint(const SgmpConfig& config, const SgmpStep& step, const PathSt
     for (memory::Phase& phase : out.phases) phase.cost.fixed -= bytes;
     out.phases.back().cost.fixed += bytes;
   }
+  return out;
+}
+
+}  // namespace
+
+PathStatistics path_statistics(const nlohmann::json& facts) {
+  const auto sum = [&facts](const char* pointer) {
+    return facts.value(nlohmann::json::json_pointer(pointer), 0.0);
+  };
+  const double graphs = std::max(1.0, facts.value("graphs", 1.0));
+  PathStatistics out;
+  out.nodes = std::max(1.0, sum("/nodes/sum") / graphs);
+  out.edges = sum("/edges/sum") / graphs;
+  out.paths = std::max(out.nodes, sum("/spatial/paths/sum") / graphs);
+  out.triplets = std::min(out.paths, sum("/spatial/triplets/sum") / graphs);
+  out.arcs = std::min(out.triplets, sum("/spatial/arcs/sum") / graphs);
+  return out;
+}
+
+Footprint footprint(const SgmpConfig& config, const SgmpStep& step, const PathStatistics& paths,
+                    int64_t parameters, int64_t parameter_tensors) {
+  Footprint out = on_cpu(config, step, paths, parameters, parameter_tensors);
+  if (step.kernels == KernelSet::kCpu) return out;
+  SgmpWalk walk(config, step, Chunk(step, paths));
+  walk.run();
+  out.input = walk.input();
+  if (!out.components.empty()) out.components.front().cost = out.input;
+  const double trained = kFloat * walk.tape.parameter_elements();
+  out.gradients = static_cast<int64_t>(trained);
+  out.phases = walk.tape.phases();
+  if (!step.accumulating) {  // gradients are counted as held, but come only with backward
+    for (memory::Phase& phase : out.phases) phase.cost.fixed -= trained;
+  }
+  out.phases.push_back({"optimizer", out.input});
+  out.rounding = walk.tape.rounding();
   return out;
 }
 

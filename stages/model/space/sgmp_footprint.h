@@ -1,7 +1,9 @@
-// Footprint of a training step of the geometric encoder, counted from shapes as it runs on the CPU.
+// Footprint of a training step of the geometric encoder, counted from shapes: as it runs on the CPU, and
+// on a card with the kernels that it has (sgmp_step.h).
 #pragma once
 
 #include "memory/memory_plan.h"
+#include "model/kernels/kernels_for.h"
 #include "model/space/sgmp_config.h"
 #include "model/space/tree_form.h"
 
@@ -25,9 +27,12 @@ struct SgmpStep {
   bool upward = false;         ///< a second pass on the edges to the parents (pre-training)
   int64_t growth_centres = 0;  ///< of the growth predictor; 0 = a head on the readout
   int64_t outputs = 2;         ///< of that head
+  bool has_two_layers = true;  ///< that head, with half the width between
   bool frozen = false;         ///< the encoder takes no gradient
   bool is_short = false;       ///< products in 16 bits
   bool accumulating = false;
+  /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding).
+  KernelSet kernels = KernelSet::kCpu;
 };
 
 /// Static mode. `parameters`: numbers and tensors that are trained and kept.

@@ -126,6 +126,24 @@ TEST_CASE("a plan without room for one graph says what would do", "[memory][plan
   CHECK(least.binds == "memory");
 }
 
+TEST_CASE("a limit of tensors alone is enough where it is the least that was named",
+          "[memory][plan]") {
+  Footprint f = some_footprint();
+  f.margin = 0.2;
+  memory::DeviceMemory own = {"cpu", 500 * kMebibyte, 0, true};
+  own.is_shared = true;
+  const MemoryPlan roomy = memory::make_plan(f, some_graphs(), own, {});
+  CHECK(roomy.least == roomy.json().at("least"));
+  own.total = roomy.least;
+  CHECK(memory::make_plan(f, some_graphs(), own, {}).packs > 0);
+  own.total = roomy.least - kMebibyte / 64;
+  CHECK_THROWS_AS(memory::make_plan(f, some_graphs(), own, {}), Error);
+  // A process has a context, and that of the next one differs.
+  own.total = roomy.least;
+  own.is_shared = false;
+  CHECK_THROWS_AS(memory::make_plan(f, some_graphs(), own, {}), Error);
+}
+
 TEST_CASE("a batch of exact size needs room for one graph, too", "[memory][plan]") {
   const memory::DeviceMemory small = {"card", 60 * kMebibyte, 30 * kMebibyte, true};
   CHECK_THROWS_WITH(memory::make_plan(some_footprint(), some_graphs(), small, {64, false}),

@@ -231,6 +231,38 @@ TEST_CASE("the plan of pre-training counts what a step needs", "[gtssl][memory]"
   }
 }
 
+TEST_CASE("a plan for a card counts its kernels, and what its allocator rounds",
+          "[gtssl][finetune][memory]") {
+  TreeFixture f("tree", 24, 60);
+  const auto check = [&](const auto& plan) {
+    Request request = f.request("step");
+    request.run_dir.clear();
+    const json here = plan(request).at("memory");
+    request.memory.device = "t4-16";
+    request.memory.total = int64_t{16} << 30;
+    request.memory.context = int64_t{500} << 20;
+    const json card = plan(request).at("memory");
+    CHECK(card.at("device").at("name") == "t4-16");
+    const auto largest = [](const json& memory) {
+      double out = 0;
+      for (const json& phase : memory.at("phases"))
+        out = std::max(out, phase.at("bytes").get<double>());
+      return out;
+    };
+    CHECK(here.at("table").at("step") == Approx(largest(here)).margin(1));
+    CHECK(card.at("table").at("step") > largest(card) + 1);
+    // Chunks of paths and gathered batches lie on the host.
+    CHECK(card.at("table").at("input") < here.at("table").at("input"));
+    CHECK(card.at("components").size() == here.at("components").size());
+  };
+  gtssl::GtsslOptions tree = small_gtssl();
+  tree.memory_estimation = "static";
+  check([&](const Request& request) { return gtssl::Gtssl::plan(tree, request); });
+  finetune::FinetuneOptions head = small_finetune();
+  head.memory_estimation = "static";
+  check([&](const Request& request) { return finetune::Finetune::plan(head, request); });
+}
+
 TEST_CASE("graphs without positions, and encoders of other graphs, are refused", "[gtssl]") {
   test::StageFixture cars;
   CHECK_THROWS_WITH(gtssl::Gtssl::run(small_gtssl(), cars.request("gtssl"), cars.fake.host),

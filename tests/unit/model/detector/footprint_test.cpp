@@ -18,10 +18,11 @@ void compare(const std::string& name, const Config& config, const std::vector<in
   for (const bool checkpointing : {false, true}) {
     options.checkpointing = checkpointing;
     options.threads = at::get_num_threads();
-    const memory::Footprint counted = footprint(config, options);
+    const memory::Footprint of_any = footprint(config, options);
     for (const int64_t graphs : sizes) {
       const graph::GraphBatch batch = traffic(graphs);
       const memory::Size size{batch.graphs, batch.nodes, batch.edges};
+      const memory::Footprint counted = of_any.at(size);
       const auto truth = static_cast<double>(measured_peak(config, options, graphs));
       const auto predicted = static_cast<double>(counted.peak(size));
       INFO(name << (checkpointing ? " with" : " without") << " checkpointing, " << graphs
@@ -64,10 +65,25 @@ TEST_CASE("a tape follows memory from allocation to release", "[memory][footprin
 }
 
 TEST_CASE("a step needs what is counted from its shapes", "[memory][footprint]") {
-  compare("autoencoder student", VgaeConfig::student(kIds), {64, 256, 1024});
-  compare("autoencoder teacher", VgaeConfig::teacher(kIds), {16, 64, 256});
+  compare("autoencoder student", VgaeConfig::student(kIds), {8, 24, 64, 256, 1024});
+  compare("autoencoder teacher", VgaeConfig::teacher(kIds), {4, 16, 64, 256});
   compare("classifier student", GatConfig::student(kIds), {64, 256, 1024});
   compare("classifier teacher", GatConfig::teacher(kIds), {16, 64, 256});
+}
+
+TEST_CASE("threads that a small batch has no work for need nothing", "[memory][footprint]") {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  compare("autoencoder student", VgaeConfig::student(kIds), {8, 64});
+  FootprintOptions options;
+  options.threads = 2;
+  const memory::Footprint two = footprint(VgaeConfig::student(kIds), options);
+  options.threads = 1;
+  const memory::Footprint one = footprint(VgaeConfig::student(kIds), options);
+  const memory::Size small{64, 64 * 27, 64 * 45}, large{80, 80 * 27, 80 * 45};
+  CHECK(two.at(small).peak(small) == one.at(small).peak(small));
+  CHECK(two.at(large).peak(large) > one.at(large).peak(large));
+  at::set_num_threads(before);
 }
 
 TEST_CASE("a step of other forms of the models needs what is counted", "[memory][footprint]") {

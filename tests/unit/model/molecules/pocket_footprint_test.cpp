@@ -6,9 +6,9 @@
 
 #include "data/molecules/molecule_store.h"
 #include "memory/meter.h"
-#include "model/kernels/cuda/device.h"
 #include "objective/pocket_objective.h"
 #include "support/catch_torch.h"
+#include "support/idle_card.h"
 #include "support/stage_data.h"
 #include "train/optimizer.h"
 #include "train/precision.h"
@@ -45,19 +45,12 @@ struct Compared {
   std::string phase;
 };
 
-/// Starts no kernel: what they compute changes no size.
-struct Idle : cuda::Launcher {
-  void launch(const char*, bool, const cuda::Grid&, const void*) override {}
-};
-
 /// What the trainer does in a step of the first molecules, and what is counted for it, without what an
 /// allocator rounds.
 Compared compare(const graph::MoleculeStore& store, int64_t molecules, PocketConfig config,
                  const memory::StepForm& form, const std::string& loss = "cosine",
                  KernelSet kernels = KernelSet::kCpu) {
-  Idle idle;
-  const cuda::CpuIsCard as_card(idle);
-  const cuda::CpuComputesBy by(kernels);
+  const test::IdleCard card(kernels);
   std::vector<int64_t> some(static_cast<std::size_t>(molecules));
   std::iota(some.begin(), some.end(), int64_t{0});
   config.output = store.embedding_width();

@@ -1,0 +1,25 @@
+// The CPU as a card whose kernels do nothing, for tests of what a step holds: what they would compute
+// changes no size. Needs torch first.
+#pragma once
+
+#include <optional>
+
+#include "model/kernels/cuda/device.h"
+
+namespace kdgat::test {
+
+/// While it lives, tensors of the CPU are a card's, with its kernels or with plain operations.
+class IdleCard {
+ public:
+  explicit IdleCard(model::KernelSet kernels) : card_(launcher_), by_(kernels) {}
+
+ private:
+  struct Launcher : model::cuda::Launcher {
+    void launch(const char*, bool, const model::cuda::Grid&, const void*) override {}
+  };
+  Launcher launcher_;
+  model::cuda::CpuIsCard card_;
+  model::cuda::CpuComputesBy by_;
+};
+
+}  // namespace kdgat::test
