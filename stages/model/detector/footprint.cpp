@@ -59,7 +59,7 @@ void loss(LayerStep& step, const VgaeConfig& config, const VgaeValues& output) {
     step.head(output.z, config.num_ids);
   }
   tape.enter("the neighbour head");
-  const Value hidden = step.perceptron(output.z, 3);
+  const Value hidden = step.perceptron(output.z, 3, false);
   if (config.has_ids) {
     step.head(hidden, config.num_ids);
   } else {
@@ -115,7 +115,7 @@ Value pool(LayerStep& step, const GatConfig& config) {
           : reads_edges     ? step.attention_with_edges(x, attr, config.hidden, config.heads,
                                                         config.edge_features)
                             : step.attention(x, config.hidden, config.heads);
-      return config.norm == "none" ? step.relu_dropout(out)
+      return config.norm == "none" ? step.relu_dropout(out, !reads_edges)
                                    : step.norm_relu_dropout(out, config.norm);
     });
     if (config.norm == "batch") step.running_statistics(static_cast<double>(config.width()));
@@ -188,9 +188,9 @@ Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
              config.conv == "gatv2" ? config.edge_features : options.edge_features);
   {
     const Value pooled = pool(step, config);
-    const Value logits =
-        step.linear(step.perceptron(pooled, config.fc_layers), static_cast<double>(config.classes))
-            .value;
+    const Value logits = step.linear(step.perceptron(pooled, config.fc_layers, true),
+                                     static_cast<double>(config.classes))
+                             .value;
     tape.enter("the loss");
     const Held labels = tape.hold(kGraphs * kLong);
     if (options.distilling) tape.hold(kGraphs * (8 * logits.width * kFloat));  // both, softened

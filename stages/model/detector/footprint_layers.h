@@ -32,8 +32,9 @@ class LayerStep : public Step {
     Value out = tape.value(h.rows, width);
     const Held scores = tape.hold(kNodes * (3 * kFloat * heads));
     edges_by_source();
-    tape.then(out, [this, h, scores, kept = out.data, heads, width](const Held&) {
-      const Held grad = tape.hold(h.bytes()),
+    const Held kept = counts_.keeps_attention ? out.data : nullptr;
+    tape.then(out, [this, h, scores, kept, heads, width](const Held& grad_out) {
+      const Held grad = room_of(grad_out, h), rows = tape.hold(rows_of_threads(width)),
                  workspace = tape.hold(kNodes * (counts_.scores_of_node * kFloat * heads)),
                  of_edges =
                      tape.hold((kEdges + kNodes) * (counts_.scores_of_edge * kFloat * heads)),
@@ -88,8 +89,8 @@ class LayerStep : public Step {
     const Held statistics = tape.hold((of_graph ? kGraphs : kOnce) * (2 * kFloat * width));
     Value out = tape.value(x.rows, width);
     if (!of_graph) tape.hold(sums_of_blocks(width));
-    tape.then(out, [this, x, statistics, kept = out.data, width, of_graph](const Held&) {
-      const Held grad = tape.hold(x.bytes());
+    tape.then(out, [this, x, statistics, kept = out.data, width, of_graph](const Held& grad_out) {
+      const Held grad = room_of(grad_out, x);
       const bool by_graph = of_graph && counts_.sums_of_graphs;
       tape.hold(by_graph ? kGraphs * (3 * kFloat * width)
                          : sums_of_blocks((of_graph ? 3 : 2) * width));
@@ -201,7 +202,8 @@ class LayerStep : public Step {
     const auto width = static_cast<double>(outputs);
     const Value hidden = linear(x, width).value;
     if (norm == "batch") running_statistics(width);
-    return linear(norm == "none" ? relu_dropout(hidden) : norm_relu_dropout(hidden, norm), width)
+    return linear(norm == "none" ? relu_dropout(hidden, true) : norm_relu_dropout(hidden, norm),
+                  width)
         .value;
   }
 
@@ -241,6 +243,13 @@ class LayerStep : public Step {
 
   static Cost sums_of_blocks(double columns, const Cost& rows = kNodes) {
     return (rows * (1 / kRowsOfBlock) + kOnce) * (kFloat * columns);
+  }
+
+  /// What attention's threads work on while gradients are made.
+  Cost rows_of_threads(double width) const {
+    const auto nodes = static_cast<double>(options_.nodes);
+    const double rows = counts_.rows_of_thread * static_cast<double>(options_.threads);
+    return kOnce * (kFloat * width * (nodes > 0 ? std::min(nodes, rows) : rows));
   }
 
   /// The batch's lists of edges by source, made when they are first asked for.

@@ -147,13 +147,28 @@ class Step {
     tape.then(y, [this, x = x.without_data(), kept](const Held&) { tape.give(x); });
     return y;
   }
-  Value relu_dropout(const Value& x) {
-    return is_plain() ? plain_relu_dropout(tape, x) : elementwise(x, Keeps::kResult);
+  /// `is_last`: nobody reads x after this.
+  Value relu_dropout(const Value& x, bool is_last) {
+    if (is_plain()) return plain_relu_dropout(tape, x);
+    Value y = x;
+    y.grad = std::make_shared<Held>();
+    if (!is_last || !counts_.writes_over) y.data = tape.hold(y.bytes());
+    tape.then(y, [this, x = x.without_data(), kept = y.data](const Held& grad) {
+      tape.pass(x, room_of(grad, x));
+    });
+    return y;
+  }
+
+  /// Room for a gradient of x that is made of one of the same size.
+  Held room_of(const Held& grad, const Value& x) {
+    return counts_.writes_over && grad.use_count() == 1 ? grad : tape.hold(x.bytes());
   }
 
   /// All but the last layer of a perceptron.
-  Value perceptron(Value x, int64_t layers) {
-    for (int64_t i = 0; i + 1 < layers; ++i) x = relu_dropout(linear(x, x.width).value);
+  Value perceptron(Value x, int64_t layers, bool of_graphs) {
+    for (int64_t i = 0; i + 1 < layers; ++i) {
+      x = relu_dropout(linear(x, x.width).value, !of_graphs);
+    }
     return x;
   }
 

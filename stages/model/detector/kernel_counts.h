@@ -20,10 +20,16 @@ struct KernelCounts {
   bool lists_by_source = false;
   double sorting_of_edge = 0, sorting_of_node = 0;
 
+  /// What is made number by number, and attention's gradient of h, is written over what it is made of,
+  /// if nobody else holds that.
+  bool writes_over = true;
+
+  bool keeps_attention = false;  ///< its result, for backward
   // Attention, while its gradients are made.
-  double scores_of_node = 2;  ///< N x K so many times
-  double scores_of_edge = 0;  ///< (E + N) x K so many times
-  double sums_of_block = 3;   ///< W so many times, of each block of nodes
+  double rows_of_thread = 256;  ///< of W, about, of the graphs that a thread works on
+  double scores_of_node = 2;    ///< N x K so many times
+  double scores_of_edge = 0;    ///< (E + N) x K so many times
+  double sums_of_block = 3;     ///< W so many times, of each block of nodes
 
   // Attention with features of edges.
   double loop_features = 0;     ///< N x D so many times, kept for backward
@@ -46,6 +52,9 @@ inline KernelCounts kernel_counts(KernelSet kernels) {
   out.kernels = kernels;
   if (kernels == KernelSet::kCpu) return out;
   out.copies_batch = true;
+  out.writes_over = false;
+  out.keeps_attention = true;
+  out.rows_of_thread = 0;
   out.lists_by_source = kernels == KernelSet::kCuda;
   out.sorting_of_edge = 40;
   out.sorting_of_node = 40;

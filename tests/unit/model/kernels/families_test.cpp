@@ -1,4 +1,5 @@
 #include <functional>
+#include <utility>
 
 #include "model/kernels/cpu/isa/level.h"
 #include "model/kernels/cpu/isa/rounded_heads.h"
@@ -6,6 +7,7 @@
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/noise_keys.h"
 #include "model/kernels/norm.h"
+#include "model/layers/noise.h"
 #include "support/batches.h"
 
 // What every family owes: the form of the CPU and the one in plain tensor operations, which runs on
@@ -195,6 +197,27 @@ TEST_CASE("wide heads that are not asked for bfloat16, or cannot, stay as they a
     const bool has_products = isa_level() == "avx512" && kernels::rounded_heads() != nullptr;
     CHECK(at::equal(loss(true), loss(false)) != has_products);
   });
+}
+
+TEST_CASE("ReLU with dropout writes over what nobody else holds", "[kernels]") {
+  const Batch batch;
+  const at::Tensor leaf = torch::randn({batch.tensors.nodes, 24}).requires_grad_();
+  const at::Tensor wanted = relu_dropout(leaf, 0.3, 5, batch.tensors);
+  const at::Tensor wanted_grad = torch::autograd::grad({wanted.square().sum()}, {leaf})[0];
+
+  at::Tensor x = leaf * 1;
+  const void* room = x.const_data_ptr();
+  at::Tensor y = relu_dropout(std::move(x), 0.3, 5, batch.tensors);
+  CHECK(y.const_data_ptr() == room);
+  CHECK(at::equal(y, wanted));
+  CHECK(at::equal(torch::autograd::grad({y.square().sum()}, {leaf})[0], wanted_grad));
+
+  at::Tensor given = leaf * 1;
+  const at::Tensor view = given.detach();  // holds the numbers, not the tensor
+  y = relu_dropout(std::move(given), 0.3, 5, batch.tensors);
+  CHECK(y.const_data_ptr() != view.const_data_ptr());
+  CHECK(at::equal(view, leaf));
+  CHECK(at::equal(y, wanted));
 }
 
 }  // namespace
