@@ -1,7 +1,7 @@
 #include <functional>
 
 #include "model/kernels/cpu/isa/level.h"
-#include "model/kernels/cpu/isa/rounded_heads.h"
+#include "model/kernels/cpu/isa/rounded_products.h"
 #include "model/kernels/heads.h"
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/noise_keys.h"
@@ -174,7 +174,7 @@ TEST_CASE("wide heads in bfloat16 round factors, and nothing where they need no 
         close(rounded.grad_z, exact.grad_z, "gradient of z");
         close(rounded.grad_weight, exact.grad_weight, "gradient of the weight");
         close(rounded.grad_bias, exact.grad_bias, "gradient of the bias");
-        const bool has_products = isa_level() == "avx512" && kernels::rounded_heads() != nullptr;
+        const bool has_products = isa_level() == "avx512" && kernels::rounded_products() != nullptr;
         CHECK(at::equal(rounded.grad_z, exact.grad_z) != has_products);
       }
     }
@@ -192,7 +192,7 @@ TEST_CASE("wide heads that are not asked for bfloat16, or cannot, stay as they a
         .loss_N;
   };
   at_every_isa([&] {
-    const bool has_products = isa_level() == "avx512" && kernels::rounded_heads() != nullptr;
+    const bool has_products = isa_level() == "avx512" && kernels::rounded_products() != nullptr;
     CHECK(at::equal(loss(true), loss(false)) != has_products);
   });
 }

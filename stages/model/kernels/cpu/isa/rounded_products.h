@@ -9,7 +9,7 @@
 
 namespace kdgat::model::kernels {
 
-struct RoundedHeads {
+struct RoundedProducts {
   /// out [rows, ceil(columns / 2)] = pairs along each row of x [rows, columns], columns of any number.
   void (*pairs_of_columns)(const float* x, int64_t rows, int64_t columns, uint32_t* out);
   /// out [ceil(rows / 2), columns] = pairs of rows below each other, columns of any number.
@@ -27,6 +27,6 @@ struct RoundedHeads {
 };
 
 /// None where the processor has no such instructions.
-const RoundedHeads* rounded_heads();
+const RoundedProducts* rounded_products();
 
 }  // namespace kdgat::model::kernels

@@ -1,5 +1,5 @@
 // Compiled with AVX512-BF16 where the compiler knows it (KDGAT_BF16); see stages.cmake.
-#include "model/kernels/cpu/isa/rounded_heads.h"
+#include "model/kernels/cpu/isa/rounded_products.h"
 
 #if defined(KDGAT_BF16)
 #include <immintrin.h>
@@ -175,18 +175,18 @@ void grad_weights(const uint32_t* cells, const uint32_t* z, int64_t pairs, int64
   }
 }
 
-constexpr RoundedHeads kRoundedHeads = {pairs_of_columns, pairs_of_rows, logits, grad_rows,
-                                        grad_weights};
+constexpr RoundedProducts kRoundedProducts = {pairs_of_columns, pairs_of_rows, logits, grad_rows,
+                                              grad_weights};
 
 }  // namespace
 
-const RoundedHeads* rounded_heads() {
-  return __builtin_cpu_supports("avx512bf16") ? &kRoundedHeads : nullptr;
+const RoundedProducts* rounded_products() {
+  return __builtin_cpu_supports("avx512bf16") ? &kRoundedProducts : nullptr;
 }
 
 #else
 
-const RoundedHeads* rounded_heads() { return nullptr; }
+const RoundedProducts* rounded_products() { return nullptr; }
 
 #endif
 
