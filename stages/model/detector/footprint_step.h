@@ -11,6 +11,7 @@
 #include "model/detector/footprint.h"
 #include "model/detector/footprint_plain.h"
 #include "model/detector/kernel_counts.h"
+#include "model/kernels/products.h"
 
 namespace kdgat::model {
 
@@ -110,20 +111,22 @@ class Step {
     Held rounded;  ///< the result in 16 bits, before it is 32 again
   };
 
-  /// y = x W^T + b. In mixed precision the inputs are rounded, each time anew, and kept so.
+  /// y = x W^T + b.
   Product linear(const Value& x, double outputs, bool bias = true) {
+    if (!has_own_products(x)) return linear_of_libtorch(x, outputs, bias);
+    const Value y = tape.value(x.rows, outputs);
+    tape.then(y, [this, x, gradients = of_layer(x, outputs, bias)](const Held&) {
+      tape.give(x);
+      gradients();
+    });
+    return {y, nullptr};
+  }
+
+  /// In mixed precision its inputs are rounded, each time anew, and kept so.
+  Product linear_of_libtorch(const Value& x, double outputs, bool bias = true) {
+    if (options_.precision == "32") return linear(x, outputs, bias);
+    const auto gradients = of_layer(x, outputs, bias);
     const double weight = x.width * outputs, shift = bias ? outputs : 0;
-    const auto gradients = [this, weight, shift] {
-      tape.parameters(shift > 0 ? std::vector{weight, shift} : std::vector{weight});
-    };
-    if (options_.precision == "32") {
-      const Value y = tape.value(x.rows, outputs);
-      tape.then(y, [this, x, gradients](const Held&) {
-        tape.give(x);
-        gradients();
-      });
-      return {y, nullptr};
-    }
     const Value x16 = tape.value(x.rows, x.width, kHalf);
     tape.then(x16, [this, x = x.without_data()](const Held&) { tape.give(x); });
     const Value weights16 = tape.value(kOnce, weight + shift, kHalf);
@@ -337,10 +340,12 @@ class Step {
       });
     }
     const auto width = static_cast<double>(outputs);
-    const Value hidden = linear(x, width).value;
+    const auto of_nodes = [&](const Value& in) {  // with batch norms a layer of kernels/plain
+      return (norm == "batch" ? linear_of_libtorch(in, width) : linear(in, width)).value;
+    };
+    const Value hidden = of_nodes(x);
     if (norm == "batch") running_statistics(width);
-    return linear(norm == "none" ? relu_dropout(hidden) : norm_relu_dropout(hidden, norm), width)
-        .value;
+    return of_nodes(norm == "none" ? relu_dropout(hidden) : norm_relu_dropout(hidden, norm));
   }
 
   /// The numbers of the nodes of each graph, added up or the largest.
@@ -489,6 +494,21 @@ class Step {
 
   static Cost sums_of_blocks(double columns, const Cost& rows = kNodes) {
     return (rows * (1 / kRowsOfBlock) + kOnce) * (kFloat * columns);
+  }
+
+  /// Whether a linear layer of these rows keeps its input as it is. In bfloat16 those of graphs may be too
+  /// few for products of our own.
+  bool has_own_products(const Value& x) const {
+    if (options_.precision == "32") return true;
+    constexpr int64_t kManyRows = 1 << 20, kOneInput = 1;
+    return options_.precision == "bf16-mixed" && options_.kernels == KernelSet::kCpu &&
+           x.rows.node > 0 && ProductKernels::cpu().rounds(kManyRows, kOneInput);
+  }
+  /// Gradients of its parameters.
+  std::function<void()> of_layer(const Value& x, double outputs, bool bias) {
+    return [this, weight = x.width * outputs, shift = bias ? outputs : 0] {
+      tape.parameters(shift > 0 ? std::vector{weight, shift} : std::vector{weight});
+    };
   }
 
   bool is_plain() const { return counts_.kernels == KernelSet::kPlain; }

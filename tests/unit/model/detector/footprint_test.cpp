@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "memory/tape.h"
+#include "model/kernels/products.h"
+#include "support/batches.h"
 
 namespace kdgat::model {
 namespace {
@@ -17,11 +19,13 @@ void compare(const std::string& name, const Config& config, const std::vector<in
              FootprintOptions options = {}) {
   for (const bool checkpointing : {false, true}) {
     options.checkpointing = checkpointing;
-    options.threads = at::get_num_threads();
-    const memory::Footprint counted = footprint(config, options);
     for (const int64_t graphs : sizes) {
       const graph::GraphBatch batch = traffic(graphs);
       const memory::Size size{batch.graphs, batch.nodes, batch.edges};
+      // A head has a thread for each 1024 nodes, at most.
+      options.threads =
+          std::clamp<int64_t>(batch.nodes / 1024, 1, static_cast<int64_t>(at::get_num_threads()));
+      const memory::Footprint counted = footprint(config, options);
       const auto truth = static_cast<double>(measured_peak(config, options, graphs));
       const auto predicted = static_cast<double>(counted.peak(size));
       INFO(name << (checkpointing ? " with" : " without") << " checkpointing, " << graphs
@@ -208,6 +212,21 @@ TEST_CASE("a step in mixed precision needs what is counted", "[memory][footprint
   options.precision = "16-mixed";
   compare("autoencoder student in fp16", VgaeConfig::student(kIds), {16}, options);
   compare("classifier student in fp16", GatConfig::student(kIds), {16}, options);
+}
+
+TEST_CASE(
+    "products in bfloat16 of our own need no more than those in 32 bits, LibTorch's are counted "
+    "too",
+    "[memory][footprint][precision]") {
+  FootprintOptions rounded;
+  rounded.precision = "bf16-mixed";
+  test::at_every_isa([&] {
+    compare("classifier student", GatConfig::student(kIds), {64, 256}, rounded);
+    if (!ProductKernels::cpu().rounds(1000, 1)) return;
+    const GatConfig teacher = GatConfig::teacher(kIds);
+    CHECK(static_cast<double>(measured_peak(teacher, rounded, 256)) <
+          1.001 * static_cast<double>(measured_peak(teacher, {}, 256)));
+  });
 }
 
 TEST_CASE("checkpointing keeps two fifths fewer bytes for the backward pass", "[memory]") {

@@ -7,6 +7,7 @@
 #include "model/kernels/noise_keys.h"
 #include "model/kernels/norm.h"
 #include "support/batches.h"
+#include "support/short_numbers.h"
 
 // What every family owes: the form of the CPU and the one in plain tensor operations, which runs on
 // devices without kernels, give the same outputs and the same gradients. Attention and paths stand
@@ -16,6 +17,7 @@ namespace {
 
 using test::at_every_isa;
 using test::check_close;
+using test::short_numbers;
 
 struct Batch {
   Batch() : packed(test::make_batch(test::random_small_graphs(12, 5))) {
@@ -141,11 +143,6 @@ TEST_CASE("wide heads are the same in plain tensor operations", "[kernels]") {
       }
     });
   }
-}
-
-/// Numbers of few enough digits that rounding them to bfloat16 changes nothing.
-at::Tensor short_numbers(at::IntArrayRef shape) {
-  return torch::randint(-8, 9, shape, at::kFloat) / 8;
 }
 
 TEST_CASE("wide heads in bfloat16 round factors, and nothing where they need no rounding",
