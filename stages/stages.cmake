@@ -166,14 +166,14 @@ kdgat_add_room(kdgat_engine stages/model/kernels/cpu
 kdgat_add_room(kdgat_engine stages/model/kernels/cuda by_graph device gat heads norm paths sums)
 kdgat_add_room(kdgat_engine stages/model/kernels/plain gat gin heads norm paths products sums)
 # Products of bfloat16, for processors that have them and compilers that know them.
-target_sources(kdgat_engine PRIVATE stages/model/kernels/cpu/isa/rounded_heads.cpp)
-set_source_files_properties(stages/model/kernels/cpu/isa/rounded_heads.cpp PROPERTIES
+target_sources(kdgat_engine PRIVATE stages/model/kernels/cpu/isa/rounded_products.cpp)
+set_source_files_properties(stages/model/kernels/cpu/isa/rounded_products.cpp PROPERTIES
                             SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag("-mavx512bf16" KDGAT_HAS_BF16_FLAG)
 # GCC warns of its own header, where a vector is left undefined on purpose.
 if(KDGAT_HAS_BF16_FLAG AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set_source_files_properties(stages/model/kernels/cpu/isa/rounded_heads.cpp PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(stages/model/kernels/cpu/isa/rounded_products.cpp PROPERTIES COMPILE_OPTIONS
     "-O3;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512bf16;-mfma;-Wno-uninitialized;-Wno-maybe-uninitialized"
     COMPILE_DEFINITIONS KDGAT_BF16)
 endif()

@@ -266,6 +266,7 @@ if(KDGAT_ENGINE)
       tests/unit/model/layers/full_precision_test.cpp
       tests/unit/model/layers/gin_test.cpp
       tests/unit/model/layers/linear_test.cpp
+      tests/unit/model/layers/rounded_linear_test.cpp
       tests/unit/model/space/growth_test.cpp
       tests/unit/model/kernels/families_test.cpp
       tests/unit/model/kernels/kernels_test.cpp

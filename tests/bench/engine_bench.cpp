@@ -3,7 +3,7 @@
 //
 //   kdgat_engine_bench machine THREADS
 //       memory bandwidth (GB/s) and the rate of multiply-adds in registers (GFLOP/s)
-//   kdgat_engine_bench train STORE MODEL SIZE BATCH EPOCHS THREADS
+//   kdgat_engine_bench train STORE MODEL SIZE BATCH EPOCHS THREADS [PRECISION]
 //       MODEL autoencoder or classifier, SIZE teacher or student: seconds of each epoch, then one
 //       epoch with every operation timed: milliseconds a step, GFLOP/s, GB/s
 //   kdgat_engine_bench score STORE SIZE LIMIT THREADS
@@ -124,6 +124,9 @@ Cost cost_of(const at::RecordFunction& call) {
   if (in.empty() || in[0].dim() != 2) return {};
   const auto rows = static_cast<double>(in[0].size(0)),
              columns = static_cast<double>(in[0].size(1));
+  if (name == "kdgat::product" || name == "kdgat::add_product") {  // a b, or g^T x
+    return {2 * rows * columns * static_cast<double>(in[1].size(1)), 0};
+  }
   if (name == "kdgat::head") {  // logits; with gradients two more products
     const bool with_grad = call.inputs()[2].toBool();
     return {(with_grad ? 6 : 2) * rows * columns * static_cast<double>(in[1].size(0)), 0};
@@ -247,13 +250,14 @@ std::unique_ptr<kdgat::train::Objective> make_objective(const std::string& model
 }
 
 json train(const std::string& path, const std::string& model, const std::string& size,
-           int64_t batch, int64_t epochs) {
+           int64_t batch, int64_t epochs, const std::string& precision) {
   const GraphStore store = GraphStore::open(path);
   torch::manual_seed(42);
   const std::unique_ptr<kdgat::train::Objective> objective = make_objective(model, size, store);
   kdgat::train::TrainOptions options;
   options.monitor_metric = "train_loss";
   options.lr = 0.002;
+  options.precision = precision;
   std::vector<double> seconds, losses;
   int64_t steps = 0;
   const auto run = [&](int64_t count) {
@@ -317,15 +321,15 @@ int main(int argc, char** argv) {
   };
   return kdgat::bench::run(
       "usage: kdgat_engine_bench machine THREADS\n"
-      "       kdgat_engine_bench train STORE MODEL SIZE BATCH EPOCHS THREADS\n"
+      "       kdgat_engine_bench train STORE MODEL SIZE BATCH EPOCHS THREADS [PRECISION]\n"
       "       kdgat_engine_bench score STORE SIZE LIMIT THREADS\n",
       [&] {
         if (is("machine", 1)) {
           std::cout << measure_machine(std::stoi(words[1])) << "\n";
-        } else if (is("train", 6)) {
+        } else if (is("train", 6) || is("train", 7)) {
           at::set_num_threads(std::stoi(words[6]));
           std::cout << train(words[1], words[2], words[3], std::stoll(words[4]),
-                             std::stoll(words[5]))
+                             std::stoll(words[5]), words.size() > 7 ? words[7] : "32")
                     << "\n";
         } else if (is("score", 4)) {
           at::set_num_threads(std::stoi(words[4]));

@@ -64,7 +64,7 @@ void loss(LayerStep& step, const VgaeConfig& config, const VgaeValues& output) {
     step.head(hidden, config.num_ids);
   } else {
     const auto features = static_cast<double>(config.features());
-    const Value said = step.linear(hidden, features).value;
+    const Value said = step.linear_of_libtorch(hidden, features).value;
     step.distance(said, step.neighbour_mean(features));
   }
   tape.enter("the divergence");  // 1 + logvar - mean^2 - exp(logvar), all at once
@@ -143,7 +143,7 @@ Footprint counted(const VgaeConfig& config, const FootprintOptions& options) {
       latents = step.tape.hold(kNodes * (kFloat * latent));
       features = step.tape.hold(output.features.bytes());
       const bool same = options.teacher_latent == config.latent_dim;
-      step.distance(same ? output.z : step.linear(output.z, latent).value, latents);
+      step.distance(same ? output.z : step.linear_of_libtorch(output.z, latent).value, latents);
       step.distance(output.features, features);
     }
     loss(step, config, output);

@@ -200,11 +200,12 @@ class LayerStep : public Step {
       });
     }
     const auto width = static_cast<double>(outputs);
-    const Value hidden = linear(x, width).value;
+    const auto of_nodes = [&](const Value& in) {  // with batch norms a layer of kernels/plain
+      return (norm == "batch" ? linear_of_libtorch(in, width) : linear(in, width)).value;
+    };
+    const Value hidden = of_nodes(x);
     if (norm == "batch") running_statistics(width);
-    return linear(norm == "none" ? relu_dropout(hidden, true) : norm_relu_dropout(hidden, norm),
-                  width)
-        .value;
+    return of_nodes(norm == "none" ? relu_dropout(hidden, true) : norm_relu_dropout(hidden, norm));
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "model/detector/footprint.h"
 #include "model/detector/footprint_plain.h"
 #include "model/detector/kernel_counts.h"
+#include "model/kernels/products.h"
 
 namespace kdgat::model {
 
@@ -111,20 +112,22 @@ class Step {
     Held rounded;  ///< the result in 16 bits, before it is 32 again
   };
 
-  /// y = x W^T + b. In mixed precision the inputs are rounded, each time anew, and kept so.
+  /// y = x W^T + b.
   Product linear(const Value& x, double outputs, bool bias = true) {
+    if (!has_own_products(x)) return linear_of_libtorch(x, outputs, bias);
+    const Value y = tape.value(x.rows, outputs);
+    tape.then(y, [this, x, gradients = of_layer(x, outputs, bias)](const Held&) {
+      tape.give(x);
+      gradients();
+    });
+    return {y, nullptr};
+  }
+
+  /// In mixed precision its inputs are rounded, each time anew, and kept so.
+  Product linear_of_libtorch(const Value& x, double outputs, bool bias = true) {
+    if (options_.precision == "32") return linear(x, outputs, bias);
+    const auto gradients = of_layer(x, outputs, bias);
     const double weight = x.width * outputs, shift = bias ? outputs : 0;
-    const auto gradients = [this, weight, shift] {
-      tape.parameters(shift > 0 ? std::vector{weight, shift} : std::vector{weight});
-    };
-    if (options_.precision == "32") {
-      const Value y = tape.value(x.rows, outputs);
-      tape.then(y, [this, x, gradients](const Held&) {
-        tape.give(x);
-        gradients();
-      });
-      return {y, nullptr};
-    }
     const Value x16 = tape.value(x.rows, x.width, kHalf);
     tape.then(x16, [this, x = x.without_data()](const Held&) { tape.give(x); });
     const Value weights16 = tape.value(kOnce, weight + shift, kHalf);
@@ -289,6 +292,21 @@ class Step {
   }
 
  protected:
+  /// Whether a linear layer of these rows keeps its input as it is. In bfloat16 those of graphs may be too
+  /// few for products of our own.
+  bool has_own_products(const Value& x) const {
+    if (options_.precision == "32") return true;
+    constexpr int64_t kManyRows = 1 << 20, kOneInput = 1;
+    return options_.precision == "bf16-mixed" && options_.kernels == KernelSet::kCpu &&
+           x.rows.node > 0 && ProductKernels::cpu().rounds(kManyRows, kOneInput);
+  }
+  /// Gradients of its parameters.
+  std::function<void()> of_layer(const Value& x, double outputs, bool bias) {
+    return [this, weight = x.width * outputs, shift = bias ? outputs : 0] {
+      tape.parameters(shift > 0 ? std::vector{weight, shift} : std::vector{weight});
+    };
+  }
+
   bool is_plain() const { return counts_.kernels == KernelSet::kPlain; }
 
   FootprintOptions options_;

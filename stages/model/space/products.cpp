@@ -14,7 +14,7 @@ Products::Products(at::DeviceType device)
 
 at::Tensor Products::times(const at::Tensor& a_RI, const at::Tensor& b_IC) const {
   if (is_short()) return at::mm(a_RI.to(type_), b_IC.to(type_)).to(a_RI.scalar_type());
-  return kernels_for<ProductKernels>(a_RI.device()).product(a_RI, b_IC, {});
+  return kernels_for<ProductKernels>(a_RI.device()).product(a_RI, b_IC, {}, false);
 }
 
 void Products::add_gradient(at::Tensor& sum_CI, const at::Tensor& g_RC,
@@ -24,7 +24,7 @@ void Products::add_gradient(at::Tensor& sum_CI, const at::Tensor& g_RC,
     return;
   }
   at::Tensor no_bias;
-  kernels_for<ProductKernels>(g_RC.device()).add_product(sum_CI, no_bias, g_RC, x_RI);
+  kernels_for<ProductKernels>(g_RC.device()).add_product(sum_CI, no_bias, g_RC, x_RI, false);
 }
 
 }  // namespace kdgat::model

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/kernels/cpu/isa/level.h"
-#include "model/kernels/cpu/isa/rounded_heads.h"
+#include "model/kernels/cpu/isa/rounded_products.h"
 #include "model/kernels/cpu/parallel.h"
 
 namespace kdgat::model {
@@ -69,7 +69,7 @@ struct Weights {
   at::Tensor pairs_of_inputs, pairs_of_columns;  ///< int32, or undefined
 
   Weights(const at::Tensor& weight_VL, const at::Tensor& bias_V,
-          const kernels::RoundedHeads* rounded) {
+          const kernels::RoundedProducts* rounded) {
     const int64_t outputs = weight_VL.size(0);
     const int64_t columns = columns_of(outputs);
     weight = at::zeros({weight_VL.size(1), columns}, weight_VL.options());
@@ -101,7 +101,7 @@ struct Weights {
 template <class T>
 class Products {
  public:
-  Products(const Weights& weights, const kernels::RoundedHeads* rounded)
+  Products(const Weights& weights, const kernels::RoundedProducts* rounded)
       : w_(weights),
         rounded_(rounded),
         inputs_(weights.weight.size(0)),
@@ -156,7 +156,7 @@ class Products {
  private:
   static constexpr bool kCanRound = std::is_same_v<T, float>;
   const Weights& w_;
-  const kernels::RoundedHeads* rounded_;  ///< null: not rounded
+  const kernels::RoundedProducts* rounded_;  ///< null: not rounded
   int64_t inputs_, columns_;
   at::Tensor pairs_;  ///< room for z and cells of one block
   uint32_t* z_ = nullptr;
@@ -168,7 +168,7 @@ class Products {
 template <class T>
 void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& wanted,
                int64_t begin, int64_t end, HeadResult& result, const at::Tensor& sums,
-               const kernels::RoundedHeads* rounded) {
+               const kernels::RoundedProducts* rounded) {
   const kernels::HeadTable<T>& table = loops<T>().head;
   const Products<T> products(w, rounded);
   const bool with_grad = sums.defined();
@@ -226,9 +226,9 @@ HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL
   const Wanted wanted =
       target.batch == nullptr ? targets_of(target.id_N) : neighbours_of(*target.batch);
   const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type()).contiguous();
-  const kernels::RoundedHeads* rounded =
+  const kernels::RoundedProducts* rounded =
       in_bfloat16 && z.scalar_type() == at::kFloat && isa_level() == "avx512"
-          ? kernels::rounded_heads()
+          ? kernels::rounded_products()
           : nullptr;
   const Weights weights(weight_VL.detach(), bias_V.detach(), rounded);
   const int64_t rows = z.size(0), inputs = z.size(1), outputs = weight_VL.size(0);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "memory/tape.h"
+#include "model/kernels/products.h"
+#include "support/batches.h"
 
 namespace kdgat::model {
 namespace {
@@ -224,6 +226,21 @@ TEST_CASE("a step in mixed precision needs what is counted", "[memory][footprint
   options.precision = "16-mixed";
   compare("autoencoder student in fp16", VgaeConfig::student(kIds), {16}, options);
   compare("classifier student in fp16", GatConfig::student(kIds), {16}, options);
+}
+
+TEST_CASE(
+    "products in bfloat16 of our own need no more than those in 32 bits, LibTorch's are counted "
+    "too",
+    "[memory][footprint][precision]") {
+  FootprintOptions rounded;
+  rounded.precision = "bf16-mixed";
+  test::at_every_isa([&] {
+    compare("classifier student", GatConfig::student(kIds), {64, 256}, rounded);
+    if (!ProductKernels::cpu().rounds(1000, 1)) return;
+    const GatConfig teacher = GatConfig::teacher(kIds);
+    CHECK(static_cast<double>(measured_peak(teacher, rounded, 256)) <
+          1.001 * static_cast<double>(measured_peak(teacher, {}, 256)));
+  });
 }
 
 TEST_CASE("checkpointing keeps two fifths fewer bytes for the backward pass", "[memory]") {

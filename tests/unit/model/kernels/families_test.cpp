@@ -2,13 +2,14 @@
 #include <utility>
 
 #include "model/kernels/cpu/isa/level.h"
-#include "model/kernels/cpu/isa/rounded_heads.h"
+#include "model/kernels/cpu/isa/rounded_products.h"
 #include "model/kernels/heads.h"
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/noise_keys.h"
 #include "model/kernels/norm.h"
 #include "model/layers/noise.h"
 #include "support/batches.h"
+#include "support/short_numbers.h"
 
 // What every family owes: the form of the CPU and the one in plain tensor operations, which runs on
 // devices without kernels, give the same outputs and the same gradients. Attention and paths stand
@@ -18,6 +19,7 @@ namespace {
 
 using test::at_every_isa;
 using test::check_close;
+using test::short_numbers;
 
 struct Batch {
   Batch() : packed(test::make_batch(test::random_small_graphs(12, 5))) {
@@ -145,11 +147,6 @@ TEST_CASE("wide heads are the same in plain tensor operations", "[kernels]") {
   }
 }
 
-/// Numbers of few enough digits that rounding them to bfloat16 changes nothing.
-at::Tensor short_numbers(at::IntArrayRef shape) {
-  return torch::randint(-8, 9, shape, at::kFloat) / 8;
-}
-
 TEST_CASE("wide heads in bfloat16 round factors, and nothing where they need no rounding",
           "[kernels]") {
   const Batch batch;
@@ -176,7 +173,7 @@ TEST_CASE("wide heads in bfloat16 round factors, and nothing where they need no 
         close(rounded.grad_z, exact.grad_z, "gradient of z");
         close(rounded.grad_weight, exact.grad_weight, "gradient of the weight");
         close(rounded.grad_bias, exact.grad_bias, "gradient of the bias");
-        const bool has_products = isa_level() == "avx512" && kernels::rounded_heads() != nullptr;
+        const bool has_products = isa_level() == "avx512" && kernels::rounded_products() != nullptr;
         CHECK(at::equal(rounded.grad_z, exact.grad_z) != has_products);
       }
     }
@@ -194,7 +191,7 @@ TEST_CASE("wide heads that are not asked for bfloat16, or cannot, stay as they a
         .loss_N;
   };
   at_every_isa([&] {
-    const bool has_products = isa_level() == "avx512" && kernels::rounded_heads() != nullptr;
+    const bool has_products = isa_level() == "avx512" && kernels::rounded_products() != nullptr;
     CHECK(at::equal(loss(true), loss(false)) != has_products);
   });
 }

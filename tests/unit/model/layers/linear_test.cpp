@@ -45,18 +45,19 @@ TEST_CASE("products of matrices are those written down, at the edges of blocks t
         const at::Tensor bias = torch::randn({outputs}, type);
         const at::Tensor wanted = multiplied_by_hand(a, weight.t());
         for (const ProductKernels* kernels : {&ProductKernels::cpu(), &ProductKernels::plain()}) {
-          check_close(kernels->product(a, weight.t(), {}), wanted, "turned", tolerance, tolerance);
-          check_close(kernels->product(a, weight.t().contiguous(), bias), wanted + bias,
+          check_close(kernels->product(a, weight.t(), {}, false), wanted, "turned", tolerance,
+                      tolerance);
+          check_close(kernels->product(a, weight.t().contiguous(), bias, false), wanted + bias,
                       "with a bias", tolerance, tolerance);
           // A view that is neither.
           const at::Tensor wide = torch::randn({rows, 2 * inputs}, type);
-          check_close(kernels->product(wide.slice(1, 0, inputs), weight.t(), {}),
+          check_close(kernels->product(wide.slice(1, 0, inputs), weight.t(), {}, false),
                       multiplied_by_hand(wide.slice(1, 0, inputs), weight.t()), "of a view",
                       tolerance, tolerance);
           const at::Tensor g = torch::randn({rows, outputs}, type);
           at::Tensor sum = torch::ones({outputs, inputs}, type),
                      of_g = torch::ones({outputs}, type);
-          kernels->add_product(sum, of_g, g, a);
+          kernels->add_product(sum, of_g, g, a, false);
           const double wider = 10 * tolerance;  // sums over rows
           check_close(sum, multiplied_by_hand(g.t(), a) + 1, "sum of products", wider, wider);
           check_close(of_g, g.sum(0) + 1, "sum of rows", wider, wider);
@@ -69,20 +70,22 @@ TEST_CASE("products of matrices are those written down, at the edges of blocks t
 TEST_CASE("products have the same bits with any number of threads", "[linear]") {
   torch::manual_seed(6);
   const at::Tensor a = torch::randn({9001, 30}), weight = torch::randn({50, 30});
-  const at::Tensor g = torch::randn({9001, 50});
+  const at::Tensor g = torch::randn({9001, 400});
   const int before = at::get_num_threads();
-  std::vector<at::Tensor> outs, sums;
-  for (const int threads : {1, 2, 3}) {
-    at::set_num_threads(threads);
-    outs.push_back(ProductKernels::cpu().product(a, weight.t(), {}));
-    at::Tensor sum = torch::zeros({50, 30}), of_g = torch::zeros({50});
-    ProductKernels::cpu().add_product(sum, of_g, g, a);
-    sums.push_back(at::cat({sum.flatten(), of_g}));
-  }
-  at::set_num_threads(before);
-  for (std::size_t i = 1; i < outs.size(); ++i) {
-    CHECK(outs[i].equal(outs[0]));
-    CHECK(sums[i].equal(sums[0]));
+  for (const bool in_bfloat16 : {false, true}) {
+    std::vector<at::Tensor> outs, sums;
+    for (const int threads : {1, 2, 9}) {
+      at::set_num_threads(threads);
+      outs.push_back(ProductKernels::cpu().product(a, weight.t(), {}, in_bfloat16));
+      at::Tensor sum = torch::zeros({400, 30}), of_g = torch::zeros({400});
+      ProductKernels::cpu().add_product(sum, of_g, g, a, in_bfloat16);
+      sums.push_back(at::cat({sum.flatten(), of_g}));
+    }
+    at::set_num_threads(before);
+    for (std::size_t i = 1; i < outs.size(); ++i) {
+      CHECK(outs[i].equal(outs[0]));
+      CHECK(sums[i].equal(sums[0]));
+    }
   }
 }
 
