@@ -56,7 +56,7 @@ inline memory::Value plain_relu_dropout(memory::Tape& tape, const memory::Value&
   tape.hold(x.bytes() * 6);
   const memory::Held mask = tape.hold(x.bytes());
   tape.hold(x.bytes());
-  const memory::Value out = tape.value(x.rows, x.width);
+  memory::Value out = tape.value(x.rows, x.width);
   tape.then(out, [&tape, x = x.without_data(), relu, mask](const memory::Held&) {
     tape.hold(x.bytes());
     tape.give(x);
@@ -66,7 +66,7 @@ inline memory::Value plain_relu_dropout(memory::Tape& tape, const memory::Value&
 
 /// The norm before it: one operation over all rows, or some by graph.
 inline memory::Value plain_norm(memory::Tape& tape, const memory::Value& x, bool of_graph) {
-  const memory::Value out = tape.value(x.rows, x.width);
+  memory::Value out = tape.value(x.rows, x.width);
   // Means of graphs by node, differences, and both again of their squares.
   const memory::Held kept = tape.hold(x.bytes() * (of_graph ? 4 : 0));
   tape.hold(x.bytes() * (of_graph ? 1 : 0));

@@ -72,7 +72,7 @@ class SgmpWalk {
   }
 
   Value linear(const Value& x, double outputs) {
-    const Value y = tape.value(x.rows, outputs);
+    Value y = tape.value(x.rows, outputs);
     tape.then(y, [this, x, trained = gradients({x.width * outputs, outputs})](const Held&) {
       tape.give(x);
       trained();
@@ -80,12 +80,12 @@ class SgmpWalk {
     return y;
   }
   Value relu(const Value& x) {
-    const Value y = tape.value(x.rows, x.width);
+    Value y = tape.value(x.rows, x.width);
     tape.then(y, [this, x = x.without_data(), kept = y.data](const Held&) { tape.give(x); });
     return y;
   }
   Value sum(const Value& a, const Value& b) {
-    const Value y = tape.value(a.rows, a.width);
+    Value y = tape.value(a.rows, a.width);
     tape.then(y, [this, a = a.without_data(), b = b.without_data()](const Held& grad) {
       tape.pass(a, grad);
       tape.pass(b, grad);
