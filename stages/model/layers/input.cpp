@@ -1,5 +1,8 @@
 #include "model/layers/input.h"
 
+#include <ATen/Dispatch.h>
+#include <torch/autograd.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -19,6 +22,43 @@ constexpr double kClip = 10;
 
 at::Tensor z_score(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& scale) {
   return ((x - mean) * scale).clamp(-kClip, kClip);
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// Rows of a table. LibTorch's backward has each thread look at every row; here gradients are added
+/// in one pass, in the order of the rows.
+struct TakeRows : torch::autograd::Function<TakeRows> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table_VD,
+                            const at::Tensor& row_N) {
+    ctx->save_for_backward({row_N});
+    ctx->saved_data["rows"] = table_VD.size(0);
+    return at::embedding(table_VD, row_N);
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const at::Tensor row_N = ctx->get_saved_variables()[0].to(at::kLong).contiguous();
+    const at::Tensor grad_ND = grads[0].contiguous();
+    const int64_t width = grad_ND.size(-1);
+    const at::Tensor out = at::zeros({ctx->saved_data["rows"].toInt(), width}, grad_ND.options());
+    AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "take_rows", [&] {
+      const int64_t* row = row_N.const_data_ptr<int64_t>();
+      const auto* from = grad_ND.const_data_ptr<scalar_t>();
+      auto* sums = out.data_ptr<scalar_t>();
+      for (int64_t i = 0; i < row_N.numel(); ++i, from += width) {
+        scalar_t* to = sums + row[i] * width;
+        for (int64_t c = 0; c < width; ++c) to[c] += from[c];
+      }
+    });
+    return {out, at::Tensor()};
+  }
+};
+
+at::Tensor rows_of(torch::nn::Embedding& table, const at::Tensor& rows) {
+  const at::Tensor& weight = table->weight;
+  if (!weight.is_cpu() || !weight.requires_grad()) return table->forward(rows);
+  return TakeRows::apply(weight, rows);
 }
 
 /// A feature that never varies keeps its scale.
@@ -97,8 +137,8 @@ at::Tensor InputImpl::identify(const BatchTensors& batch) {
                                    .gt(0);
     id_N = at::where(known_N, id_N, num_ids_ - 1).to(at::kInt);
   }
-  if (!bucket.defined()) return embedding->forward(id_N);
-  return embedding->forward(bucket.index_select(0, id_N)).sum(1);
+  if (!bucket.defined()) return rows_of(embedding, id_N);
+  return rows_of(embedding, bucket.index_select(0, id_N)).sum(1);
 }
 
 at::Tensor InputImpl::forward(const BatchTensors& batch) {
