@@ -158,6 +158,7 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.available = share_of(device, plan.share) - device.context - footprint.held();
 
   const Size one{1, graphs.largest.nodes, graphs.largest.edges};
+  const Footprint of_one = footprint.at(one);
   const Size memory =
       with_rounding(footprint, bounds(footprint, graphs, plan.available), plan.available);
   const int64_t count = std::max<int64_t>(1, graphs.sum.graphs);
@@ -171,9 +172,12 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   plan.batch = {options.batch_size, 0, 0};
   // A batch of exact size, too, is computed in parts where it has to be: down to one graph.
   const auto missing =
-      static_cast<int64_t>(is_bound(device) ? unsure_of(footprint, one) + drift_of(device) : 0.0);
-  plan.least = footprint.peak(one) + static_cast<int64_t>(std::ceil(unsure_of(footprint, one)));
-  if (footprint.peak(one) - footprint.held() + missing > plan.available) does_not_fit(plan, one);
+      static_cast<int64_t>(is_bound(device) ? unsure_of(of_one, one) + drift_of(device) : 0.0);
+  plan.least = of_one.peak(one) + static_cast<int64_t>(std::ceil(unsure_of(of_one, one)));
+  if (of_one.peak(one) - of_one.held() + missing > plan.available) {
+    plan.footprint = of_one;
+    does_not_fit(plan, one);
+  }
   if (options.optimize) {
     // A graph unlike the others may exceed the bounds alone; it was seen to fit.
     plan.batch.nodes = std::max(memory.nodes, one.nodes);

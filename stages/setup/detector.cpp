@@ -11,6 +11,7 @@
 #include "setup/finish.h"
 #include "setup/labelled_graphs.h"
 #include "train/fit.h"
+#include "train/probe.h"
 #include "train/resources.h"
 #include "train/sampling/sampling.h"
 #include "train/scoring.h"
@@ -154,7 +155,8 @@ json plan_detector(Detector& detector, const DetectorOptions& options, const Req
   const train::TrainOptions training = training_of(options);
   json facts = facts_of(detector);
   const memory::Footprint counted = detector.footprint(model::footprint_options(
-      training, options.kd.use_kd, request.threads, train::planned_kernels(request)));
+      training, options.kd.use_kd, request.threads, train::planned_kernels(request),
+      graphs.facts.value(json::json_pointer("/nodes/max"), int64_t{0})));
   facts.update(train::planned_memory(training, options.kd.teacher_mode(), counted, request, [&] {
     const Setup setup = set_up(detector, training, request, nullptr);
     const auto objective = objective_on(detector, request, nullptr);
@@ -175,10 +177,11 @@ json run_detector(Detector& detector, const DetectorOptions& options, json ident
   const auto sampler = sampler_of(detector, options, setup, *objective, request, host);
   setup.parts.sampler = sampler.get();
   train::Fit task;
-  task.footprint =
-      footprint_with(detector, teacher,
-                     model::footprint_options(training, options.kd.use_kd, request.threads,
-                                              train::planned_kernels(request)));
+  task.footprint = footprint_with(
+      detector, teacher,
+      model::footprint_options(training, options.kd.use_kd, request.threads,
+                               train::planned_kernels(request),
+                               train::sizes_of(setup.data.store, setup.parts.train).largest.nodes));
   task.identity = std::move(identity);
   task.size = detector.size();
   task.judge = detector.judge(setup.data, *objective);

@@ -32,8 +32,9 @@ int64_t step_numbers(const model::TextGcnConfig& config) {
     widest = kept = config.classes;
   }
   const bool is_fused = config.act == "relu" && !config.use_bn;
-  const int64_t a_layer = is_fused ? 1 : 3;  // else activation, norm and mask are kept each
-  return config.nodes * (a_layer * kept + widest + 4 * config.classes);
+  const int64_t a_layer = is_fused ? 1 : 3;        // else activation, norm and mask are kept each
+  const int64_t gradient = is_fused ? 0 : widest;  // a fused one writes it over what it came from
+  return config.nodes * (a_layer * kept + gradient + 4 * config.classes);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@
 namespace kdgat::train {
 
 /// While it lives, matrix products of this thread on `device` round their inputs and results to 16
-/// bits; kdgat's own (ProductKernels, HeadKernels) their inputs alone. `precision` is that of TrainOptions: bf16-mixed, 16-mixed (fp16), else nothing changes.
+/// bits; kdgat's own (ProductKernels, HeadKernels) their inputs alone. `precision` is that of
+/// TrainOptions: bf16-mixed, 16-mixed (fp16), else nothing changes.
 /// Wraps the loss, not backward(), whose products follow those of the loss. Nothing is cached, so
 /// that no step sees the rounded weights of another.
 class Autocast {

@@ -25,14 +25,14 @@ namespace kdgat::model {
 
 constexpr int64_t kIds = 2049;  ///< identifiers of the traffic
 
-/// A batch like those of CAN traffic: 27 nodes a graph, 5 edges for each 3 nodes.
-inline graph::GraphBatch traffic(int64_t graphs, int64_t edge_features = 0) {
+/// A batch like those of CAN traffic: 27 nodes a graph, or as many as said, 5 edges for each 3 nodes.
+inline graph::GraphBatch traffic(int64_t graphs, int64_t edge_features = 0, int64_t each = 0) {
   graph::Random random(7);
   std::vector<int64_t> nodes;
   graph::GraphBatch out;
   out.graphs = graphs;
   for (int64_t g = 0; g < graphs; ++g) {
-    nodes.push_back(22 + static_cast<int64_t>(random.below(11)));
+    nodes.push_back(each > 0 ? each : 22 + static_cast<int64_t>(random.below(11)));
     out.nodes += nodes.back();
   }
   out.edges = 5 * out.nodes / 3;
@@ -133,7 +133,7 @@ template <class Config>
 int64_t measured_peak(const Config& config, const FootprintOptions& options, int64_t graphs,
                       bool on_device = false) {
   std::optional<graph::GraphBatch> of_host;
-  if (on_device) of_host = traffic(graphs, reads_edges(config) ? 11 : 0);
+  if (on_device) of_host = traffic(graphs, reads_edges(config) ? 11 : 0, options.largest_graph);
   const memory::PeakScope scope(memory::meter(torch::kCPU));
   const auto objective = make(config, options);
   train::NamedTensors best;
@@ -142,7 +142,8 @@ int64_t measured_peak(const Config& config, const FootprintOptions& options, int
   }
   train::Optimizer optimizer(named(objective->module(), false), false, 1e-4);
   const graph::GraphBatch batch =
-      of_host ? std::move(*of_host) : traffic(graphs, reads_edges(config) ? 11 : 0);
+      of_host ? std::move(*of_host)
+              : traffic(graphs, reads_edges(config) ? 11 : 0, options.largest_graph);
   std::vector<at::Tensor> copies;
   if (on_device) {
     const BatchTensors seen = to_tensors(batch, torch::kCPU);

@@ -151,37 +151,7 @@ Footprint counted(const VgaeConfig& config, const FootprintOptions& options) {
   return step.finish();
 }
 
-}  // namespace
-
-Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
-  Footprint out = counted(config, options);
-  if (!config.has_ids || options.nodes > 0) return out;
-  // The heads over identifiers work on groups of rows, of which few nodes make one, not a full one.
-  const auto of_size = [config, options](const memory::Size& size) {
-    FootprintOptions exact = options;
-    exact.nodes = std::max<int64_t>(1, size.nodes);
-    return counted(config, exact);
-  };
-  out.recount = [of_size](const memory::Size& size) { return of_size(size).phases; };
-  if (out.rounding) {
-    out.rounding = [of_size](const memory::Size& size) { return of_size(size).rounding(size); };
-  }
-  return out;
-}
-
-FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
-                                   KernelSet kernels) {
-  FootprintOptions out;
-  out.precision = form.precision;
-  out.checkpointing = form.gradient_checkpointing;
-  out.accumulating = form.accumulates();
-  out.distilling = distilling;
-  out.threads = threads;
-  out.kernels = kernels;
-  return out;
-}
-
-Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
+Footprint counted(const GatConfig& config, const FootprintOptions& options) {
   LayerStep step(options);
   Tape& tape = step.tape;
   step.batch(config.node_features,
@@ -198,6 +168,46 @@ Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
     tape.then(step.term(), [&tape, logarithm, labels](const Held&) { tape.give(logarithm); });
   }
   return step.finish();
+}
+
+/// Threads work on groups of rows, of which few nodes make one, not a full one; and products of few rows
+/// are others. So a step of a size is counted anew.
+template <class Config>
+Footprint of_any_size(const Config& config, const FootprintOptions& options) {
+  Footprint out = counted(config, options);
+  if (options.nodes > 0) return out;
+  const auto of_size = [config, options](const memory::Size& size) {
+    FootprintOptions exact = options;
+    exact.nodes = std::max<int64_t>(1, size.nodes);
+    return counted(config, exact);
+  };
+  out.recount = [of_size](const memory::Size& size) { return of_size(size).phases; };
+  if (out.rounding) {
+    out.rounding = [of_size](const memory::Size& size) { return of_size(size).rounding(size); };
+  }
+  return out;
+}
+
+}  // namespace
+
+Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
+  return of_any_size(config, options);
+}
+Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
+  return of_any_size(config, options);
+}
+
+FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
+                                   KernelSet kernels, int64_t largest_graph) {
+  FootprintOptions out;
+  out.largest_graph = largest_graph;
+  out.precision = form.precision;
+  out.checkpointing = form.gradient_checkpointing;
+  out.accumulating = form.accumulates();
+  out.distilling = distilling;
+  out.threads = threads;
+  out.kernels = kernels;
+  return out;
 }
 
 }  // namespace kdgat::model

@@ -23,8 +23,9 @@ struct FootprintOptions {
   /// Edge features of the batches though the model reads none (a teacher may); 0 = as the model.
   int64_t edge_features = 0;
   int64_t threads = 1;  ///< that compute, each with a workspace
-  int64_t nodes =
-      0;  ///< of the step; 0 = of any size, then as many at least as all parts have use for
+  /// Of the step; 0 = of any size, then as many at least as all parts have use for.
+  int64_t nodes = 0;
+  int64_t largest_graph = 0;  ///< nodes; 0 = not known, then few
   /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding).
   KernelSet kernels = KernelSet::kCpu;
 };
@@ -34,7 +35,7 @@ memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& op
 memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options);
 
 FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
-                                   KernelSet kernels);
+                                   KernelSet kernels, int64_t largest_graph);
 
 /// footprint() and what would make it smaller.
 template <class Config>

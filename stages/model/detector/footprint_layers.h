@@ -34,7 +34,10 @@ class LayerStep : public Step {
     edges_by_source();
     const Held kept = counts_.keeps_attention ? out.data : nullptr;
     tape.then(out, [this, h, scores, kept, heads, width](const Held& grad_out) {
-      const Held grad = room_of(grad_out, h), rows = tape.hold(rows_of_threads(width)),
+      const double thread = rows_of_thread();
+      const bool is_small = thread <= counts_.most_rows;
+      const Held grad = is_small ? room_of(grad_out, h) : tape.hold(h.bytes()),
+                 rows = tape.hold(is_small ? rows_of_threads(thread, width) : Cost{}),
                  workspace = tape.hold(kNodes * (counts_.scores_of_node * kFloat * heads)),
                  of_edges =
                      tape.hold((kEdges + kNodes) * (counts_.scores_of_edge * kFloat * heads)),
@@ -246,10 +249,14 @@ class LayerStep : public Step {
     return (rows * (1 / kRowsOfBlock) + kOnce) * (kFloat * columns);
   }
 
-  /// What attention's threads work on while gradients are made.
-  Cost rows_of_threads(double width) const {
+  /// Nodes that a thread of attention works on while gradients are made.
+  double rows_of_thread() const {
+    if (counts_.rows_of_thread == 0) return 0;
+    return counts_.rows_of_thread + static_cast<double>(options_.largest_graph);
+  }
+  Cost rows_of_threads(double each, double width) const {
     const auto nodes = static_cast<double>(options_.nodes);
-    const double rows = counts_.rows_of_thread * static_cast<double>(options_.threads);
+    const double rows = each * static_cast<double>(options_.threads);
     return kOnce * (kFloat * width * (nodes > 0 ? std::min(nodes, rows) : rows));
   }
 

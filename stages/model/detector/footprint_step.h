@@ -296,10 +296,12 @@ class Step {
   /// few for products of our own.
   bool has_own_products(const Value& x) const {
     if (options_.precision == "32") return true;
-    constexpr int64_t kManyRows = 1 << 20, kOneInput = 1;
+    constexpr int64_t kManyRows = 1 << 20;
+    const int64_t rows = options_.nodes > 0 ? options_.nodes : kManyRows;
     return options_.precision == "bf16-mixed" && options_.kernels == KernelSet::kCpu &&
-           x.rows.node > 0 && ProductKernels::cpu().rounds(kManyRows, kOneInput);
+           x.rows.node > 0 && ProductKernels::cpu().rounds(rows, static_cast<int64_t>(x.width));
   }
+
   /// Gradients of its parameters.
   std::function<void()> of_layer(const Value& x, double outputs, bool bias) {
     return [this, weight = x.width * outputs, shift = bias ? outputs : 0] {

@@ -26,10 +26,11 @@ struct KernelCounts {
 
   bool keeps_attention = false;  ///< its result, for backward
   // Attention, while its gradients are made.
-  double rows_of_thread = 256;  ///< of W, about, of the graphs that a thread works on
-  double scores_of_node = 2;    ///< N x K so many times
-  double scores_of_edge = 0;    ///< (E + N) x K so many times
-  double sums_of_block = 3;     ///< W so many times, of each block of nodes
+  double rows_of_thread = 256;  ///< of W, and a graph, that a thread works on
+  double most_rows = 1024;    ///< of those; with more, gradients are not written over what came in
+  double scores_of_node = 2;  ///< N x K so many times
+  double scores_of_edge = 0;  ///< (E + N) x K so many times
+  double sums_of_block = 3;   ///< W so many times, of each block of nodes
 
   // Attention with features of edges.
   double loop_features = 0;     ///< N x D so many times, kept for backward

@@ -31,7 +31,7 @@ at::Tensor GinConvImpl::forward(const at::Tensor& x_NF, const BatchTensors& batc
 at::Tensor GinConvImpl::forward_to_norm(const at::Tensor& x_NF, torch::nn::BatchNorm1dImpl& outer,
                                         double p, uint32_t layer, const BatchTensors& batch,
                                         bool update_running) {
-  // Products in 16 bits are LibTorch's.
+  // This layer's products in 16 bits are LibTorch's.
   const bool in_16_bits = at::autocast::is_autocast_enabled(x_NF.device().type());
   const GinKernels& kernels =
       in_16_bits ? GinKernels::plain() : kernels_for<GinKernels>(x_NF.device());

@@ -38,18 +38,20 @@ struct TakeRows : torch::autograd::Function<TakeRows> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
-    const at::Tensor row_N = ctx->get_saved_variables()[0].to(at::kLong).contiguous();
+    const at::Tensor row_N = ctx->get_saved_variables()[0].contiguous();
     const at::Tensor grad_ND = grads[0].contiguous();
     const int64_t width = grad_ND.size(-1);
     const at::Tensor out = at::zeros({ctx->saved_data["rows"].toInt(), width}, grad_ND.options());
     AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "take_rows", [&] {
-      const int64_t* row = row_N.const_data_ptr<int64_t>();
-      const auto* from = grad_ND.const_data_ptr<scalar_t>();
-      auto* sums = out.data_ptr<scalar_t>();
-      for (int64_t i = 0; i < row_N.numel(); ++i, from += width) {
-        scalar_t* to = sums + row[i] * width;
-        for (int64_t c = 0; c < width; ++c) to[c] += from[c];
-      }
+      AT_DISPATCH_INDEX_TYPES(row_N.scalar_type(), "take_rows", [&] {
+        const auto* row = row_N.const_data_ptr<index_t>();
+        const auto* from = grad_ND.const_data_ptr<scalar_t>();
+        auto* sums = out.data_ptr<scalar_t>();
+        for (int64_t i = 0; i < row_N.numel(); ++i, from += width) {
+          scalar_t* to = sums + row[i] * width;
+          for (int64_t c = 0; c < width; ++c) to[c] += from[c];
+        }
+      });
     });
     return {out, at::Tensor()};
   }

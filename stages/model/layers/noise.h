@@ -18,7 +18,7 @@ at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer
 /// training. Differentiable; only the output is kept for backward.
 at::Tensor relu_dropout(const at::Tensor& x_NC, double p, uint32_t layer,
                         const BatchTensors& batch);
-/// The same of numbers that the caller has done with: if nobody else holds them either, the result is
+/// The same of numbers that the caller is done with: if nobody else holds them either, the result is
 /// written over them.
 at::Tensor relu_dropout(at::Tensor&& x_NC, double p, uint32_t layer, const BatchTensors& batch);
 

@@ -18,6 +18,17 @@ using torch::autograd::variable_list;
 
 /// Nodes of the run of graphs that a thread takes at a time, about.
 constexpr int64_t kAttentionBlock = 256;
+/// Of a block whose gradients may stand twice for a moment; kernel_counts.h has the same.
+constexpr int64_t kMostNodesTwice = 1024;
+
+int64_t largest_block(const BatchTensors& batch, const std::vector<int64_t>& blocks) {
+  const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
+  int64_t out = 0;
+  for (std::size_t b = 1; b < blocks.size(); ++b) {
+    out = std::max<int64_t>(out, node_ptr[blocks[b]] - node_ptr[blocks[b - 1]]);
+  }
+  return out;
+}
 
 template <class T>
 kernels::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src,
@@ -59,7 +70,7 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
                       node_ptr[blocks[static_cast<std::size_t>(b) + 1]]);
       });
     });
-    // What comes out is not kept: backward has its products with the gradient from those of the terms.
+    // The result is not saved: backward gets <grad, out - bias> as the weighted sum of <grad, h_j>.
     ctx->save_for_backward(
         {h, att_src, att_dst, batch.node_ptr_G1, batch.in_ptr_N1, batch.in_source_E, scores});
     return out;
@@ -71,10 +82,14 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
     BatchTensors batch;
     batch.node_ptr_G1 = saved[3];
     batch.graphs = batch.node_ptr_G1.size(0) - 1;
-    const at::Tensor grad_h = cpu::room_of(grads[0]);  // of whole graphs, once they are done
+    const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
+    // Written over the gradient of the result, block by block, unless a block is too large to stand twice.
+    const at::Tensor grad_h = largest_block(batch, blocks) <= kMostNodesTwice
+                                  ? cpu::room_of(grads[0])
+                                  : at::empty_like(h);
+    const bool by_block = grad_h.is_same(grads[0]);
     const at::Tensor grad_out = grads[0].contiguous();
     const at::Tensor workspace = at::empty({2, h.size(0), att_src.size(-2)}, h.options());
-    const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
     const auto count = static_cast<int64_t>(blocks.size()) - 1;
     const at::Tensor partials = at::empty({count, 3, h.size(1)}, h.options());
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
@@ -91,12 +106,19 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
       for_blocks(count, 8 * h.numel(), [&](int64_t b) {
         const int64_t begin = node_ptr[blocks[static_cast<std::size_t>(b)]],
                       end = node_ptr[blocks[static_cast<std::size_t>(b) + 1]];
-        const at::Tensor of_block = at::empty({end - begin, width}, h.options());
-        const auto* sums = of_block.const_data_ptr<scalar_t>();
         kernels::GatGradArgs<scalar_t> here = args;
-        here.grad_h = of_block.data_ptr<scalar_t>() - begin * width;  // counted from the first node
+        here.grad_h = to;
+        at::Tensor of_block;
+        if (by_block) {
+          of_block = at::empty({end - begin, width}, h.options());
+          here.grad_h =
+              of_block.data_ptr<scalar_t>() - begin * width;  // counted from the first node
+        }
         table.backward(here, begin, end, partial + b * 3 * width);
-        std::copy(sums, sums + (end - begin) * width, to + begin * width);
+        if (by_block) {
+          const auto* sums = of_block.const_data_ptr<scalar_t>();
+          std::copy(sums, sums + (end - begin) * width, to + begin * width);
+        }
       });
     });
     const at::Tensor sums = partials.sum(0);

@@ -99,7 +99,7 @@ void fill_product(const at::Tensor& a_RI, const at::Tensor& b_IC, const at::Tens
     fetch(a + first * inputs, inputs, count, inputs);
     if (bias != nullptr) {
       copy_rows(bias, 0, c, stride, count, columns);
-    } else {
+    } else if (stride == columns) {
       fetch(c, stride, count, stride);
     }
     loops<T>().product.product({.a = a + first * inputs,

@@ -22,7 +22,7 @@ void compare(const std::string& name, const Config& config, const std::vector<in
     options.threads = at::get_num_threads();
     const memory::Footprint of_any = footprint(config, options);
     for (const int64_t graphs : sizes) {
-      const graph::GraphBatch batch = traffic(graphs);
+      const graph::GraphBatch batch = traffic(graphs, 0, options.largest_graph);
       const memory::Size size{batch.graphs, batch.nodes, batch.edges};
       const memory::Footprint counted = of_any.at(size);
       const auto truth = static_cast<double>(measured_peak(config, options, graphs));
@@ -71,6 +71,15 @@ TEST_CASE("a step needs what is counted from its shapes", "[memory][footprint]")
   compare("autoencoder teacher", VgaeConfig::teacher(kIds), {4, 16, 64, 256});
   compare("classifier student", GatConfig::student(kIds), {64, 256, 1024});
   compare("classifier teacher", GatConfig::teacher(kIds), {16, 64, 256});
+}
+
+TEST_CASE("a step on large graphs needs what is counted", "[memory][footprint]") {
+  for (const int64_t nodes : {400, 3000}) {
+    FootprintOptions options;
+    options.largest_graph = nodes;
+    compare("classifier student on large graphs", GatConfig::student(kIds), {1, 8}, options);
+    compare("autoencoder student on large graphs", VgaeConfig::student(kIds), {1, 8}, options);
+  }
 }
 
 TEST_CASE("threads that a small batch has no work for need nothing", "[memory][footprint]") {

@@ -141,16 +141,17 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
   for (int64_t i = begin * width; i < end * width; ++i) g.grad_h[i] = 0;
   for (int64_t i = begin * heads; i < end * heads; ++i) g.grad_alpha_src[i] = 0;
   const int64_t chunk = kChunk / heads;
-  T raw[kChunk], weight[kChunk], cosine[kChunk], mean[kMaxHeads], grad_dst[kMaxHeads];
+  T raw[kChunk], weight[kChunk], cosine[kChunk];
+  T mean[kMaxHeads], total[kMaxHeads], grad_dst[kMaxHeads];
   int32_t source[kChunk];
   for (int64_t i = begin; i < end; ++i) {
     const T* dst = a.alpha_dst + i * heads;
     const T* log_sum = a.log_sum + i * heads;
     const T* grad = g.grad_out + i * width;
     const int64_t last = a.in_ptr[i + 1];
-    for (int64_t k = 0; k < heads; ++k) mean[k] = grad_dst[k] = 0;
-    // The next terms from edge e on, the node itself first: their weights, and <grad, h_j>, which
-    // give grad_h its part if they are to. Returns how many.
+    for (int64_t k = 0; k < heads; ++k) mean[k] = total[k] = grad_dst[k] = 0;
+    // The next terms from edge e on, the node itself first: their weights and <grad, h_j>; adds their
+    // part to grad_h if it `gives`. Returns how many.
     const auto visit = [&](int64_t& e, bool& self, bool gives) {
       int64_t count = 0;
       if (self) source[count++] = static_cast<int32_t>(i);
@@ -168,15 +169,19 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
       exp_all(weight, count * heads);
       for (int64_t j = 0; j < count; ++j) {
         for (int64_t k = 0; k < heads; ++k) {
-          const T w = gives ? weight[j * heads + k] : T(0);
+          const T w = weight[j * heads + k];
           const T* row = a.h + source[j] * width + k * channels;
           T* grad_row = g.grad_h + source[j] * width + k * channels;
           const T* grad_head = grad + k * channels;
           T sum = 0;
+          if (gives) {
 #pragma omp simd reduction(+ : sum)
-          for (int64_t c = 0; c < channels; ++c) {
-            sum += grad_head[c] * row[c];
-            grad_row[c] += w * grad_head[c];
+            for (int64_t c = 0; c < channels; ++c) {
+              sum += grad_head[c] * row[c];
+              grad_row[c] += w * grad_head[c];
+            }
+          } else {
+            sum = dot(grad_head, row, channels);
           }
           cosine[j * heads + k] = sum;
         }
@@ -193,16 +198,21 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
         }
       }
     };
-    // mean = sum_j weight_j <grad, h_j> is of all terms: where they do not fit they are visited again.
+    // mean: sum_j weight_j <grad, h_j>, over the sum of the weights, which is 1 up to rounding: so the
+    // changes of a node add up to nothing where they should. It is of all terms: where they do not fit
+    // they are visited again.
     bool self = true;
     int64_t e = a.in_ptr[i], count = 0;
     while (self || e < last) {
       count = visit(e, self, true);
       for (int64_t j = 0; j < count; ++j) {
-        for (int64_t k = 0; k < heads; ++k)
+        for (int64_t k = 0; k < heads; ++k) {
           mean[k] += weight[j * heads + k] * cosine[j * heads + k];
+          total[k] += weight[j * heads + k];
+        }
       }
     }
+    for (int64_t k = 0; k < heads; ++k) mean[k] /= total[k];
     if (1 + last - a.in_ptr[i] <= chunk) {
       change(count);
     } else {

@@ -163,8 +163,10 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
     const float* grad = g.grad_out + i * width;
     const Floats dst = Of::load(a.alpha_dst + i * kHeads);
     const Floats log_sum = Of::load(a.log_sum + i * kHeads);
-    Floats mean = {}, grad_dst = {};  // mean: sum_j weight_j <grad, h_j>
-    // The weights of a term, and its <grad, h_j>; gives grad_h its part if it is to.
+    // mean: sum_j weight_j <grad, h_j>, over the sum of the weights, which is 1 up to rounding: so the
+    // changes of a node add up to nothing where they should.
+    Floats mean = {}, total = {}, grad_dst = {};
+    // The weights of a term, and its <grad, h_j>; adds its part to grad_h if it `gives`.
     const auto visit = [&](int64_t node, bool gives, Floats& slope, Floats& cosine) {
       const Floats raw = Of::load(a.alpha_src + node * kHeads) + dst;
       Floats w[1] = {(raw > 0.0f ? raw : raw * a.slope) - log_sum};
@@ -201,11 +203,14 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
       terms.next();
       for (int64_t j = 0; j < terms.count(); ++j) {
         Floats slope, cosine;
-        mean += visit(terms.source(j), true, slope, cosine) * cosine;
+        const Floats weight = visit(terms.source(j), true, slope, cosine);
+        mean += weight * cosine;
+        total += weight;
         Simd<float>::at(slopes + 16 * j) = slope;
         Simd<float>::at(cosines + 16 * j) = cosine;
       }
     }
+    mean /= total;
     if (is_whole) {
       for (int64_t j = 0; j < terms.count(); ++j) {
         change(terms.source(j), Simd<float>::at(slopes + 16 * j),

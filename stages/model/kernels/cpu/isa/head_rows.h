@@ -145,7 +145,7 @@ inline void sigmoid_row(float* row, int64_t columns, float* softplus_sum) {
   }
   int64_t exponents = 0;
   for (int j = 0; j < S::kLanes; ++j) exponents += exponent[j];
-  // Of 64 mantissas of at least 1/2.
+  // Of at most 64 mantissas of at least 1/2.
   const float mantissa = over_lanes(product[0], [](Floats a, Floats b) { return a * b; });
   const float positive = over_lanes(sum[0], [](Floats a, Floats b) { return a + b; });
   *softplus_sum =

@@ -67,7 +67,7 @@ inline double mantissa_of(double x) {
 using Floats = Simd<float>::Vector;
 using Bits = Simd<float>::Indices;
 
-/// The greater of each pair; of b where one is no number.
+/// The greater of each pair; b where either is NaN.
 inline Floats greater(Floats a, Floats b) {
 #if defined(__AVX512F__)
   return (Floats)_mm512_mask_max_ps((__m512)a, 0xFFFF, (__m512)a,
@@ -94,7 +94,8 @@ inline float over_lanes(Floats x, const Join& join) {
   }
 }
 
-/// exp of numbers of at most 0, to 2 units in the last place; of less than -87 that of -87. With
+/// exp of numbers of at most 0, to 2 units in the last place; of less than -87 that of -87. NaN, as
+/// arithmetic makes it, stays NaN. With
 /// multiply-adds one step takes off the whole powers of 2. Its constants stay in registers: GCC would
 /// fetch them each time, and loads are short in these loops.
 class ExpBelow {
