@@ -85,7 +85,7 @@ double unsure_of(const Footprint& footprint, const Size& one) {
 }
 
 /// A limit of tensors alone has no context that could differ.
-double drift_of(const DeviceMemory& device) { return device.is_shared ? 0 : kContextDrift; }
+double drift_of(const DeviceMemory& device) { return device.is_of_tensors ? 0 : kContextDrift; }
 
 /// Whether there is no going beyond what a device has, as its numbers say.
 bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bound.empty(); }

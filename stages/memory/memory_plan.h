@@ -112,11 +112,12 @@ struct GraphSizes {
 /// What the memory of a device allows.
 struct DeviceMemory {
   std::string name = "cpu";
-  int64_t total = 0;       ///< bytes of the device, or of the share this process may use
-  int64_t context = 0;     ///< bytes that are not tensors
-  bool is_limit = false;   ///< `total` was set by the user for this process: all of it is used
-  double share = 1;        ///< of such a limit, this part is planned with
-  bool is_shared = false;  ///< of a process that holds more than this: `total` is of tensors alone
+  int64_t total = 0;      ///< bytes of the device, or of the share this process may use
+  int64_t context = 0;    ///< bytes that are not tensors
+  bool is_limit = false;  ///< `total` was set by the user for this process: all of it is used
+  double share = 1;       ///< of such a limit, this part is planned with
+  /// `total` is of tensors alone: the process holds more than this.
+  bool is_of_tensors = false;
   /// The limit of the machine that binds ("cgroup /user/job"), and its bytes that others hold;
   /// empty and 0 where none does.
   std::string bound{};
@@ -144,7 +145,7 @@ struct MemoryPlan {
   int64_t packs = 0;      ///< expected a epoch
   int64_t steps = 0;      ///< packs / accumulate, rounded up
   int64_t predicted = 0;  ///< Footprint::peak() of the largest pack expected
-  int64_t least = 0;      ///< the smallest limit of tensors with which the largest graph is let run
+  int64_t least = 0;  ///< the smallest limit of tensors with which the largest graph is admitted
 
   /// MemoryBudget(total=16000MB static=... batch_size=2048 mode=measured), the published form.
   std::string line() const;

@@ -81,8 +81,8 @@ memory::DeviceMemory device_memory(c10::Device device, const MemoryRequest& aske
   out.is_limit = asked.limit > 0;
   if (out.is_limit) out.total = asked.limit;
   // What is measured beforehand says what the context is; who then runs has a limit without it.
-  out.is_shared = out.is_limit && asked.own && !asked.measure;
-  if (out.is_shared) out.context = 0;
+  out.is_of_tensors = out.is_limit && asked.own && !asked.measure;
+  if (out.is_of_tensors) out.context = 0;
   return out;
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("a limit of tensors alone is enough where it is the least that was nam
   Footprint f = some_footprint();
   f.margin = 0.2;
   memory::DeviceMemory own = {"cpu", 500 * kMebibyte, 0, true};
-  own.is_shared = true;
+  own.is_of_tensors = true;
   const MemoryPlan roomy = memory::make_plan(f, some_graphs(), own, {});
   CHECK(roomy.least == roomy.json().at("least"));
   own.total = roomy.least;
@@ -140,7 +140,7 @@ TEST_CASE("a limit of tensors alone is enough where it is the least that was nam
   CHECK_THROWS_AS(memory::make_plan(f, some_graphs(), own, {}), Error);
   // A process has a context, and that of the next one differs.
   own.total = roomy.least;
-  own.is_shared = false;
+  own.is_of_tensors = false;
   CHECK_THROWS_AS(memory::make_plan(f, some_graphs(), own, {}), Error);
 }
 

@@ -83,8 +83,11 @@ TEST_CASE("a step on large graphs needs what is counted", "[memory][footprint]")
 }
 
 TEST_CASE("threads that a small batch has no work for need nothing", "[memory][footprint]") {
-  const int before = at::get_num_threads();
-  at::set_num_threads(2);
+  const struct Threads {
+    int before = at::get_num_threads();
+    Threads() { at::set_num_threads(2); }
+    ~Threads() { at::set_num_threads(before); }
+  } two_threads;
   compare("autoencoder student", VgaeConfig::student(kIds), {8, 64});
   FootprintOptions options;
   options.threads = 2;
@@ -94,7 +97,6 @@ TEST_CASE("threads that a small batch has no work for need nothing", "[memory][f
   const memory::Size small{64, 64 * 27, 64 * 45}, large{80, 80 * 27, 80 * 45};
   CHECK(two.at(small).peak(small) == one.at(small).peak(small));
   CHECK(two.at(large).peak(large) > one.at(large).peak(large));
-  at::set_num_threads(before);
 }
 
 TEST_CASE("a step of other forms of the models needs what is counted", "[memory][footprint]") {

@@ -16,8 +16,8 @@ struct RoundedProductArgs {
   int64_t row, step;
   const uint32_t* b;
   int64_t b_stride;
-  const float*
-      from;  ///< null: zeros; c: added to what is there; with a stride of 0 one row for all
+  /// Null: zeros; c: added to what is there; with a stride of 0 one row for all.
+  const float* from;
   int64_t from_stride;
   float* c;
   int64_t c_stride;
