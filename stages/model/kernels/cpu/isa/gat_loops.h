@@ -142,14 +142,14 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
   for (int64_t i = begin * heads; i < end * heads; ++i) g.grad_alpha_src[i] = 0;
   const int64_t chunk = kChunk / heads;
   T raw[kChunk], weight[kChunk], cosine[kChunk];
-  T mean[kMaxHeads], total[kMaxHeads], grad_dst[kMaxHeads];
+  T mean[kMaxHeads], inverse[kMaxHeads], grad_dst[kMaxHeads];
   int32_t source[kChunk];
   for (int64_t i = begin; i < end; ++i) {
     const T* dst = a.alpha_dst + i * heads;
     const T* log_sum = a.log_sum + i * heads;
     const T* grad = g.grad_out + i * width;
     const int64_t last = a.in_ptr[i + 1];
-    for (int64_t k = 0; k < heads; ++k) mean[k] = total[k] = grad_dst[k] = 0;
+    for (int64_t k = 0; k < heads; ++k) mean[k] = inverse[k] = grad_dst[k] = 0;
     // The next terms from edge e on, the node itself first: their weights and <grad, h_j>; adds their
     // part to grad_h if it `gives`. Returns how many.
     const auto visit = [&](int64_t& e, bool& self, bool gives) {
@@ -192,7 +192,8 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
       for (int64_t j = 0; j < count; ++j) {
         for (int64_t k = 0; k < heads; ++k) {
           const int64_t at = j * heads + k;
-          const T by = weight[at] * (cosine[at] - mean[k]) * (raw[at] > 0 ? T(1) : a.slope);
+          const T by =
+              weight[at] * inverse[k] * (cosine[at] - mean[k]) * (raw[at] > 0 ? T(1) : a.slope);
           g.grad_alpha_src[source[j] * heads + k] += by;
           grad_dst[k] += by;
         }
@@ -208,11 +209,14 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
       for (int64_t j = 0; j < count; ++j) {
         for (int64_t k = 0; k < heads; ++k) {
           mean[k] += weight[j * heads + k] * cosine[j * heads + k];
-          total[k] += weight[j * heads + k];
+          inverse[k] += weight[j * heads + k];
         }
       }
     }
-    for (int64_t k = 0; k < heads; ++k) mean[k] /= total[k];
+    for (int64_t k = 0; k < heads; ++k) {
+      inverse[k] = 1 / inverse[k];
+      mean[k] *= inverse[k];
+    }
     if (1 + last - a.in_ptr[i] <= chunk) {
       change(count);
     } else {

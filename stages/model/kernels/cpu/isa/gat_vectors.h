@@ -10,13 +10,13 @@ struct HeadParts {
   __mmask16 last;
 
   explicit HeadParts(int64_t channels)
-      : last(static_cast<__mmask16>((1U << (channels - 16 * (kParts - 1))) - 1U)) {}
+      : last(static_cast<__mmask16>((1U << (channels - 16 * int64_t{kParts - 1})) - 1U)) {}
 
-  Floats load(const float* head, int part) const {
+  Floats load(const float* head, int64_t part) const {
     const float* at = head + 16 * part;
     return part + 1 < kParts ? Simd<float>::at(at) : (Floats)_mm512_maskz_loadu_ps(last, at);
   }
-  void store(float* head, int part, Floats x) const {
+  void store(float* head, int64_t part, Floats x) const {
     float* at = head + 16 * part;
     if (part + 1 < kParts) {
       Simd<float>::at(at) = x;
@@ -190,12 +190,6 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
       slope = raw > 0.0f ? w[0] : w[0] * a.slope;
       return w[0];
     };
-    const auto change = [&](int64_t node, const Floats& slope, const Floats& cosine) {
-      const Floats by = slope * (cosine - mean);
-      float* src = g.grad_alpha_src + node * kHeads;
-      Of::store(src, Of::load(src) + by);
-      grad_dst += by;
-    };
     Terms terms(a, i);
     bool is_whole = true;  // all terms are in the buffers
     while (!terms.is_done()) {
@@ -210,7 +204,14 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
         Simd<float>::at(cosines + 16 * j) = cosine;
       }
     }
-    mean /= total;
+    const Floats inverse = 1.0f / total;
+    mean *= inverse;
+    const auto change = [&](int64_t node, const Floats& slope, const Floats& cosine) {
+      const Floats by = slope * inverse * (cosine - mean);
+      float* src = g.grad_alpha_src + node * kHeads;
+      Of::store(src, Of::load(src) + by);
+      grad_dst += by;
+    };
     if (is_whole) {
       for (int64_t j = 0; j < terms.count(); ++j) {
         change(terms.source(j), Simd<float>::at(slopes + 16 * j),
@@ -261,7 +262,7 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
 template <int kParts = 1, class Body>
 inline bool with_parts(int64_t channels, const Body& body) {
   if (channels < 1) return false;
-  if (channels <= 16 * kParts) {
+  if (channels <= int64_t{16} * kParts) {
     body(std::integral_constant<int, kParts>());
     return true;
   }

@@ -70,13 +70,13 @@ void plain_sigmoid_rows(T* x, int64_t rows, int64_t columns, T* softplus_sum) {
 
 inline void softmax_row(float* row, int64_t columns, float* log_sum, float* inverse_sum) {
   using S = Simd<float>;
+  constexpr int64_t kLanes = S::kLanes;
   Floats tops[kTileVectors], sums[kTileVectors] = {};
 #pragma GCC unroll 4
-  for (int v = 0; v < kTileVectors; ++v) tops[v] = S::at(row + v * S::kLanes);
+  for (int v = 0; v < kTileVectors; ++v) tops[v] = S::at(row + v * kLanes);
   for (int64_t c = S::kSpan; c < columns; c += S::kSpan) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors; ++v)
-      tops[v] = greater(tops[v], S::at(row + c + v * S::kLanes));
+    for (int v = 0; v < kTileVectors; ++v) tops[v] = greater(tops[v], S::at(row + c + v * kLanes));
   }
   float top = row[0];
   for (int v = 0; v < kTileVectors; ++v) {
@@ -87,11 +87,11 @@ inline void softmax_row(float* row, int64_t columns, float* log_sum, float* inve
   for (int64_t c = 0; c < columns; c += S::kSpan) {
     Floats x[kTileVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors; ++v) x[v] = S::at(row + c + v * S::kLanes) - top;
+    for (int v = 0; v < kTileVectors; ++v) x[v] = S::at(row + c + v * kLanes) - top;
     exp_below(x);
 #pragma GCC unroll 4
     for (int v = 0; v < kTileVectors; ++v) {
-      S::at(row + c + v * S::kLanes) = x[v];
+      S::at(row + c + v * kLanes) = x[v];
       sums[v] += x[v];
     }
   }
@@ -104,6 +104,7 @@ inline void softmax_row(float* row, int64_t columns, float* log_sum, float* inve
 
 inline void sigmoid_row(float* row, int64_t columns, float* softplus_sum) {
   using S = Simd<float>;
+  constexpr int64_t kLanes = S::kLanes;
   constexpr int64_t kChunk = S::kSpan * kFactors;
   const Bits sign = Bits{} + INT32_MIN, one_bits = Bits{} + 0x3F800000;
   const ExpBelow exp_below;
@@ -118,7 +119,7 @@ inline void sigmoid_row(float* row, int64_t columns, float* softplus_sum) {
       Bits negative[kTileVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kTileVectors; ++v) {
-        const Bits x = (Bits)S::at(row + c + v * S::kLanes);
+        const Bits x = (Bits)S::at(row + c + v * kLanes);
         negative[v] = x >> 31;
         small[v] = (Floats)(x | sign);
         sum[v] += (Floats)(x & ~negative[v]);
@@ -128,7 +129,7 @@ inline void sigmoid_row(float* row, int64_t columns, float* softplus_sum) {
       for (int v = 0; v < kTileVectors; ++v) {
         const Floats one = 1.0f + small[v];
         const Bits top = ((Bits)small[v] & negative[v]) | (one_bits & ~negative[v]);
-        S::at(row + c + v * S::kLanes) = (Floats)top / one;
+        S::at(row + c + v * kLanes) = (Floats)top / one;
         product[v] *= one;
       }
     }
@@ -144,7 +145,7 @@ inline void sigmoid_row(float* row, int64_t columns, float* softplus_sum) {
     sum[0] += sum[v];
   }
   int64_t exponents = 0;
-  for (int j = 0; j < S::kLanes; ++j) exponents += exponent[j];
+  for (int j = 0; j < kLanes; ++j) exponents += exponent[j];
   // Of at most 64 mantissas of at least 1/2.
   const float mantissa = over_lanes(product[0], [](Floats a, Floats b) { return a * b; });
   const float positive = over_lanes(sum[0], [](Floats a, Floats b) { return a + b; });
