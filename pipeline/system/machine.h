@@ -32,9 +32,13 @@ class Machine {
   std::optional<uint64_t> memory_limit() const;
   /// What a SLURM job was given on this node; nullopt outside of one, or if that is all there is.
   std::optional<uint64_t> job_memory() const;
-  /// Waits, some seconds at most, until the numbers of a control group with little left are of one
-  /// moment (HostMemory::wait_until_settled).
-  void settle_memory() const { HostMemory(root_).wait_until_settled(); }
+  /// Before memory is counted: gives back what this process has freed and waits, some seconds at
+  /// most, until the numbers of a control group with little left are of one moment
+  /// (HostMemory::wait_until_settled).
+  void settle_memory() const {
+    trim_heap();
+    HostMemory(root_).wait_until_settled();
+  }
   /// Free memory of the machine in bytes (MemAvailable), 0 if unknown.
   uint64_t memory_available() const { return HostMemory(root_).available_memory(); }
   uint64_t memory_total() const { return HostMemory(root_).total_memory(); }

@@ -13,6 +13,8 @@ namespace {
 constexpr double kMiB = 1 << 20;
 // By so much the context of one process differs from that of another.
 constexpr double kContextDrift = 4 * kMiB;
+// By so much it grows in the first whole step, of code and of what LibTorch keeps for backward.
+constexpr double kFirstStep = 4 * kMiB;
 // What measuring may add to a count, where there was no memory to measure.
 constexpr double kTrusted = 0.05;
 
@@ -106,8 +108,10 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
                        static_cast<double>(f.rounding ? f.rounding(one) : 0) +
                        (is_bound(plan.device) ? unsure : 0.0);
-  // The context of the process that is given as much may be a larger one.
-  const double enough = needs + (is_bound(plan.device) ? drift : unsure);
+  // The context of the process that is given as much may be a larger one, and comes to be one where
+  // there was no memory for a step.
+  const bool grows = drift > 0 && f.whole.empty() && f.mode != "measured";
+  const double enough = needs + (grows ? kFirstStep : 0) + (is_bound(plan.device) ? drift : unsure);
   const std::string& bound = plan.device.bound;
   const auto smallest = static_cast<int64_t>(
       std::ceil((static_cast<double>(plan.device.others) + enough / plan.share) / kMiB));

@@ -181,6 +181,7 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective
     const int64_t room = part_of(has.total, has.share) - has.context - counted.held();
     footprint = measure(objective, options.precision, static_cast<uint64_t>(request.seed), store,
                         ids, counted, std::max<int64_t>(1, room));
+    trim_heap();
   }
   const int64_t world = request.ranks.world;
   return memory::make_plan(footprint, share_of(sizes_of(store, ids), world),

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -41,6 +44,14 @@ inline const MemoryBound* tightest(const std::vector<MemoryBound>& bounds) {
       bounds.begin(), bounds.end(),
       [](const MemoryBound& a, const MemoryBound& b) { return a.room() < b.room(); });
   return least == bounds.end() ? nullptr : &*least;
+}
+
+/// Gives back to the machine what malloc keeps of what was freed, where malloc can (glibc): the
+/// process then holds what it needs, not what it happened to need before.
+inline void trim_heap() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 class HostMemory {

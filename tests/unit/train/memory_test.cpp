@@ -8,6 +8,7 @@
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
+#include "kdgat/host_memory.h"
 #include "memory/arena.h"
 #include "memory/out_of_memory.h"
 #include "support/catch_torch.h"
@@ -203,6 +204,7 @@ TEST_CASE("a step that does not fit is computed in parts, under the limit", "[me
   // What the process holds beside tensors, the spare the stage keeps of a limit, all that is held,
   // and two thirds of a step: the batch is exact, so the plan may not lower it.
   const int64_t held = needed.at("peak_tensor_bytes").get<int64_t>() - step;
+  trim_heap();  // as the stage does
   const int64_t beside = memory::anonymous_memory() - meter.counters().reserved;
   request.memory.limit =
       static_cast<int64_t>(1.016 * static_cast<double>(beside + (7 << 20) + held + step * 2 / 3));
