@@ -156,7 +156,8 @@ class Step {
     Value y = x;
     y.grad = std::make_shared<Held>();
     if (!is_last || !counts_.writes_over) y.data = tape.hold(y.bytes());
-    tape.then(y, [this, x = x.without_data(), kept = y.data](const Held& grad) {
+    const Held kept = counts_.keeps_signs ? tape.hold(y.rows * std::ceil(y.width / 8)) : y.data;
+    tape.then(y, [this, x = x.without_data(), kept](const Held& grad) {
       tape.pass(x, room_of(grad, x));
     });
     return y;

@@ -24,6 +24,8 @@ struct KernelCounts {
   /// if nobody else holds that.
   bool writes_over = true;
 
+  /// ReLU with dropout keeps bits for backward, of each row whole bytes; else its result.
+  bool keeps_signs = true;
   bool keeps_attention = false;  ///< its result, for backward
   // Attention, while its gradients are made.
   double rows_of_thread = 256;  ///< of W, and a graph, that a thread works on
@@ -54,6 +56,7 @@ inline KernelCounts kernel_counts(KernelSet kernels) {
   if (kernels == KernelSet::kCpu) return out;
   out.copies_batch = true;
   out.writes_over = false;
+  out.keeps_signs = false;
   out.keeps_attention = true;
   out.rows_of_thread = 0;
   out.lists_by_source = kernels == KernelSet::kCuda;

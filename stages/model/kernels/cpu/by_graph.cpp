@@ -28,7 +28,8 @@ struct Rows {
 
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, double p, uint32_t layer,
-                            const BatchTensors& batch, bool of_graphs, bool may_overwrite) {
+                            const BatchTensors& batch, bool of_graphs, bool may_overwrite,
+                            bool has_backward) {
     RECORD_FUNCTION("kdgat::relu_dropout", std::vector<c10::IValue>{input});
     const at::Tensor x = input.contiguous();
     const bool in_place = may_overwrite && x.is_same(input);
@@ -38,6 +39,10 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
     const Rows rows{of_graphs ? nullptr : batch.node_ptr_G1.const_data_ptr<int32_t>()};
     const int64_t columns = x.size(1);
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockRows);
+    // Bits, so that who reads the result last can let it go.
+    const int64_t of_row = has_backward ? kernels::sign_bytes(columns) : 0;
+    const at::Tensor signs = at::empty({x.size(0), of_row}, x.options().dtype(at::kByte));
+    uint8_t* const bits = has_backward ? signs.data_ptr<uint8_t>() : nullptr;
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "relu_dropout", [&] {
       const scalar_t* from = x.const_data_ptr<scalar_t>();
       scalar_t* to = out.data_ptr<scalar_t>();
@@ -45,34 +50,38 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
       for_blocks(static_cast<int64_t>(blocks.size()) - 1, x.numel(), [&](int64_t b) {
         const auto at = static_cast<std::size_t>(b);
         for (int64_t g = blocks[at]; g < blocks[at + 1]; ++g) {
-          const int64_t first = rows.begin(g) * columns;
-          table.relu_drop(from + first, rows.count(g) * columns, keys[static_cast<std::size_t>(g)],
-                          scalar_t(1 / (1 - p)), to + first);
+          const int64_t first = rows.begin(g);
+          table.relu_drop(from + first * columns, rows.count(g), columns,
+                          keys[static_cast<std::size_t>(g)], scalar_t(1 / (1 - p)),
+                          to + first * columns, bits == nullptr ? bits : bits + first * of_row);
         }
       });
     });
-    ctx->save_for_backward({out});
+    ctx->save_for_backward({signs});
     ctx->saved_data["scale"] = 1 / (1 - p);
     return out;
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
-    const at::Tensor out = ctx->get_saved_variables()[0];
+    const at::Tensor signs = ctx->get_saved_variables()[0];
     const double scale = ctx->saved_data["scale"].toDouble();
     const at::Tensor grad_x = room_of(grads[0]);
     const at::Tensor grad = grads[0].contiguous();
-    constexpr int64_t kBlock = 1 << 14;
-    AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "relu_dropout", [&] {
-      const scalar_t* kept = out.const_data_ptr<scalar_t>();
+    const int64_t rows = grad.size(0), columns = grad.size(1);
+    const int64_t rows_at_once = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, columns));
+    AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "relu_dropout", [&] {
+      const uint8_t* bits = signs.const_data_ptr<uint8_t>();
       const scalar_t* from = grad.const_data_ptr<scalar_t>();
       scalar_t* to = grad_x.data_ptr<scalar_t>();
       const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
-      for_blocks((out.numel() + kBlock - 1) / kBlock, out.numel(), [&](int64_t b) {
-        const int64_t at = b * kBlock, count = std::min(kBlock, out.numel() - at);
-        table.relu_drop_backward(kept + at, from + at, count, scalar_t(scale), to + at);
+      for_blocks((rows + rows_at_once - 1) / rows_at_once, grad.numel(), [&](int64_t b) {
+        const int64_t first = b * rows_at_once, count = std::min(rows_at_once, rows - first);
+        table.relu_drop_backward(bits + first * signs.size(1), from + first * columns, count,
+                                 columns, scalar_t(scale), to + first * columns);
       });
     });
-    return {grad_x, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+    return {grad_x,       at::Tensor(), at::Tensor(), at::Tensor(),
+            at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
@@ -121,7 +130,9 @@ at::Tensor room_of(const at::Tensor& grad) {
 
 at::Tensor relu_dropout(const at::Tensor& x, double p, uint32_t layer, const BatchTensors& batch,
                         bool of_graphs, bool may_overwrite) {
-  return ReluDropout::apply(full(x), p, layer, batch, of_graphs, may_overwrite);
+  const at::Tensor input = full(x);
+  const bool has_backward = at::GradMode::is_enabled() && input.requires_grad();
+  return ReluDropout::apply(input, p, layer, batch, of_graphs, may_overwrite, has_backward);
 }
 
 at::Tensor uniform(const BatchTensors& batch, int64_t columns, uint32_t layer) {

@@ -1,3 +1,5 @@
+#include <c10/util/intrusive_ptr.h>
+
 #include <functional>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "model/kernels/kernels_for.h"
 #include "model/kernels/noise_keys.h"
 #include "model/kernels/norm.h"
+#include "model/layers/layers.h"
 #include "model/layers/noise.h"
 #include "support/batches.h"
 #include "support/short_numbers.h"
@@ -62,16 +65,20 @@ TEST_CASE("norms, dropout and pooling are the same in plain tensor operations", 
     for (const auto type : {at::kFloat, at::kDouble}) {
       torch::manual_seed(4);
       const at::Tensor x = torch::randn({b.nodes, kColumns}, type);
-      const at::Tensor of_graphs = torch::randn({b.graphs, kColumns}, type);
       const auto weights = [&] { return torch::randn({kColumns}, type); };
       const std::vector<at::Tensor> normed{x, weights(), weights(), weights()};
       for (const double p : {0.0, 0.4}) {
-        compare("relu and dropout", {x}, [&](const NormKernels& k, const auto& in) {
-          return k.relu_dropout(in[0], p, 2, b, false, false);
-        });
-        compare("of graphs", {of_graphs}, [&](const NormKernels& k, const auto& in) {
-          return k.relu_dropout(in[0], p, 2, b, true, false);
-        });
+        for (const int64_t columns : {int64_t{1}, int64_t{8}, kColumns, int64_t{45}}) {
+          const std::string width = " of " + std::to_string(columns);
+          compare("relu and dropout" + width, {torch::randn({b.nodes, columns}, type)},
+                  [&](const NormKernels& k, const auto& in) {
+                    return k.relu_dropout(in[0], p, 2, b, false, false);
+                  });
+          compare("of graphs" + width, {torch::randn({b.graphs, columns}, type)},
+                  [&](const NormKernels& k, const auto& in) {
+                    return k.relu_dropout(in[0], p, 2, b, true, false);
+                  });
+        }
         compare("graph norm", normed, [&](const NormKernels& k, const auto& in) {
           return k.graph_norm(in[0], {in[1], in[2], in[3]}, p, 2, b);
         });
@@ -215,6 +222,19 @@ TEST_CASE("ReLU with dropout writes over what nobody else holds", "[kernels]") {
   CHECK(y.const_data_ptr() != view.const_data_ptr());
   CHECK(at::equal(view, leaf));
   CHECK(at::equal(y, wanted));
+}
+
+TEST_CASE("ReLU with dropout does not keep its result", "[kernels]") {
+  const Batch batch;
+  const at::Tensor leaf = torch::randn({batch.tensors.nodes, 24}).requires_grad_();
+  at::Tensor y = relu_dropout(leaf, 0.3, 5, batch.tensors);
+  const at::Tensor wanted = torch::autograd::grad({mean_pool(y, batch.tensors).sum()}, {leaf})[0];
+  y = relu_dropout(leaf, 0.3, 5, batch.tensors);
+  const auto storage = y.storage().getWeakStorageImpl();
+  const at::Tensor pooled = mean_pool(y, batch.tensors);
+  y.reset();
+  CHECK(storage.expired());
+  CHECK(at::equal(torch::autograd::grad({pooled.sum()}, {leaf})[0], wanted));
 }
 
 }  // namespace

@@ -1,20 +1,84 @@
 // Norms, ReLU, dropout and means over rows; included by tables.cpp alone, inside the namespace of
 // its instruction set, after dropout_hash.h and simd.h.
 
+/// Bits of up to eight numbers that are above zero, the first in the lowest.
 template <class T>
-void relu_drop(const T* x, int64_t count, DropKey key, T scale, T* out) {
+inline uint8_t signs_of(const T* x, int64_t count) {
+  uint32_t bits = 0;
+  for (int64_t i = 0; i < count; ++i) bits |= (x[i] > 0 ? 1U : 0U) << i;
+  return static_cast<uint8_t>(bits);
+}
+
+template <class T>
+inline void signs_of_row(const T* x, int64_t columns, uint8_t* signs) {
+  int64_t c = 0;
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>) {
+    for (; c + 16 <= columns; c += 16) {
+      const __mmask16 bits =
+          _mm512_cmp_ps_mask(_mm512_loadu_ps(x + c), _mm512_setzero_ps(), _CMP_GT_OQ);
+      signs[c / 8] = static_cast<uint8_t>(bits);
+      signs[c / 8 + 1] = static_cast<uint8_t>(bits >> 8);
+    }
+  }
+#elif defined(__AVX2__)
+  if constexpr (std::is_same_v<T, float>) {
+    for (; c + 8 <= columns; c += 8) {
+      const __m256 above = _mm256_cmp_ps(_mm256_loadu_ps(x + c), _mm256_setzero_ps(), _CMP_GT_OQ);
+      signs[c / 8] = static_cast<uint8_t>(_mm256_movemask_ps(above));
+    }
+  }
+#endif
+  for (; c + 8 <= columns; c += 8) signs[c / 8] = signs_of(x + c, 8);
+  if (c < columns) signs[c / 8] = signs_of(x + c, columns - c);
+}
+
+template <class T>
+void relu_drop(const T* x, int64_t rows, int64_t columns, DropKey key, T scale, T* out,
+               uint8_t* signs) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* from = x + r * columns;
+    T* to = out + r * columns;
+    const auto first = static_cast<uint32_t>(r * columns);
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    const bool keep = hash(static_cast<uint32_t>(i), key.low, key.high) >= key.threshold;
-    const T value = x[i] > 0 ? x[i] * scale : T(0);
-    out[i] = keep ? value : T(0);
+    for (int64_t c = 0; c < columns; ++c) {
+      const bool keep = hash(first + static_cast<uint32_t>(c), key.low, key.high) >= key.threshold;
+      const T value = from[c] > 0 ? from[c] * scale : T(0);
+      to[c] = keep ? value : T(0);
+    }
+    if (signs != nullptr) signs_of_row(to, columns, signs + r * sign_bytes(columns));
   }
 }
 
 template <class T>
-void relu_drop_backward(const T* out, const T* grad, int64_t count, T scale, T* grad_x) {
+void relu_drop_backward(const uint8_t* signs, const T* grad, int64_t rows, int64_t columns, T scale,
+                        T* grad_x) {
+  constexpr int32_t kBits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+  for (int64_t r = 0; r < rows; ++r) {
+    const uint8_t* bits = signs + r * sign_bytes(columns);
+    const T* from = grad + r * columns;
+    T* to = grad_x + r * columns;
+    int64_t c = 0;
+#if defined(__AVX512F__)
+    if constexpr (std::is_same_v<T, float>) {
+      const __m512 factor = _mm512_set1_ps(scale);
+      for (; c + 16 <= columns; c += 16) {
+        const auto above = static_cast<__mmask16>(bits[c / 8] | bits[c / 8 + 1] << 8);
+        _mm512_storeu_ps(to + c, _mm512_maskz_mul_ps(above, _mm512_loadu_ps(from + c), factor));
+      }
+    }
+#endif
+    for (; c + 8 <= columns; c += 8) {
+      const int32_t eight = bits[c / 8];
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) grad_x[i] = out[i] > 0 ? grad[i] * scale : T(0);
+      for (int64_t i = 0; i < 8; ++i) {
+        to[c + i] = (eight & kBits[i]) != 0 ? from[c + i] * scale : T(0);
+      }
+    }
+    for (; c < columns; ++c) {
+      to[c] = (bits[c / 8] & kBits[c % 8]) != 0 ? from[c] * scale : T(0);
+    }
+  }
 }
 
 template <class T>

@@ -7,12 +7,18 @@
 
 namespace kdgat::model::kernels {
 
+/// Bytes of a row of bits, one for each column.
+constexpr int64_t sign_bytes(int64_t columns) { return (columns + 7) / 8; }
+
 template <class T>
 struct NormTable {
-  /// out[i] = x[i] > 0 and kept ? x[i] * scale : 0, for the `count` elements of one graph.
-  void (*relu_drop)(const T* x, int64_t count, DropKey key, T scale, T* out);
-  /// grad_x = out > 0 ? grad * scale : 0.
-  void (*relu_drop_backward)(const T* out, const T* grad, int64_t count, T scale, T* grad_x);
+  /// out = x > 0 and kept ? x * scale : 0, for the rows of one graph; out may be x. Which of a row are
+  /// above zero becomes bits of sign_bytes(columns) bytes, or of none if `signs` is null.
+  void (*relu_drop)(const T* x, int64_t rows, int64_t columns, DropKey key, T scale, T* out,
+                    uint8_t* signs);
+  /// grad_x = the bit is set ? grad * scale : 0; grad_x may be grad.
+  void (*relu_drop_backward)(const uint8_t* signs, const T* grad, int64_t rows, int64_t columns,
+                             T scale, T* grad_x);
   /// x * gain + shift by column, then relu_drop, for the rows of one graph.
   void (*norm_relu_drop)(const T* x, const T* gain, const T* shift, int64_t rows, int64_t columns,
                          DropKey key, T scale, T* out);
