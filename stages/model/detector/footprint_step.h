@@ -25,7 +25,7 @@ using memory::Value;
 constexpr Cost kOnce{.fixed = 1}, kGraphs{.graph = 1}, kNodes{.node = 1}, kEdges{.edge = 1};
 constexpr double kFloat = 4, kHalf = 2, kInt = 4, kLong = 8;
 
-constexpr double kRowsOfHead = 36, kRowsOfGroup = 1024, kMostGroups = 16;  // kernels/cpu/heads.cpp
+constexpr double kRowsOfHead = 60, kRowsOfGroup = 1024, kMostGroups = 16;  // kernels/cpu/heads.cpp
 
 /// What an elementwise operation keeps for backward.
 enum class Keeps { kNothing, kInput, kResult };

@@ -58,7 +58,9 @@ Wanted neighbours_of(const BatchTensors& batch) {
   return out;
 }
 
-constexpr int64_t kRows = 36;  // of a block, whole tiles: its cells stay in a core's L2 cache
+// Of a block, whole tiles: the more there are, the fewer times weights and their gradients are gone
+// through, and the cells are to stay in a core's L2 cache.
+constexpr int64_t kRows = 60;
 constexpr int64_t kGroupRows = 1024;  // rows that share one sum of weight gradients, at least
 constexpr int64_t kMaxGroups = 16;
 
