@@ -108,10 +108,11 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
                        static_cast<double>(f.rounding ? f.rounding(one) : 0) +
                        (is_bound(plan.device) ? unsure : 0.0);
-  // The context of the process that is given as much may be a larger one, and comes to be one where
-  // there was no memory for a step.
-  const bool grows = drift > 0 && f.whole.empty() && f.mode != "measured";
-  const double enough = needs + (grows ? kFirstStep : 0) + (is_bound(plan.device) ? drift : unsure);
+  // The context of the process that is given as much may be a larger one. Where no step has run yet, it is
+  // still that of before the first; what is planned as a whole runs none of LibTorch.
+  const bool context_grows = !plan.device.is_of_tensors && f.whole.empty() && f.mode != "measured";
+  const double enough =
+      needs + (context_grows ? kFirstStep : 0) + (is_bound(plan.device) ? drift : unsure);
   const std::string& bound = plan.device.bound;
   const auto smallest = static_cast<int64_t>(
       std::ceil((static_cast<double>(plan.device.others) + enough / plan.share) / kMiB));

@@ -20,13 +20,15 @@ int64_t first_weight(const model::TextGcnConfig& config) {
 }
 
 /// Numbers that a step holds at most beside weights, gradients and moments: hidden state, its
-/// gradient, and that before the activation, of which one stands where the first gradient will.
+/// gradient, and that before the activation, of which one stands where the first gradient will. A fused
+/// activation keeps a bit of each number beside them.
 int64_t step_numbers(const model::TextGcnConfig& config) {
-  int64_t widest = 0, kept = 0;
+  int64_t widest = 0, kept = 0, bits = 0;
   if (config.model == "text_gcn") {
     for (const int64_t width : config.hidden_dims) {
       widest = std::max(widest, width);
       kept += width;
+      bits += (width + 31) / 32;
     }
   } else {
     widest = kept = config.classes;
@@ -34,7 +36,7 @@ int64_t step_numbers(const model::TextGcnConfig& config) {
   const bool is_fused = config.act == "relu" && !config.use_bn;
   const int64_t a_layer = is_fused ? 1 : 3;        // else activation, norm and mask are kept each
   const int64_t gradient = is_fused ? 0 : widest;  // a fused one writes it over what it came from
-  return config.nodes * (a_layer * kept + gradient + 4 * config.classes);
+  return config.nodes * (a_layer * kept + (is_fused ? bits : 0) + gradient + 4 * config.classes);
 }
 
 }  // namespace

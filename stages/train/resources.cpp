@@ -174,7 +174,10 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective
   const c10::Device device(request.device);
   const bool may_run = request.memory.measure || !request.run_dir.empty();
   memory::Footprint footprint = counted;
-  if (may_run && device.is_cpu()) HostMemory().wait_until_settled();
+  if (may_run && device.is_cpu()) {
+    trim_heap();
+    HostMemory().wait_until_settled();
+  }
   if (options.memory_estimation == "measured" && may_run) {
     const LimitWhileMeasuring limit(device, request.memory);
     const memory::DeviceMemory has = device_memory(device, request.memory);
@@ -198,8 +201,9 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footpr
       {1, sum("/nodes/max"), sum("/edges/max")},
       -1};
   const int64_t world = request.ranks.world;
-  return memory::make_plan(counted, share_of(sizes, world),
-                           device_memory(c10::Device(request.device), request.memory),
+  const c10::Device device(request.device);
+  if (device.is_cpu() && !request.run_dir.empty()) trim_heap();
+  return memory::make_plan(counted, share_of(sizes, world), device_memory(device, request.memory),
                            batch_options(options, world));
 }
 

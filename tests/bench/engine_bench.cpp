@@ -136,7 +136,7 @@ Cost cost_of(const at::RecordFunction& call) {
   if (name == "kdgat::relu_dropout") return matrices(2);
   if (name == "kdgat::norm") return matrices(4);       // sums, squares, result
   if (name == "kdgat::attention") return matrices(3);  // scores, sums
-  if (name.find("::ReluDropout") != std::string::npos) return matrices(3);
+  if (name.find("::ReluDropout") != std::string::npos) return matrices(2 + 1.0 / 32);
   if (name.find("::NormReluDropout") != std::string::npos) return matrices(7);
   if (name.find("::Attention") != std::string::npos) return matrices(5);
   return {};

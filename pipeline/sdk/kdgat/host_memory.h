@@ -4,7 +4,7 @@
 #pragma once
 
 #include <sys/resource.h>
-#ifdef __GLIBC__
+#ifdef __GLIBC__  // which any header of the C library defines
 #include <malloc.h>
 #endif
 

@@ -15,7 +15,8 @@ struct BatchTensors;
 at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer);
 
 /// max(x, 0), each element then kept with probability 1-p and scaled by 1/(1-p); p is 0 outside
-/// training. Differentiable; only the output is kept for backward.
+/// training. Differentiable; on the CPU one bit of each number is kept for backward, on a card the
+/// output.
 at::Tensor relu_dropout(const at::Tensor& x_NC, double p, uint32_t layer,
                         const BatchTensors& batch);
 /// The same of numbers that the caller is done with: if nobody else holds them either, the result is

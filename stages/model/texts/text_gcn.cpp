@@ -103,7 +103,7 @@ at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer,
   const auto name = kDropLayer + static_cast<uint32_t>(layer);
   const BatchTensors runs = runs_of(x_NC, noise);
   if (config_.act == "relu" && norms_.empty()) {
-    return relu_dropout(x_NC, p, name, runs);  // one pass; it keeps a bit a number
+    return relu_dropout(x_NC, p, name, runs);  // one pass; it keeps one bit of each number
   }
   at::Tensor y_NC;
   if (config_.act == "relu") y_NC = at::relu(x_NC);

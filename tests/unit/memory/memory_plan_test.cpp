@@ -172,7 +172,7 @@ TEST_CASE("what others hold of a limit of the machine counts in the size that wo
   const std::string words = "smallest memory that works is ";
   REQUIRE_THAT(text, Catch::Contains(words));
   const int64_t least = std::stoll(text.substr(text.find(words) + words.size()));
-  CHECK(least > 25 + 76 / 0.65);
+  CHECK(least > 25 + 87 / 0.65);
   CHECK(least <= 25 + 88 / 0.65 + 1);
   CHECK_THAT(text, Catch::Contains("MiB for cgroup /job"));
   here.total = (least - 25) * kMebibyte;

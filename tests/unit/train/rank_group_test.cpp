@@ -13,6 +13,7 @@
 #include "classifier/classifier.h"
 #include "graph/pack.h"
 #include "graph/random.h"
+#include "kdgat/host_memory.h"
 #include "memory/arena.h"
 #include "memory/meter.h"
 #include "support/catch_torch.h"
@@ -355,6 +356,7 @@ TEST_CASE("packs settled beforehand are kept, and split where memory is short", 
   fs::create_directories(request.run_dir);
   f.fake.memory.clear();
   memory::MemoryMeter& meter = memory::meter(torch::kCPU);
+  trim_heap();  // as the stage does
   const int64_t beside = memory::anonymous_memory() - meter.counters().reserved;
   const int64_t held = roomy.at("memory").at("actual").at("peak_tensor_bytes").get<int64_t>() -
                        planned.at("step").get<int64_t>();

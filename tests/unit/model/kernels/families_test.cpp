@@ -25,7 +25,8 @@ using test::check_close;
 using test::short_numbers;
 
 struct Batch {
-  Batch() : packed(test::make_batch(test::random_small_graphs(12, 5))) {
+  Batch() : Batch(test::random_small_graphs(12, 5)) {}
+  explicit Batch(const std::vector<test::SmallGraph>& graphs) : packed(test::make_batch(graphs)) {
     tensors = to_tensors(packed, at::kCPU);
     tensors.noise.seed = 7;
     tensors.noise.step = 3;
@@ -222,6 +223,23 @@ TEST_CASE("ReLU with dropout writes over what nobody else holds", "[kernels]") {
   CHECK(y.const_data_ptr() != view.const_data_ptr());
   CHECK(at::equal(view, leaf));
   CHECK(at::equal(y, wanted));
+}
+
+TEST_CASE("ReLU with dropout is the same on two threads, with a graph of no nodes", "[kernels]") {
+  std::vector<test::SmallGraph> graphs = test::random_small_graphs(40, 5);
+  graphs.insert(graphs.begin() + 20, test::SmallGraph());
+  const Batch batch(graphs);
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  at_every_isa([&] {
+    for (const int64_t columns : {int64_t{384}, int64_t{387}}) {
+      compare("two threads", {torch::randn({batch.tensors.nodes, columns})},
+              [&](const NormKernels& k, const auto& in) {
+                return k.relu_dropout(in[0], 0.4, 2, batch.tensors, false, false);
+              });
+    }
+  });
+  at::set_num_threads(before);
 }
 
 TEST_CASE("ReLU with dropout does not keep its result", "[kernels]") {

@@ -176,3 +176,22 @@ TEST_CASE("numbers of a control group of two moments are not settled", "[host_me
   fake.file(group + "memory.stat", "inactive_file 7\n");  // a kernel that does not say
   CHECK(memory.is_settled());
 }
+
+TEST_CASE("what was freed goes back to the machine", "[sdk]") {
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__)
+  WARN("skipped: this malloc gives nothing back when asked");
+#else
+  constexpr std::size_t kBlocks = 8000, kBytes = 4000;
+  const auto held = [] {
+    return number_of_file("/proc/self/status", "RssAnon").value_or(0) / 1024;
+  };
+  std::vector<std::vector<char> > blocks;
+  for (std::size_t i = 0; i < kBlocks; ++i) blocks.emplace_back(kBytes, 'x');
+  const std::vector<char> last(kBytes, 'x');  // the end of the heap stays where it is
+  blocks.clear();
+  const uint64_t before = held();
+  trim_heap();
+  INFO(before << " MiB before");
+  CHECK(held() + 20 < before);
+#endif
+}

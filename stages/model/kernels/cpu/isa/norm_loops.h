@@ -36,6 +36,10 @@ inline void signs_of_row(const T* x, int64_t columns, uint8_t* signs) {
 template <class T>
 void relu_drop(const T* x, int64_t rows, int64_t columns, DropKey key, T scale, T* out,
                uint8_t* signs) {
+  if (signs == nullptr || columns % 8 == 0) {  // rows follow one another without a gap
+    columns *= rows;
+    rows = 1;
+  }
   for (int64_t r = 0; r < rows; ++r) {
     const T* from = x + r * columns;
     T* to = out + r * columns;
@@ -54,6 +58,10 @@ template <class T>
 void relu_drop_backward(const uint8_t* signs, const T* grad, int64_t rows, int64_t columns, T scale,
                         T* grad_x) {
   constexpr int32_t kBits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+  if (columns % 8 == 0) {
+    columns *= rows;
+    rows = 1;
+  }
   for (int64_t r = 0; r < rows; ++r) {
     const uint8_t* bits = signs + r * sign_bytes(columns);
     const T* from = grad + r * columns;

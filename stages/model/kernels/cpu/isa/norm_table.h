@@ -8,7 +8,7 @@
 namespace kdgat::model::kernels {
 
 /// Bytes of a row of bits, one for each column.
-constexpr int64_t sign_bytes(int64_t columns) { return (columns + 7) / 8; }
+static constexpr int64_t sign_bytes(int64_t columns) { return (columns + 7) / 8; }
 
 template <class T>
 struct NormTable {
