@@ -8,7 +8,7 @@ import json
 import statistics
 import tempfile
 
-from benches.common import PUBLISHED, Figure, Setup, median
+from benches.common import PUBLISHED, Failed, Figure, Setup, median
 
 SETUP = Setup(needs=("logs",), pair=None)
 GOAL = 1.4
@@ -16,7 +16,7 @@ MEASURES = {"autoencoder": "val_loss", "classifier": "val_loss"}
 
 
 def add_arguments(parser):
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3, help="two at least, for their spread")
     parser.add_argument("--epochs", type=int, default=3)
 
 
@@ -29,6 +29,8 @@ def train(build, args, store, stage, precision, seed):
 
 
 def measure(build, args):
+    if args.seeds < 2:
+        raise Failed(f"--seeds {args.seeds}: a spread needs two seeds at least", code=2)
     store = build.once("store", lambda path: build.kdgat("data", "import", args.logs, "-o", path, *PUBLISHED))
     for stage, name in MEASURES.items():
         seconds, values = {"32": [], "bf16-mixed": []}, {"32": [], "bf16-mixed": []}
