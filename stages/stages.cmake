@@ -77,9 +77,6 @@ target_link_options(kdgat_detect PRIVATE -Wl,--version-script=${CMAKE_BINARY_DIR
                     -Wl,--exclude-libs,ALL)
 target_link_libraries(kdgat_detect PRIVATE kdgat_sdk ZLIB::ZLIB ${ZSTD} Threads::Threads)
 add_dependencies(kdgat_all kdgat_detect)
-# What other code of those libraries the small one does not need is left out by function.
-target_compile_options(kdgat_graph PRIVATE -ffunction-sections -fdata-sections)
-target_compile_options(kdgat_native PRIVATE -ffunction-sections -fdata-sections)
 
 # The inner loops, once for each instruction set; the level is chosen at start.
 function(kdgat_add_kernels isa)

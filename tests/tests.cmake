@@ -4,7 +4,7 @@ enable_testing()
 list(APPEND CMAKE_MODULE_PATH ${Catch2_DIR})
 include(Catch)
 add_library(kdgat_test_main STATIC tests/support/catch_main.cpp)
-target_compile_options(kdgat_test_main PRIVATE -O0)
+kdgat_optimise_nothing(kdgat_test_main)
 target_link_libraries(kdgat_test_main PUBLIC Catch2::Catch2)
 
 # kdgat_add_tests(name SOURCES ... LINK ... [HEADER file | HEADERS_OF target]): an executable whose test cases
@@ -21,7 +21,7 @@ function(kdgat_add_tests name)
   target_compile_definitions(${name} PRIVATE KDGAT_BINARY="${CMAKE_BINARY_DIR}/kdgat"
                                              KDGAT_BUILD_DIR="${CMAKE_BINARY_DIR}")
   target_include_directories(${name} PRIVATE . tests)
-  target_compile_options(${name} PRIVATE -O0 -g0)
+  kdgat_optimise_nothing(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} kdgat_test_main)
   catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: "
                        PROPERTIES ENVIRONMENT "OMP_NUM_THREADS=1" TIMEOUT 900)
@@ -380,7 +380,7 @@ if(KDGAT_ENGINE)
   add_executable(kdgat_slurm_tests tests/slurm/slurm_test.cpp)
   target_compile_definitions(kdgat_slurm_tests PRIVATE KDGAT_BINARY="${CMAKE_BINARY_DIR}/kdgat")
   target_include_directories(kdgat_slurm_tests PRIVATE . tests)
-  target_compile_options(kdgat_slurm_tests PRIVATE -O0 -g0)
+  kdgat_optimise_nothing(kdgat_slurm_tests)
   target_link_libraries(kdgat_slurm_tests PRIVATE kdgat_graph kdgat_test_main)
   add_dependencies(kdgat_slurm_tests kdgat_all)
   add_test(NAME kdgat_slurm_tests COMMAND tests/slurm/cluster $<TARGET_FILE:kdgat_slurm_tests>

@@ -11,6 +11,7 @@
 #include "kdgat/text.h"
 #include "pipeline/alarms/pacer.h"
 #include "pipeline/alarms/quiet_thread.h"
+#include "pipeline/system/wait.h"
 
 namespace kdgat {
 namespace {
@@ -98,7 +99,7 @@ void AlarmQueue::State::hold_back() {
 /// Waits for one that may go; false at the end.
 bool AlarmQueue::State::next_line(Lock& lock, std::string& line) {
   while (true) {
-    changed.wait(lock, [&] { return is_ending || !lines.empty(); });
+    wait_for(changed, lock, [&] { return is_ending || !lines.empty(); });
     if (lines.empty() || patience.is_over()) return false;
     const Deadline from = pacer.next();
     if (Clock::now() >= from) break;

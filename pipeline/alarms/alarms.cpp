@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/alarms/quiet_thread.h"
+#include "pipeline/system/wait.h"
 
 namespace kdgat {
 
@@ -48,7 +49,7 @@ class AlarmSinks::Notices : public std::enable_shared_from_this<Notices> {
   void run() {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [&] { return is_ending_ || !messages_.empty(); });
+      wait_for(changed_, lock, [&] { return is_ending_ || !messages_.empty(); });
       if (messages_.empty()) break;
       const auto [level, message] = std::move(messages_.front());
       messages_.pop_front();
