@@ -202,7 +202,7 @@ set_target_properties(kdgat_engine PROPERTIES CXX_VISIBILITY_PRESET default VISI
                       DEFINE_SYMBOL "")  # it would spoil the precompiled headers for the stages
 target_link_libraries(kdgat_engine PUBLIC kdgat_native libtorch)
 if(KDGAT_PRECOMPILE)
-  target_precompile_headers(kdgat_engine PRIVATE stages/precompiled.h)
+  target_precompile_headers(kdgat_engine PRIVATE <precompiled.h>)  # no path of this folder in it
 endif()
 kdgat_precompile(kdgat_engine)
 # The one source that starts threads; with LibTorch's own run time, as two would keep two sets of

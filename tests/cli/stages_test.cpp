@@ -215,7 +215,7 @@ TEST_CASE("kdgat doctor names the kernels of a GPU, or the compiler that would m
     }
     return json();
   };
-  const std::string fake = KDGAT_BUILD_DIR "/lib/libkdgat_fake_cuda.so";
+  const std::string fake = build_folder() / "lib/libkdgat_fake_cuda.so";
   const json found = kernels(fake);
   CHECK_FALSE(found.at("finding").get<std::string>().empty());
   if (!found.at("finding").get<std::string>().starts_with("of the CPU")) return;  // a GPU is here

@@ -81,14 +81,16 @@ inline CommandResult run_shell(const std::string& line, const std::filesystem::p
   return result;
 }
 
+/// The build folder, which is where the test program is. Asked for at run time, so that the same test compiled in
+/// another folder is the same object.
+inline std::filesystem::path build_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 /// The executable under test: $KDGAT_BINARY, or what CMake built.
 inline std::string kdgat_binary() {
   if (const char* named = std::getenv("KDGAT_BINARY")) return named;
-#ifdef KDGAT_BINARY
-  return KDGAT_BINARY;
-#else
-  return "build/release/kdgat";
-#endif
+  return (build_folder() / "kdgat").string();
 }
 
 /// `kdgat <words>` in `folder`, quoted as written by the caller.

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool has_mqtt() {
-  const bool has_program = fs::exists(fs::path(KDGAT_BUILD_DIR) / "kdgat_mqtt");
+  const bool has_program = fs::exists(build_folder() / "kdgat_mqtt");
   const bool has_broker =
       fs::exists("/usr/sbin/mosquitto") && fs::exists("/usr/bin/mosquitto_passwd");
   if (!has_program)
@@ -199,7 +199,7 @@ TEST_CASE("a server that never answers keeps nobody waiting at the end", "[alarm
 }
 
 TEST_CASE("without kdgat_mqtt it is said where to get it", "[alarms]") {
-  if (fs::exists(fs::path(KDGAT_BUILD_DIR) / "kdgat_mqtt")) return;
+  if (fs::exists(build_folder() / "kdgat_mqtt")) return;
   CHECK_THROWS_WITH(AlarmSinks({"mqtt://host/topic"}, {}),
                     Contains("apt-get install libmosquitto-dev"));
 }

@@ -200,7 +200,7 @@ TEST_CASE("a description names a library of its own folder", "[plugin_host]") {
 }
 
 TEST_CASE("a plugin exports one symbol", "[plugin_host]") {
-  const std::string library = std::string(KDGAT_BUILD_DIR) + "/plugins/kdgat_example.so";
+  const std::string library = build_folder() / "plugins/kdgat_example.so";
   const CommandResult symbols = run_shell(
       "nm -D --defined-only '" + library + "' | wc -l && nm -D --defined-only '" + library + "'",
       std::filesystem::current_path());

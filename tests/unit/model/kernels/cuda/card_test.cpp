@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using test::Variable;
 
-const std::string kFake = KDGAT_BUILD_DIR "/lib/libkdgat_fake_cuda.so";
+const std::string kFake = test::build_folder() / "lib/libkdgat_fake_cuda.so";
 
 /// A cache folder of its own.
 struct OwnCache {
