@@ -37,8 +37,10 @@ kdgat_add_room(kdgat_core pipeline/verbs
   line_output log_stage memory_verb plan_verb plugins_verb replicate_verb report_verb run_command run_replicates run_verb
   runs_actions runs_compare runs_curves runs_list runs_note runs_tables runs_verb
   runs_words
+  software_bill
   score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb top_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
   why_verb word_units)
+target_sources(kdgat_core PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_libraries.cpp)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")

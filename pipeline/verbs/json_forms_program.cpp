@@ -54,9 +54,16 @@ checks[].hint     string  what to type; "" with ok
 )";
 
 constexpr const char* kVersionKeys = R"(
-kdgat       string  version of the program
-plugin_abi  string  MAJOR.MINOR
-compiler    string  that it was built with
+kdgat                   string  version of the program
+plugin_abi              string  MAJOR.MINOR
+compiler                string  that it was built with
+libraries[]?            object  with --all: libraries of others, inside it or opened by it
+libraries[].name        string  of the library
+libraries[].version     string  of the package it was built with
+libraries[].licence     string  an SPDX identifier
+libraries[].how         string  inside or opened
+libraries[].files       string  which of the program's files
+libraries[].purl        string  package URL of its source; "" if unknown
 )";
 
 constexpr const char* kHelpKeys = R"(

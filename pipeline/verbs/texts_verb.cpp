@@ -1,10 +1,11 @@
-// `kdgat write-texts DIR`: the man pages and completions that are installed, made of what --help and
-// `kdgat completion` print. DIR is the share/ folder of an installation.
+// `kdgat write-texts DIR`: the texts that are installed, made of what the program prints: man pages, completions, the page
+// of licences and the SBOM. DIR is the share/ folder of an installation.
 #include <ostream>
 #include <sstream>
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/verbs/linked_libraries.h"
 #include "pipeline/verbs/verbs.h"
 
 namespace kdgat {
@@ -92,6 +93,8 @@ int texts_verb(Context& context, const std::vector<std::string>& arguments) {
   write(share / "bash-completion/completions/kdgat", output_of(context, {"completion", "bash"}));
   write(share / "zsh/site-functions/_kdgat", output_of(context, {"completion", "zsh"}));
   write(share / "fish/vendor_completions.d/kdgat.fish", output_of(context, {"completion", "fish"}));
+  write(share / "doc/kdgat/THIRD_PARTY.md", licence_page());
+  write(share / "doc/kdgat/kdgat.cdx.json", software_bill());
   return 0;
 }
 

@@ -4,7 +4,9 @@
 
 #include "kdgat/stage_abi.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/show/table.h"
 #include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/linked_libraries.h"
 
 namespace kdgat {
 
@@ -13,22 +15,36 @@ namespace {
 constexpr const char* kVersionHelp = R"(Print the version and what it was built with.
 
   kdgat version
-  kdgat version --json
+  kdgat version --all           also the libraries it holds or opens, with versions and licences
+  kdgat version --all --json
 
-usage: kdgat version [--json]
+usage: kdgat version [--all] [--json]
 )";
 
+std::string library_table() {
+  Table table;
+  table.add({"library", "version", "licence", "how", "files"});
+  for (const LinkedLibrary& library : linked_libraries()) {
+    table.add({library.name, library.version, library.licence, library.how, library.files});
+  }
+  return table.text();
+}
+
 int version_verb(Context& context, const std::vector<std::string>& arguments) {
-  CommandLine(context, "kdgat version").parse(arguments);
+  bool all = false;
+  CommandLine line(context, "kdgat version");
+  line.flag("--all", all);
+  line.parse(arguments);
   const std::string abi = std::to_string(KDGAT_ABI_MAJOR) + "." + std::to_string(KDGAT_ABI_MINOR);
   const std::string compiler = std::string("g++ ") + __VERSION__;
   if (context.json) {
-    print_json(
-        context, "kdgat.version",
-        nlohmann::json{{"kdgat", KDGAT_VERSION}, {"plugin_abi", abi}, {"compiler", compiler}});
-  } else {
-    context.out << "kdgat " << KDGAT_VERSION << ", plugin ABI " << abi << ", " << compiler << '\n';
+    nlohmann::json answer{{"kdgat", KDGAT_VERSION}, {"plugin_abi", abi}, {"compiler", compiler}};
+    if (all) answer["libraries"] = libraries_json();
+    print_json(context, "kdgat.version", answer);
+    return 0;
   }
+  context.out << "kdgat " << KDGAT_VERSION << ", plugin ABI " << abi << ", " << compiler << '\n';
+  if (all) context.out << '\n' << library_table();
   return 0;
 }
 

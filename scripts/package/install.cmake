@@ -30,20 +30,21 @@ endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/plugins/ DESTINATION ${tree}/plugins COMPONENT program USE_SOURCE_PERMISSIONS
         FILES_MATCHING PATTERN "kdgat_*.so" PATTERN "kdgat_*.json" PATTERN "kdgat_example.*" EXCLUDE)
 
-# Man pages and completions are made by the program that they are of.
+# The program itself makes man pages, completions, the page of licences and the SBOM.
 install(CODE "
   execute_process(COMMAND $<TARGET_FILE:kdgat> write-texts \"${texts}\"
                   COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
-install(FILES LICENSE CITATION.cff scripts/package/THIRD_PARTY.md
-        DESTINATION ${share}/doc/kdgat COMPONENT program)
-foreach(package libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libxxhash-dev libgloo-dev
-        libboost-dev libssl-dev libzstd-dev)
+install(FILES LICENSE CITATION.cff DESTINATION ${share}/doc/kdgat COMPONENT program)
+foreach(package ${KDGAT_LIBRARY_PACKAGES})
   install(FILES /usr/share/doc/${package}/copyright DESTINATION ${share}/doc/kdgat/licences
           RENAME ${package}.txt COMPONENT program OPTIONAL)
 endforeach()
 
 if(SKBUILD)
   install(PROGRAMS scripts/package/command.py DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME kdgat COMPONENT program)
+  # Where tools look for the SBOMs of a wheel (PEP 770).
+  install(CODE "file(COPY \"${share}/doc/kdgat/kdgat.cdx.json\" DESTINATION \"${SKBUILD_METADATA_DIR}/sboms\")"
+          COMPONENT program)
   return()
 endif()
 install(CODE "

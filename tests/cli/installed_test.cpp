@@ -119,3 +119,26 @@ TEST_CASE("man pages and completions are written for every verb", "[cli]") {
   CHECK(checked.out.empty());
   CHECK(run_shell("bash -n bash-completion/completions/kdgat", share.path()).exit_code == 0);
 }
+
+TEST_CASE("the SBOM that is installed lists what version --all lists", "[cli]") {
+  const ScratchFolder share;
+  REQUIRE(run_kdgat("write-texts .", share.path()).exit_code == 0);
+  const auto bill = nlohmann::json::parse(std::ifstream(share / "doc/kdgat/kdgat.cdx.json"));
+  const auto version = nlohmann::json::parse(run_kdgat("version --all --json", share.path()).out);
+  CHECK(bill.at("bomFormat") == "CycloneDX");
+  CHECK(bill.at("metadata").at("component").at("version") == version.at("kdgat"));
+  const auto& components = bill.at("components");
+  const auto& libraries = version.at("libraries");
+  REQUIRE(components.size() == libraries.size());
+  CHECK(libraries.size() >= 11);
+  const std::string page = read_text(share / "doc/kdgat/THIRD_PARTY.md");
+  for (std::size_t i = 0; i < libraries.size(); ++i) {
+    INFO(libraries[i]);
+    CHECK(components[i].at("name") == libraries[i].at("name"));
+    CHECK(components[i].at("version") == libraries[i].at("version"));
+    CHECK(components[i].at("licenses")[0].at("license").at("id") == libraries[i].at("licence"));
+    CHECK(components[i].value("purl", "") == libraries[i].at("purl"));
+    CHECK_THAT(page, Contains("| " + libraries[i].at("name").get<std::string>() + " | " +
+                              libraries[i].at("version").get<std::string>() + " |"));
+  }
+}

@@ -85,7 +85,7 @@ struct Said {
 void check_program(Forms& forms) {
   const Said said{forms};
   for (const char* words :
-       {"version", "plugins list", "plugins show classifier", "config options", "help json"}) {
+       {"version --all", "plugins list", "plugins show classifier", "config options", "help json"}) {
     said.document(words);
   }
   const CommandResult doctor = run_kdgat("doctor --json", said.scratch.path());
