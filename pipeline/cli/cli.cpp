@@ -167,7 +167,9 @@ A failure never ends in 0.
 }
 
 std::string program_help(const std::vector<Verb>& verbs) {
-  std::string out = R"(kdgat trains graph neural networks in stages on the GPU or CPU you have.
+  std::string out =
+      R"(kdgat learns what is normal on a CAN bus and raises alarms when the traffic changes. It trains
+detectors and graph neural networks in stages on the GPU or CPU that you have.
 
   kdgat run --preset smoke                          try it: synthetic CAN traffic, under a minute
   kdgat fit logs/ -o mine                           a detector of attacks, from your CAN logs
