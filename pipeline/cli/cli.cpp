@@ -167,12 +167,15 @@ A failure never ends in 0.
 }
 
 std::string program_help(const std::vector<Verb>& verbs) {
-  std::string out = R"(kdgat trains graph neural networks in stages on the GPU or CPU you have.
+  std::string out =
+      R"(kdgat learns what is normal on a CAN bus and raises alarms when the traffic changes. It trains
+detectors and graph neural networks in stages on the GPU or CPU that you have.
 
   kdgat run --preset smoke                          try it: synthetic CAN traffic, under a minute
-  kdgat run --preset vgae,gat,student --data logs/  an autoencoder and a classifier on your logs
+  kdgat fit logs/ -o mine                           a detector of attacks, from your CAN logs
+  kdgat score drive.log --run mine                  a score for each window of a log
+  kdgat run --preset graphs --data FOLDER           a classifier of your labelled graphs
   kdgat report RUN                                  what a run did, as one HTML file
-  kdgat score drive.log --run RUN                   a score for each window of a log
   kdgat config show --preset smoke --origin         what would be set, and by whom
   kdgat doctor                                      is this machine ready?
 
@@ -185,7 +188,7 @@ usage: kdgat VERB [options] [key=value ...]
   }
   return out + R"(
   --json               results as JSON, and an error as its last line on standard error
-  -q, -v               say less, say more
+  -q, -v               print less, print more
   --plugin-dir DIR     look for stages here first
   --version            the version
   -h, --help           help; kdgat VERB --help for one verb

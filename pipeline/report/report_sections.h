@@ -62,6 +62,14 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
 /// report_windows.cpp: models and baselines on the same windows of each part, and scores over time.
 std::string windows_section(const ReportRun& run, const std::string& id);
 
+struct LogPicture {
+  std::string log;  ///< its name below the folder of logs
+  std::string svg;
+};
+/// report_windows.cpp: the scores over time of each log that a report draws, by the first model of
+/// its step. Each is an SVG file of its own.
+std::vector<LogPicture> log_pictures(const ReportRun& run);
+
 /// report_compare.cpp: what several runs are, differ in and come to.
 std::string compare_sections(const std::vector<ReportRun>& runs);
 /// report_seeds.cpp: of runs that differ in the seed alone, mean and spread of figures and curves, and

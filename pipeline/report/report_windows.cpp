@@ -166,14 +166,15 @@ void add_spans(Chart& chart, const json& intervals, const ChartSpan& like, doubl
   }
 }
 
-std::string log_figure(const json& log, const json& line) {
+/// The scores of one model on one log. Has no lines if there is nothing to draw.
+Chart log_chart(const json& log, const json& line) {
   constexpr double kMinute = 60, kLong = 20 * kMinute;
   const std::vector<double> x = numbers_of(below(line, "x")), low = numbers_of(below(line, "low")),
                             high = numbers_of(below(line, "high"));
-  if (x.empty() || low.size() != x.size() || high.size() != x.size()) return "";
+  Chart chart;
+  if (x.empty() || low.size() != x.size() || high.size() != x.size()) return chart;
   const bool has_times = word(log, "axis") == "seconds";
   const double unit = has_times && x.back() > kLong ? kMinute : 1;
-  Chart chart;
   chart.title = word(log, "name");
   chart.x.title = !has_times  ? "windows from the start of the log"
                   : unit == 1 ? "seconds from the start of the log"
@@ -191,6 +192,12 @@ std::string log_figure(const json& log, const json& line) {
   chart.lines.back().has_words = false;
   add_spans(chart, list_of(log, "attacks"), {0, 0, "attack", "", kAttackColour, true}, unit);
   add_spans(chart, list_of(line, "alarms"), {0, 0, "alarm", "", kAlarmColour, false}, unit);
+  return chart;
+}
+
+std::string log_figure(const json& log, const json& line) {
+  const Chart chart = log_chart(log, line);
+  if (chart.lines.empty()) return "";
   return figure(chart, counted(number(log, "windows", 0), "window") + ", " +
                            counted(static_cast<double>(list_of(log, "attacks").size()),
                                    "stretch of attack", "stretches of attack") +
@@ -253,6 +260,26 @@ std::string windows_section(const ReportRun& run, const std::string&) {
     }
     out += notice.empty() ? "" : element("div", notice, "class=\"notice\"");
     out += parts;
+  }
+  return out;
+}
+
+std::vector<LogPicture> log_pictures(const ReportRun& run) {
+  std::vector<LogPicture> out;
+  for (const ReportStep& step : run.steps) {
+    const json parts = below(step.files.pictures, "parts");
+    if (!parts.is_object()) continue;
+    for (const json& part : parts) {
+      for (const json& log : list_of(part, "logs")) {
+        const json models = list_of(log, "models");
+        Chart chart = models.empty() ? Chart() : log_chart(log, models.front());
+        if (chart.lines.empty()) continue;
+        chart.width = 720;
+        chart.height = 280;
+        chart.stands_alone = true;
+        out.push_back({chart.title, chart_svg(chart)});
+      }
+    }
   }
   return out;
 }

@@ -89,7 +89,9 @@ class Picture {
     }
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" " + size + " width=\"" +
            format_number("%g", chart_.width) + "\" height=\"" + format_number("%g", chart_.height) +
-           "\" role=\"img\" aria-label=\"" + name + "\">\n" + element("style", chart_style()) +
+           "\" role=\"img\" aria-label=\"" + name + "\">\n" +
+           element("style", chart_style() + "\n@media screen and (prefers-color-scheme:dark){" +
+                                chart_style(true) + "}") +
            "\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n<text x=\"" + pixels(left_) +
            "\" y=\"24\" style=\"font-size:16px;font-weight:bold\">" + name + "</text>\n";
   }

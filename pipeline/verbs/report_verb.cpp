@@ -1,6 +1,10 @@
 // kdgat report: one HTML file of one run or several.
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <ostream>
 
+#include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/report/report_file.h"
 #include "pipeline/report/report_html.h"
@@ -27,11 +31,16 @@ constexpr const char* kReportHelp =
   kdgat report runs/my/01JD... -o report.html       by its folder
   kdgat report 01JD…K7 01JD…B2                      two runs side by side, then each of them
   kdgat report 01JD --root elsewhere -o - > page.html
+  kdgat report 01JD --log dos.csv -o dos.svg        only the scores of this log, as a picture
 
 usage: kdgat report RUN [RUN...] [-o FILE] [--notes FILE.md] [--root DIR] [--json]
+       kdgat report RUN --log LOG [-o FILE] [--root DIR] [--json]
 
   -o, --output FILE    write there, - for standard output (default report.html in the run's folder,
                        of several runs compare.html in that of the first)
+  --log LOG            write one SVG picture instead: the scores of this log over time, with its
+                       attacks and alarms (default LOG.svg in the run's folder). LOG is the name of
+                       a log of the report, with its folder if two folders have one of that name
   --notes FILE.md      text in Markdown, put above all else
   --root DIR           folder that holds all runs (default runs)
   --json               name of the file, its size and the runs, as JSON
@@ -60,13 +69,41 @@ std::vector<ReportRun> read_reports(const std::vector<fs::path>& folders,
   return out;
 }
 
+/// The picture of a log, by the log's name with or without its folder.
+LogPicture picture_of(const std::vector<ReportRun>& runs, const std::string& log) {
+  if (runs.size() != 1) {
+    throw Error(ExitCode::kUsage, "--log takes one run, got " + std::to_string(runs.size()));
+  }
+  const std::vector<LogPicture> drawn = log_pictures(runs.front());
+  std::vector<LogPicture> found;
+  std::copy_if(drawn.begin(), drawn.end(), std::back_inserter(found), [&](const LogPicture& one) {
+    return one.log == log || one.log.ends_with("/" + log);
+  });
+  if (found.size() == 1) return found.front();
+  constexpr std::size_t kMostNames = 8;
+  const std::vector<LogPicture>& choice = found.empty() ? drawn : found;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(choice.size(), kMostNames); ++i) {
+    names += (i == 0 ? "" : ", ") + choice[i].log;
+  }
+  if (choice.size() > kMostNames) names += ", ...";
+  if (!found.empty()) {
+    throw Error(ExitCode::kUsage, "several folders have a log " + log + " (--log)",
+                "write one of " + names);
+  }
+  throw Error(
+      ExitCode::kUsage, "the report of this run draws no log " + log + " (--log)",
+      names.empty() ? "only runs that scored CAN logs have such pictures" : "it draws " + names);
+}
+
 int report_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
-  std::string output, notes_file, root = "runs";
+  std::string output, notes_file, log, root = "runs";
   CommandLine line(context, "kdgat report");
   line.words([&](const std::string& name) { names.push_back(name); });
   line.value("-o,--output", output);
   line.value("--notes", notes_file);
+  line.value("--log", log);
   line.value("--root", root);
   line.parse(arguments);
   if (names.empty()) {
@@ -83,14 +120,18 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
     if (!text) throw Error(ExitCode::kData, "cannot read the notes: " + notes_file);
     notes = *text;
   }
+  const std::optional<LogPicture> picture =
+      log.empty() ? std::nullopt : std::optional(picture_of(runs, log));
   if (output == "-") {
-    context.out << report_html(runs, time_text(iso_now()), notes);
+    context.out << (picture ? picture->svg : report_html(runs, time_text(iso_now()), notes));
     return 0;
   }
   const fs::path file =
-      output.empty() ? folders.front() / (folders.size() == 1 ? "report.html" : "compare.html")
-                     : fs::path(output);
-  const std::size_t bytes = write_report(runs, file, notes);
+      !output.empty() ? fs::path(output)
+      : picture       ? folders.front() / (fs::path(picture->log).filename() += ".svg")
+                      : folders.front() / (folders.size() == 1 ? "report.html" : "compare.html");
+  if (picture) write_file(file, picture->svg);
+  const std::size_t bytes = picture ? picture->svg.size() : write_report(runs, file, notes);
   if (context.json) {
     json ids = json::array();
     for (const ReportRun& run : runs) ids.push_back(run.record.id);
@@ -99,8 +140,10 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   } else {
     context.out << file.string() << '\n';
     if (context.verbosity >= 0) {
-      context.err << "report of " << runs.size() << (runs.size() == 1 ? " run" : " runs")
-                  << " written, " << format_bytes(bytes) << '\n';
+      const std::string what = picture ? "picture of " + picture->log
+                                       : "report of " + std::to_string(runs.size()) +
+                                             (runs.size() == 1 ? " run" : " runs");
+      context.err << what << " written, " << format_bytes(bytes) << '\n';
     }
   }
   return 0;

@@ -10,10 +10,12 @@
 #include "pipeline/verbs/verbs.h"
 #include "support/command.h"
 #include "support/fake_run.h"
+#include "support/report_page.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
 using Catch::Contains;
+using Catch::StartsWith;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -269,6 +271,43 @@ TEST_CASE("kdgat report writes one file and prints its name", "[report]") {
   CHECK(out.at("runs").size() == 2);
   CHECK_THAT(runs.say({"report"}).err, Contains("kdgat report needs a run"));
   CHECK(runs.say({"report", kFirst, "-o", "/nowhere/at/all.html"}).code == 3);
+}
+
+TEST_CASE("kdgat report --log writes the scores of one log as a picture", "[report]") {
+  const Runs runs;
+  json pictures = pictures_of_logs(2, 50);
+  json& logs = pictures["parts"]["test_01"]["logs"];
+  logs[0]["name"] = "test_01/dos.csv";
+  logs[1]["name"] = "test_01/fuzzing.csv";
+  const auto write = [&] { write_text(runs.first / "evaluate/pictures.json", pictures.dump()); };
+  write();
+  const fs::path file = runs.root / "dos.svg";
+  const Said said = runs.say({"report", kFirst, "--log", "dos.csv", "-o", file.string()});
+  CHECK(said.out == file.string() + "\n");
+  CHECK_THAT(said.err, Contains("picture of test_01/dos.csv written"));
+  const std::string svg = read_text(file);
+  CHECK_THAT(svg, StartsWith("<svg xmlns=") && Contains(">test_01/dos.csv</text>") &&
+                      Contains(">attack</text>") && Contains(">alarm</text>") &&
+                      Contains("prefers-color-scheme:dark"));
+  CHECK(runs.say({"report", kFirst, "--log", "test_01/dos.csv", "-o", "-"}).out == svg);
+  CHECK(runs.say({"report", kFirst, "--log", "dos.csv"}).out ==
+        (runs.first / "dos.csv.svg").string() + "\n");
+
+  const Said none = runs.say({"report", kFirst, "--log", "os.csv"});
+  CHECK(none.code == 2);
+  CHECK_THAT(none.err, Contains("draws no log os.csv (--log)") &&
+                           Contains("it draws test_01/dos.csv, test_01/fuzzing.csv"));
+  CHECK_THAT(runs.say({"report", kFirst, kSecond, "--log", "dos.csv"}).err,
+             Contains("--log takes one run, got 2"));
+  CHECK_THAT(runs.say({"report", kSecond, "--log", "dos.csv"}).err,
+             Contains("only runs that scored CAN logs"));
+
+  logs[1]["name"] = "test_02/dos.csv";
+  write();
+  CHECK_THAT(runs.say({"report", kFirst, "--log", "dos.csv"}).err,
+             Contains("several folders have a log dos.csv (--log)") &&
+                 Contains("write one of test_01/dos.csv, test_02/dos.csv"));
+  CHECK(runs.say({"report", kFirst, "--log", "test_01/dos.csv", "-o", "-"}).out == svg);
 }
 
 TEST_CASE("kdgat runs note names a run, and its name stands where its id may", "[runs]") {
