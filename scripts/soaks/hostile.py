@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import tarfile
 import tempfile
 import time
 
-SECONDS = 60  # of a command; what waits is interrupted after two
+SECONDS = 600  # of a command that hangs; no other takes as long
 MOST_MIB = 300  # resident
 DEEP = 200_000
 WORDS = "the company said its profit rose in the first quarter"
@@ -79,27 +80,39 @@ def inputs(folder, chance):
     yield "a name that is not UTF-8", write(folder / os.fsdecode(b"caf\xe9") / "a.log", LOG * 500)
 
 
-def command(options, folder, words, is_waiting=False):
-    """(verdict, exit code, seconds, MiB)"""
+def has_open(process, path):
+    """Whether a process has opened a file, which it then waits for."""
+    for fd in pathlib.Path(f"/proc/{process.pid}/fd").glob("*"):
+        try:
+            if os.readlink(fd) == str(path):
+                return True
+        except OSError:
+            pass  # it was closed meanwhile
+    return False
+
+
+def command(options, folder, words, waits_for=None):
+    """(verdict, exit code, seconds, MiB, what it said); interrupted once it has opened `waits_for`."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen([options.kdgat, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=said,
                                    stderr=subprocess.STDOUT,
                                    env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
-        signals = {2.0: signal.SIGINT} if is_waiting else {}
-        signals[SECONDS] = signal.SIGKILL
-        ended = 0
+        ended, is_told, hung = 0, waits_for is None, False
         while not ended:
             time.sleep(0.01)
+            if not is_told and has_open(process, waits_for):
+                process.send_signal(signal.SIGINT)
+                is_told = True
+            if not hung and time.monotonic() - start >= SECONDS:
+                process.kill()
+                hung = True
             ended, status, used = os.wait4(process.pid, os.WNOHANG)
-            for due in [due for due in signals if time.monotonic() - start >= due and not ended]:
-                process.send_signal(signals.pop(due))
         said.seek(0)
         text = said.read().decode(errors="replace")
     seconds, mib = time.monotonic() - start, used.ru_maxrss / 1024
     code = process.returncode = os.waitstatus_to_exitcode(status)
-    hung = SECONDS not in signals
-    wanted = (130,) if is_waiting else (0, 2, 3)
+    wanted = (0, 2, 3) if waits_for is None else (130,)
     sound = not hung and code in wanted and "json.exception" not in text and mib < MOST_MIB
     return sound, code, seconds, mib, text.strip().splitlines()[:1]
 
@@ -140,7 +153,7 @@ def run(options):
     os.mkfifo(folder / "pipe")
     for words in (["data", "import", "pipe", "-o", "out"], ["data", "inspect", "pipe"]):
         rows.append(result(f"{words[1]}: a pipe that nobody writes to", words,
-                           command(options, folder, words, is_waiting=True)))
+                           command(options, folder, words, waits_for=folder / "pipe")))
     for name in ("deep.json", "deep.yaml"):
         write(folder / name, nested(DEEP, "[", "]"))
         words = ["run", name, "-n"]

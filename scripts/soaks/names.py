@@ -29,7 +29,7 @@ echo 7
 [ "$1" = --version ] || SLURM_JOB_ID=7 bash "${{!#}}" > "${{!#}}.out" 2>&1
 """
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
-SECONDS = 120
+SECONDS = 600
 
 
 def _bytes(name):

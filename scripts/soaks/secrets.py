@@ -14,7 +14,7 @@ import threading
 
 USER, PASSWORD, TOKEN = "ann", "pa55w0rd-of-ann", "t0ken-of-ann"
 SECRETS = [PASSWORD.encode(), TOKEN.encode(), base64.b64encode(f"{USER}:{PASSWORD}".encode()).rstrip(b"=")]
-SECONDS = 120
+SECONDS = 600
 
 
 class Server:

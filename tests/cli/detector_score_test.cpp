@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "support/background.h"
 #include "support/cli.h"
 #include "support/detector_run.h"
+#include "support/held_pipe.h"
 #include "support/scored_lines.h"
 
 namespace {
@@ -254,19 +256,19 @@ TEST_CASE("a detector's threshold moves, and its vehicle may be named", "[score]
 
 TEST_CASE("a live log's windows come while it is listened to", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
-  const std::string score = kdgat_word() + " score live" + t.named();
-  const CommandResult stopped = run_shell(
-      "mkfifo live; (cat " + std::string(kKnownLog) + "; sleep 30) > live & writer=$!; " + score +
-          " > lines.csv & scorer=$!; "
-          "for i in $(seq 300); do [ $(wc -l < lines.csv) -gt 60 ] && break; sleep 0.1; done; "
-          "kill -INT $scorer; wait $scorer; code=$?; kill $writer; wc -l < lines.csv; exit $code",
-      t.scratch.path());
-  INFO(stopped.err);
-  CHECK(stopped.exit_code == 130);
-  // All but the last, which waits for the one behind it.
   const std::vector<Row> rows = table_of(t.score(kKnownLog + t.named()).out);
-  CHECK(std::stoi(stopped.out) == static_cast<int>(rows.size()));
-  CHECK_THAT(stopped.err, Catch::Contains("alarm at "));
+  HeldPipe live(t.scratch / "live");
+  Background scorer("score live" + t.named(), t.scratch.path());
+  live.write(read_text(t.scratch / kKnownLog));
+  const auto lines = [&] {
+    const std::string out = read_text(t.scratch / "out");
+    return static_cast<std::size_t>(std::count(out.begin(), out.end(), '\n'));
+  };
+  // The head, and all rows but the last, which waits for the one behind it.
+  REQUIRE(comes_true([&] { return lines() == rows.size(); }));
+  CHECK(scorer.end(SIGINT) == 130);
+  CHECK(lines() == rows.size());
+  CHECK_THAT(read_text(t.scratch / "err"), Catch::Contains("alarm at "));
   const CommandResult piped = run_shell("cat " + std::string(kKnownLog) + " | " + kdgat_word() +
                                             " score - --calibrate 40" + t.named(),
                                         t.scratch.path());

@@ -1,8 +1,11 @@
 // Files that are damaged, hostile or oddly named, as a person meets them.
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 
+#include "support/background.h"
 #include "support/cli.h"
 #include "support/log_text.h"
 
@@ -63,15 +66,16 @@ TEST_CASE("pipes are imported and inspected as files are", "[cli][data]") {
 
 TEST_CASE("waiting for a pipe that nobody writes to ends with the signal", "[cli][data]") {
   const ScratchFolder scratch;
-  for (const std::string words : {"data import pipe -o out", "data inspect pipe"}) {
-    const CommandResult result =
-        run_shell("rm -f pipe; mkfifo pipe; " + kdgat_word() + " " + words +
-                      " & pid=$!; sleep 1; kill -INT $pid; wait $pid",
-                  scratch.path());
-    INFO(words << result.err);
-    CHECK(result.exit_code == 130);
+  for (const std::string words : {"data import pipe -o store", "data inspect pipe"}) {
+    fs::remove(scratch / "pipe");
+    REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
+    Background waits(words, scratch.path());
+    REQUIRE(comes_true([&] { return has_open(waits.pid(), scratch / "pipe"); }));
+    CHECK(waits.end(SIGINT) == 130);
+    INFO(words << read_text(scratch / "err"));
+    CHECK_THAT(read_text(scratch / "err"), Contains("interrupted"));
   }
-  CHECK(!fs::exists(scratch / "out"));
+  CHECK(!fs::exists(scratch / "store"));
 }
 
 TEST_CASE("a flipped bit below a run is found, and the import is made again", "[cli][run]") {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/background.h"
 #include "support/cli.h"
 #include "support/detector_run.h"
 #include "support/fake_cluster.h"
@@ -128,16 +129,14 @@ void check_runs(Forms& forms) {
   said.document("top");
   said.document("runs rm -n '" + list.at(0).at("folder").get<std::string>() + "'");
   // A run at work, as a process of another program would see it.
-  const CommandResult at_work =
-      run_shell(kdgat_word() +
-                    " run example steps=40 seconds=0.2 --root slow > /dev/null 2>&1 & "
-                    "for i in $(seq 100); do " +
-                    kdgat_word() +
-                    " top --root slow --json > top.json; "
-                    "grep -q '\"unit\": \"[a-z]' top.json && break; sleep 0.1; done; kill -INT %1; "
-                    "wait; cat top.json",
-                said.scratch.path());
-  const json top = forms.document("top", at_work);
+  const Background at_work("run example steps=10000 seconds=0.2 --root slow", said.scratch.path());
+  json top;
+  REQUIRE(comes_true([&] {
+    const CommandResult shown = run_kdgat("top --root slow --json", said.scratch.path());
+    if (shown.out.find("\"unit\": \"s") == std::string::npos) return false;
+    top = forms.document("top", shown);
+    return true;
+  }));
   REQUIRE(top.at("runs").size() == 1);
   CHECK(top.at("runs").at(0).at("steps").size() == 1);
 }

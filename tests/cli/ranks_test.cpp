@@ -2,12 +2,15 @@
 // by itself with its place in the environment.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/background.h"
 #include "support/cli.h"
+#include "support/held_port.h"
 
 namespace {
 
@@ -43,6 +46,16 @@ void check_same_losses(const fs::path& a, const fs::path& b) {
   }
 }
 
+/// The process of a stage with this rank among those that `host` started; 0 if there is none.
+pid_t process_of_rank(pid_t host, int rank) {
+  for (const pid_t child : children_of(host, "stage-child")) {
+    // Its standard input is its call, which it has read to the end.
+    const json call = json::parse(read_text("/proc/" + std::to_string(child) + "/fd/0"));
+    if (call.at("request").at("ranks").at("rank") == rank) return child;
+  }
+  return 0;
+}
+
 }  // namespace
 
 TEST_CASE("a run of two processes is the run of one", "[cli][ranks]") {
@@ -66,42 +79,41 @@ TEST_CASE("a run of two processes is the run of one", "[cli][ranks]") {
 TEST_CASE("a killed rank ends the run with its name, and the run goes on", "[cli][ranks]") {
   const ScratchFolder scratch;
   const std::string line =
-      "run --preset smoke data.synth.seconds=10 autoencoder.max_epochs=400 "
-      "autoencoder.patience=400 --until autoencoder checkpoint_seconds=0 --threads 1 --nproc 2 ";
-  // The second process of the stage is killed once it has made some steps.
-  const CommandResult killed = run_shell(
-      kdgat_word() + " " + line +
-          "& host=$!; for i in $(seq 600); do "
-          "[ -e runs/smoke/*/autoencoder/checkpoint/state.safetensors ] && break; sleep 0.1; done; "
-          "sleep 0.5; kill -KILL $(pgrep -P $host -f stage-child | tail -1); wait $host",
-      scratch.path());
-  INFO(killed.err);
-  CHECK(killed.exit_code == 1);
-  CHECK(killed.err.find("rank 1 of 2: the stage's process was killed by SIGKILL") !=
-        std::string::npos);
-  const CommandResult rest =
-      run_shell("timeout --preserve-status -s USR1 4 " + kdgat_word() + " " + line, scratch.path());
-  INFO(rest.err);
-  CHECK(rest.exit_code == 85);
-  CHECK(rest.err.find("continuing run") != std::string::npos);
-  const fs::path step = newest_run(scratch / "runs" / "smoke") / "autoencoder";
-  CHECK(read_text(step / "log.txt").find("continues from the checkpoint at epoch") !=
-        std::string::npos);
+      "run --preset smoke data.synth.seconds=10 autoencoder.max_epochs=1000000 "
+      "autoencoder.patience=1000000 --until autoencoder checkpoint_seconds=0 --threads 1 --nproc 2";
+  {
+    Background killed(line, scratch.path());
+    REQUIRE(wait_for(scratch.path(), "journal.jsonl", "\"what\":\"epoch\""));
+    const fs::path step = newest_run(scratch / "runs" / "smoke") / "autoencoder";
+    REQUIRE(comes_true([&] { return fs::exists(step / "checkpoint" / "state.safetensors"); }));
+    const pid_t second = process_of_rank(killed.pid(), 1);
+    REQUIRE(second > 0);
+    ::kill(second, SIGKILL);
+    CHECK(killed.wait() == 1);
+    CHECK_THAT(read_text(scratch / "err"),
+               Catch::Contains("rank 1 of 2: the stage's process was killed by SIGKILL"));
+  }
+  Background rest(line, scratch.path());
+  CHECK(wait_for(scratch.path(), "log.txt", "continues from the checkpoint at epoch"));
+  CHECK(rest.end(SIGUSR1) == 85);
+  CHECK_THAT(read_text(scratch / "err"), Catch::Contains("continuing run"));
 }
 
 TEST_CASE("programs that are started together share the stages", "[cli][ranks]") {
   const ScratchFolder scratch;
   must_kdgat(kShortRanks + "--root one", scratch.path());
-  const CommandResult both = run_shell(
-      "export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 10000)); "
-      "RANK=1 " +
-          kdgat_word() + " " + kShortRanks +
-          "--root two & other=$!; "
-          "RANK=0 " +
-          kdgat_word() + " " + kShortRanks +
-          "--root two; first=$?; wait $other; "
-          "echo codes $first $?",
-      scratch.path());
+  const HeldPort port;
+  const CommandResult both =
+      run_shell("export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port.text() +
+                    "; "
+                    "RANK=1 " +
+                    kdgat_word() + " " + kShortRanks +
+                    "--root two & other=$!; "
+                    "RANK=0 " +
+                    kdgat_word() + " " + kShortRanks +
+                    "--root two; first=$?; wait $other; "
+                    "echo codes $first $?",
+                scratch.path());
   INFO(both.err);
   CHECK(both.out.find("codes 0 0") != std::string::npos);
   check_same_losses(newest_run(scratch / "one" / "smoke"), newest_run(scratch / "two" / "smoke"));

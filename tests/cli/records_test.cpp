@@ -9,7 +9,9 @@
 #include <fstream>
 
 #include "support/cli.h"
+#include "support/held_port.h"
 #include "support/python.h"
+#include "support/wait.h"
 
 using Catch::Contains;
 
@@ -35,13 +37,8 @@ json python(const std::string& python, const fs::path& folder, const std::string
 class MlflowServer {
  public:
   MlflowServer(const std::string& python, const fs::path& folder, const std::string& store) {
-    const std::string free_port =
-        "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); "
-        "print(s.getsockname()[1])'";
-    port_ = run_shell(free_port, folder).out;
-    port_.pop_back();
     const std::string line = "exec env MLFLOW_ALLOW_FILE_STORE=true " + python +
-                             " -m mlflow server --host 127.0.0.1 --port " + port_ +
+                             " -m mlflow server --host 127.0.0.1 --port " + port_.text() +
                              " --workers 1 --backend-store-uri '" + store +
                              "' --artifacts-destination '" + (folder / "artifacts").string() +
                              "' > server.log 2>&1";
@@ -53,12 +50,10 @@ class MlflowServer {
       ::_exit(127);
     }
     ::setpgid(pid_, pid_);
-    const std::string probe = "exec 3<>/dev/tcp/127.0.0.1/" + port_;
-    constexpr int kTries = 1200;
-    constexpr useconds_t kPause = 100'000;
-    for (int i = 0; i < kTries && run_shell(probe, folder).exit_code != 0; ++i) ::usleep(kPause);
+    const std::string probe = "exec 3<>/dev/tcp/127.0.0.1/" + port_.text();
+    const bool answers = comes_true([&] { return run_shell(probe, folder).exit_code == 0; });
     INFO(read_text(folder / "server.log"));
-    REQUIRE(run_shell(probe, folder).exit_code == 0);
+    REQUIRE(answers);
   }
   MlflowServer(const MlflowServer&) = delete;
   MlflowServer& operator=(const MlflowServer&) = delete;
@@ -66,11 +61,11 @@ class MlflowServer {
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  std::string uri() const { return "http://127.0.0.1:" + port_; }
+  std::string uri() const { return "http://127.0.0.1:" + port_.text(); }
 
  private:
+  HeldPort port_;
   pid_t pid_ = -1;
-  std::string port_;
 };
 
 /// What a server knows, by the names of its runs.

@@ -45,7 +45,7 @@ bool has_chromium() {
 
 CommandResult browse(const std::string& words, const std::string& page, const fs::path& folder) {
   return run_shell(
-      "timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+      "timeout 600 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
       "--no-first-run --disable-background-networking --disable-component-update --disable-sync "
       "--user-data-dir=browser --enable-logging=stderr --host-resolver-rules='MAP * ~NOTFOUND' " +
           words + " 'file://" + (folder / page).string() + "'",

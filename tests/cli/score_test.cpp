@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "graph/graph_store.h"
+#include "support/background.h"
 #include "support/cli.h"
+#include "support/held_pipe.h"
 
 using kdgat::graph::GraphStore;
 using kdgat::graph::SafetensorsFile;
@@ -242,24 +244,25 @@ TEST_CASE("a reader that leaves and a Ctrl-C end it quietly", "[score][cli]") {
   const TrainedToScore& t = trained();
   const std::string score = t.kdgat + " score ", model = " --run '" + t.run.string() + "'";
   const std::string log = "logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv";
-  const CommandResult head = run_shell("(tail -n +1 " + log + "; sleep 2) | " + score + "-" +
-                                           model + " | head -3; echo \"${PIPESTATUS[1]}\"",
-                                       t.scratch.path());
+  // The shell itself keeps the pipe open: the log has no end before the reader has left.
+  const CommandResult head =
+      run_shell("mkfifo held; exec 3<>held; cat " + log + " >&3 & " + score + "- <&3" + model +
+                    " | head -3; echo \"${PIPESTATUS[0]}\"; kill $! 2> /dev/null",
+                t.scratch.path());
   CHECK(std::count(head.out.begin(), head.out.end(), '\n') == 4);
   CHECK(head.out.substr(head.out.size() - 2) == "0\n");
   CHECK(head.err.empty());
 
   // The lines of a live log are there before it ends.
-  const CommandResult stopped = run_shell(
-      "mkfifo live; (cat " + log + "; sleep 30) > live & writer=$!; " + score + "live" + model +
-          " > lines.csv & scorer=$!; "
-          "for i in $(seq 300); do [ $(wc -l < lines.csv) -gt 10 ] && break; sleep 0.1; done; "
-          "kill -INT $scorer; wait $scorer; code=$?; kill $writer; wc -l < lines.csv; exit $code",
-      t.scratch.path());
-  INFO(stopped.err);
-  CHECK(stopped.exit_code == 130);
-  CHECK(std::stoi(stopped.out) > 10);
-  CHECK(stopped.err.find("interrupted") != std::string::npos);
+  HeldPipe live(t.scratch / "live");
+  Background scorer("score live" + model, t.scratch.path());
+  live.write(read_text(t.scratch / log));
+  REQUIRE(comes_true([&] {
+    const std::string out = read_text(t.scratch / "out");
+    return std::count(out.begin(), out.end(), '\n') > 10;
+  }));
+  CHECK(scorer.end(SIGINT) == 130);
+  CHECK_THAT(read_text(t.scratch / "err"), Catch::Contains("interrupted"));
   CHECK_FALSE(fs::exists(t.scratch / "none"));
 }
 

@@ -1,11 +1,16 @@
 // kdgat run --seeds as a user starts it: replicates are the runs they would be alone, a killed one is
 // continued, a failed one leaves the others.
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "support/background.h"
 #include "support/cli.h"
+#include "support/compile_plugin.h"
+#include "support/variable.h"
 
 namespace {
 
@@ -93,16 +98,21 @@ TEST_CASE("seeds of a profile are those of the command line, and config shows th
 
 TEST_CASE("a killed run of replicates is continued by the same words", "[cli][seeds]") {
   const ScratchFolder folder;
-  const std::string words = kSeeded + "max_epochs=60 --seeds 1..3 --threads 1 --at-once 1";
-  // Killed once the first has ended and the second has begun.
-  const CommandResult killed = run_shell(
-      kdgat_word() + " " + words +
-          " & P=$!\n"
-          "for i in $(seq 1200); do grep -q '\"exit_code\": 0' runs/smoke/*/run.json 2>/dev/null "
-          "&& grep -q '\"status\": \"running\"' runs/smoke/*/run.json && break; sleep 0.05; done\n"
-          "kill -KILL $P; wait $P",
-      folder.path());
-  CHECK(killed.exit_code == 137);
+  make_plugin(folder / "plugins");
+  std::ofstream(folder / "held.yaml")
+      << "preset: [student]\ndataset: smoke\ndata: {synth: {seconds: 20}}\n"
+         "stages:\n  classifier: {max_epochs: 3}\n  gate: {stage: probe, mode: gate}\n";
+  const std::string words =
+      "run held.yaml --plugin-dir plugins --seeds 1..3 --threads 1 --at-once 1";
+  const Variable gate("PROBE_GATE", folder.path().string());
+  std::ofstream(folder / "1") << "open";
+  {
+    // Killed once the first has ended, while the second is held behind its classifier.
+    Background killed(words, folder.path());
+    REQUIRE(wait_for(folder.path(), "journal.jsonl", "waits", 2));
+    CHECK(killed.end(SIGKILL) == 137);
+  }
+  for (const char* seed : {"2", "3"}) std::ofstream(folder / seed) << "open";
   const auto before = replicates_below(folder.path());
   const fs::path group = replicated_run(folder.path());
   const std::string first = read_text(before.at(1) / "classifier" / "journal.jsonl");

@@ -2,10 +2,15 @@
 // stopped early.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <string>
 #include <vector>
 
+#include "support/background.h"
 #include "support/cli.h"
+#include "support/compile_plugin.h"
+#include "support/log_text.h"
+#include "support/variable.h"
 
 namespace {
 
@@ -105,37 +110,44 @@ TEST_CASE("a trial that runs out of memory is tried again with more", "[cli][tun
 
 TEST_CASE("a sweep that was killed goes on where it stood", "[cli][tune]") {
   const ScratchFolder folder;
-  const std::string kdgat = kdgat_word();
-  run_shell(
-      "(" + kdgat + " " + kSweep +
-          ") & P=$!\n"
-          "for i in $(seq 600); do grep -q '\"state\": \"done\"' runs/*/*/tune.json 2>/dev/null "
-          "&& break; sleep 0.05; done\n"
-          "kill -9 $(pgrep -P $P) $P; wait",
-      folder.path());
-  const json before = sweep_of(folder.path());
-  const auto done = states(before);
-  CHECK(std::count(done.begin(), done.end(), "done") >= 1);
-  must_kdgat(kSweep, folder.path());
-  const auto after = states(sweep_of(folder.path()));
-  CHECK(std::count(after.begin(), after.end(), "kept") >= 1);
-  CHECK(std::count(after.begin(), after.end(), "kept") +
-            std::count(after.begin(), after.end(), "done") ==
-        4);
+  make_plugin(folder / "plugins");
+  const Variable gate("PROBE_GATE", folder.path().string());
+  const std::string sweep =
+      "tune probe 'mode=[good,gate]' --metric count --max-workers 1 --plugin-dir plugins";
+  {
+    Background killed(sweep, folder.path());
+    REQUIRE(wait_for(folder.path(), "tune.json", "\"state\": \"running\""));
+    REQUIRE(wait_for(folder.path(), "journal.jsonl", "waits"));
+  }
+  const fs::path runs = folder / "runs" / "default";
+  const auto now = [&] { return states(json::parse(read_text(newest_run(runs) / "tune.json"))); };
+  CHECK(now() == std::vector<std::string>{"done", "running"});
+  write_text(folder / "42", "");  // the default seed
+  must_kdgat(sweep, folder.path());
+  CHECK(now() == std::vector<std::string>{"kept", "done"});
 }
 
-TEST_CASE("an interrupted sweep leaves checkpoints and says how to go on", "[cli][tune]") {
+TEST_CASE("an interrupted sweep leaves checkpoints, and the same words go on with them",
+          "[cli][tune]") {
   const ScratchFolder folder;
-  const CommandResult stopped = run_shell(
-      kdgat_word() + " " + kSweep +
-          " max_epochs=400 & P=$!\n"
-          "for i in $(seq 600); do grep -q '\"state\": \"running\"' runs/*/*/tune.json 2>/dev/null "
-          "&& break; sleep 0.05; done\n"
-          "sleep 1; kill -INT $P; wait $P",
-      folder.path());
-  CHECK(stopped.exit_code == 130);
-  const auto left = states(sweep_of(folder.path()));
-  CHECK(std::count(left.begin(), left.end(), "interrupted") >= 1);
+  // Trials without an end of their own, so that they are at work when they are stopped.
+  const std::string endless = kSweep + "max_epochs=1000000 patience=1000000";
+  for (const std::string at_work :
+       {R"("event":"metrics","index":1,)", "continues from the checkpoint at epoch"}) {
+    Background sweep(endless, folder.path());
+    REQUIRE(wait_for(folder.path(), "journal.jsonl", at_work, 2));  // both that run at once
+    CHECK(sweep.end(SIGINT) == 130);
+    INFO(read_text(folder / "err"));
+    const json left = sweep_of(folder.path());
+    const auto after = states(left);
+    CHECK(std::count(after.begin(), after.end(), "interrupted") == 2);
+    for (const json& trial : left.at("trials")) {
+      if (trial.at("state") != "interrupted") continue;
+      const std::string name = trial.at("name");
+      CHECK(fs::exists(newest_run(folder / "runs" / "smoke") / name / "checkpoint"));
+    }
+  }
+  CHECK(runs_in(folder / "runs").size() == 1);
 }
 
 TEST_CASE("successive halving stops what is behind", "[cli][tune]") {

@@ -1,30 +1,27 @@
 // kdgat watch: logs that are played again, buses, alarms and how it ends; and kdgat score by either
 // engine.
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/can.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <regex>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/background.h"
 #include "support/cli.h"
 #include "support/detector_run.h"
 #include "support/scored_lines.h"
+#include "support/udp_sender.h"
 
 using namespace kdgat::test;
 using nlohmann::json;
@@ -48,15 +45,6 @@ std::string alarm_lines(const std::string& text) {
   return out;
 }
 
-/// Waits until a file holds a text; false after a minute.
-bool holds(const fs::path& file, const std::string& text) {
-  for (int tries = 0; tries < 600; ++tries) {
-    if (fs::exists(file) && read_text(file).find(text) != std::string::npos) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  return false;
-}
-
 /// The rows of a log in the form of can-train-and-test as what a CAN socket gives.
 std::vector<can_frame> frames_of(const fs::path& log) {
   std::vector<can_frame> out;
@@ -72,31 +60,31 @@ std::vector<can_frame> frames_of(const fs::path& log) {
   return out;
 }
 
-/// A port of this computer that nobody listens to.
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(fd);
-  return ntohs(address.sin_port);
+// The kernel chooses a port that is free.
+constexpr const char* kAnyBus = "udp:127.0.0.1:0";
+
+/// The bus that `kdgat watch` in `folder` reads, as it names it once it reads; "" if it never does.
+std::string watched_bus(const fs::path& folder) {
+  std::smatch found;
+  const std::regex name("udp:127\\.0\\.0\\.1:[1-9][0-9]*");
+  comes_true([&] {
+    const std::string out = read_text(folder / "out");
+    return std::regex_search(out.begin(), out.end(), name);
+  });
+  const std::string out = read_text(folder / "out");
+  return std::regex_search(out, found, name) ? found.str() : "";
 }
 
-/// Far from the log's pace, so what comes is odd in any case.
-void send_all(const std::vector<can_frame>& frames, int port) {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  to.sin_port = htons(static_cast<uint16_t>(port));
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    ::sendto(fd, &frames[i], sizeof(frames[i]), 0, reinterpret_cast<sockaddr*>(&to), sizeof(to));
-    if (i % 64 == 63) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  ::close(fd);
+/// Sends frames, far from the log's pace, so that what comes is odd in any case, again and again: on
+/// a busy machine most may be lost. Whether `holds` came true.
+bool send_until(const std::vector<can_frame>& frames, const std::string& bus,
+                const std::function<bool()>& holds) {
+  const UdpSender sender(bus);
+  std::size_t next = 0;
+  return comes_true([&] {
+    for (int i = 0; i < 64; ++i, ++next) sender.send(frames[next % frames.size()]);
+    return holds();
+  });
 }
 
 }  // namespace
@@ -156,17 +144,15 @@ TEST_CASE("watch reports the traffic and ends with a report", "[watch][cli]") {
 TEST_CASE("frames over UDP raise alarms; SIGTERM closes the open one and loses none",
           "[watch][cli]") {
   const DetectorRun& t = watched_run();
-  const int port = free_port();
-  const std::string bus = "udp:127.0.0.1:" + std::to_string(port);
   const fs::path told = t.scratch / "told.jsonl";
-  fs::remove(t.scratch / "out");
-  Background watch("watch " + bus + " --model '" + t.model().string() +
+  Background watch("watch " + std::string(kAnyBus) + " --model '" + t.model().string() +
                        "' --alarm 'file:" + told.string() + "' --heartbeat 1s --metrics 0",
                    t.scratch.path());
-  REQUIRE(holds(t.scratch / "out", "\"traffic\""));
+  const std::string bus = watched_bus(t.scratch.path());
+  REQUIRE(!bus.empty());
   const std::vector<can_frame> frames = frames_of(t.scratch / kKnownLog);
-  send_all(frames, port);
-  REQUIRE(holds(told, "\"open\":true"));
+  REQUIRE(send_until(frames, bus,
+                     [&] { return read_text(told).find("\"open\":true") != std::string::npos; }));
   const std::string err = read_text(t.scratch / "err");
   std::smatch at;
   REQUIRE(std::regex_search(err, at, std::regex("http://127\\.0\\.0\\.1:([0-9]+)/metrics")));
@@ -208,28 +194,28 @@ TEST_CASE("watch calibrates by time, keeps a budget and saves what it learned", 
 
 TEST_CASE("lines that nobody reads never stop the watching of a bus", "[watch][cli]") {
   const DetectorRun& t = watched_run();
-  const int port = free_port();
   const fs::path told = t.scratch / "unread.jsonl";
   fs::remove(t.scratch / "out");
   REQUIRE(::mkfifo((t.scratch / "out").c_str(), 0600) == 0);
   const int unread = ::open((t.scratch / "out").c_str(), O_RDWR);
   REQUIRE(unread >= 0);
-  ::fcntl(unread, F_SETPIPE_SZ, 4096);  // room for a few lines
+  ::fcntl(unread, F_SETPIPE_SZ, 4096);
   {
-    Background watch("watch udp:127.0.0.1:" + std::to_string(port) + " --model '" +
-                         t.model().string() + "' --heartbeat 0.1s --alarm 'file:" + told.string() +
-                         "' --metrics 0",
+    Background watch("watch " + std::string(kAnyBus) + " --model '" + t.model().string() +
+                         "' --heartbeat 0.1s --alarm 'file:" + told.string() + "'",
                      t.scratch.path());
-    REQUIRE(holds(t.scratch / "err", "metrics"));
-    int there = 0;
-    for (int tries = 0; tries < 600 && there == 0; ++tries) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // The first line, which names the bus, and no other.
+    std::string line;
+    for (char byte = 0; byte != '\n'; line += byte) REQUIRE(::read(unread, &byte, 1) == 1);
+    const std::string bus = json::parse(line).at("buses").at(0).at("name");
+    // A pipe of one page is ready for no second line before the first one was read.
+    REQUIRE(comes_true([&] {
+      int there = 0;
       ::ioctl(unread, FIONREAD, &there);
-    }
-    REQUIRE(there > 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // more lines than there is room
-    send_all(frames_of(t.scratch / kKnownLog), port);
-    CHECK(holds(told, "\"open\":true"));
+      return there > 0;
+    }));
+    CHECK(send_until(frames_of(t.scratch / kKnownLog), bus,
+                     [&] { return read_text(told).find("\"open\":true") != std::string::npos; }));
     CHECK(watch.end(SIGTERM) == 143);
   }
   CHECK_THAT(read_text(told), Catch::Contains("\"open\":false"));
@@ -239,10 +225,9 @@ TEST_CASE("lines that nobody reads never stop the watching of a bus", "[watch][c
 
 TEST_CASE("watch that is ended while it calibrates says so by the signal alone", "[watch][cli]") {
   const DetectorRun& t = watched_run();
-  const std::string bus = "udp:127.0.0.1:" + std::to_string(free_port());
-  fs::remove(t.scratch / "out");
-  Background watch("watch " + bus + " --model '" + t.model().string() + "' --calibrate 5min",
-                   t.scratch.path());
+  Background watch(
+      "watch " + std::string(kAnyBus) + " --model '" + t.model().string() + "' --calibrate 5h",
+      t.scratch.path());
   REQUIRE(holds(t.scratch / "out", "\"calibrating\":true"));
   CHECK(watch.end(SIGTERM) == 143);
   CHECK_THAT(read_text(t.scratch / "err"), !Catch::Contains("windows of traffic"));
@@ -310,9 +295,8 @@ TEST_CASE("both engines say the same of a log", "[score][native][cli]") {
 
 TEST_CASE("what watches maps nothing of LibTorch", "[watch][cli]") {
   const DetectorRun& t = watched_run();
-  const std::string bus = "udp:127.0.0.1:" + std::to_string(free_port());
-  fs::remove(t.scratch / "out");
-  Background watch("watch " + bus + " --model '" + t.model().string() + "'", t.scratch.path());
+  Background watch("watch " + std::string(kAnyBus) + " --model '" + t.model().string() + "'",
+                   t.scratch.path());
   REQUIRE(holds(t.scratch / "out", "\"traffic\""));
   const std::string maps = read_text("/proc/" + std::to_string(watch.pid()) + "/maps");
   CHECK_THAT(maps, Catch::Contains("libkdgat_native.so"));

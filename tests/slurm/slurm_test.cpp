@@ -231,7 +231,7 @@ TEST_CASE("a job over its memory is told from others and submitted again with mo
   // kdgat itself.
   write_file(folder.scratch / "hog.yaml",
              "preset: site.yaml\nbefore:\n"
-             "  - python3 -c 'import time; held = bytearray(200 << 20); time.sleep(6)'\n");
+             "  - python3 -c 'import time; held = bytearray(200 << 20); time.sleep(3600)'\n");
   const std::string small = "classifier max_epochs=2 --slurm max_mem=4GiB --slurm ";
   const fs::path killed = folder.submit(small + "mem=160MiB --profile hog.yaml").front();
   const fs::path refused = folder.submit(small + "mem=60MiB --force").front();

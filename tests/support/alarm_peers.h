@@ -23,11 +23,12 @@
 #include "kdgat/event.h"
 #include "pipeline/alarms/alarms.h"
 #include "pipeline/system/owned_fd.h"
+#include "support/wait.h"
 
 namespace kdgat::test {
 
-/// Longer than anything takes on a busy machine: who waits so long has failed.
-inline constexpr double kAlarmPatience = 60;
+/// In seconds, for what ends by a moment.
+inline constexpr double kAlarmPatience = std::chrono::duration<double>(kHangLimit).count();
 
 inline nlohmann::json alarm_event(int64_t number, bool open = true) {
   AlarmEvent event;
@@ -63,17 +64,6 @@ class Told {
   mutable std::mutex mutex_;
   std::string text_;
 };
-
-/// Waits until something holds; false if it never does.
-inline bool comes_true(const std::function<bool()>& holds) {
-  const auto until =
-      std::chrono::steady_clock::now() + std::chrono::duration<double>(kAlarmPatience);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 /// What comes next on a descriptor, 64 KiB at most; "" at the end, or if nothing comes.
 inline std::string next_of(int fd) {
@@ -119,7 +109,7 @@ inline OwnedFd accepted(const OwnedFd& listener) {
   return OwnedFd(::accept(listener.get(), nullptr, nullptr));
 }
 
-/// A socket on 127.0.0.1 and its port: SOCK_DGRAM to read from, SOCK_STREAM to find a free port.
+/// A socket on 127.0.0.1 and its port: SOCK_DGRAM to read from, SOCK_STREAM to listen on.
 inline std::pair<OwnedFd, int> loopback_socket(int type) {
   OwnedFd out(::socket(AF_INET, type, 0));
   sockaddr_in address{};

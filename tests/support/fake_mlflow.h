@@ -104,9 +104,7 @@ class FakeMlflow {
         response.set_content("<html>out of order</html>", "text/html");
         return;
       case Mood::kHang:
-        for (int i = 0; i < 300 && mood == Mood::kHang; ++i) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        }
+        while (mood == Mood::kHang) std::this_thread::sleep_for(std::chrono::milliseconds(2));
         return;
       case Mood::kGarbage:
         response.set_content("it works!", "text/plain");

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "live/frame_source.h"
+#include "support/wait.h"
 
 namespace kdgat::test {
 
-/// Longer than any machine takes; passes that fail wait so long, others never.
-inline constexpr std::chrono::seconds kPatience{60};
+/// Tests that fail wait so long, others never.
+inline constexpr std::chrono::seconds kPatience = kHangLimit;
 
 /// The next `count` frames, fewer where the source ended or nothing came.
 inline std::vector<live::LiveFrame> take(live::FrameSource& source, std::size_t count) {

@@ -1,45 +1,13 @@
-// Compiles the plugins of tests/plugins, some of them broken on purpose, where a test wants them.
+// Plugins of tests/plugins as the program knows them.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
 #include "pipeline/plugin/plugin_catalog.h"
 #include "pipeline/system/hash.h"
-#include "support/command.h"
+#include "support/compile_plugin.h"
 
 namespace kdgat::test {
-
-/// kdgat_<name>.so in `folder`, of tests/plugins/<source>. `definitions`: "-DMAJOR=2u".
-inline std::filesystem::path compile_plugin(const std::filesystem::path& folder,
-                                            const std::string& name = "probe",
-                                            const std::string& definitions = "",
-                                            const std::string& source = "probe.c") {
-  std::filesystem::create_directories(folder);
-  const std::filesystem::path library = folder / ("kdgat_" + name + ".so");
-  const std::filesystem::path root = std::filesystem::current_path();
-  const bool is_c = source.ends_with(".c");
-  const CommandResult built =
-      run_shell(std::string(is_c ? "cc -DNAME='\"" + name + "\"'" : "c++ -std=c++20") +
-                    " -shared -fPIC -fvisibility=hidden -O0 " + definitions + " -I'" +
-                    (root / "pipeline/sdk").string() + "' '" +
-                    (root / "tests/plugins" / source).string() + "' -o '" + library.string() + "'",
-                folder);
-  if (built.exit_code != 0) throw std::runtime_error("cannot compile " + source + ": " + built.err);
-  return library;
-}
-
-/// The same with its description, written by the executable under test.
-inline std::filesystem::path make_plugin(const std::filesystem::path& folder,
-                                         const std::string& name = "probe",
-                                         const std::string& definitions = "",
-                                         const std::string& source = "probe.c") {
-  const std::filesystem::path library = compile_plugin(folder, name, definitions, source);
-  const CommandResult described =
-      run_kdgat("describe-plugin '" + library.string() + "'", std::filesystem::current_path());
-  if (described.exit_code != 0) throw std::runtime_error("cannot describe: " + described.err);
-  return library;
-}
 
 /// A description that says what it should of a library that may not deserve it.
 inline PluginDescription describe_as(const std::filesystem::path& library,

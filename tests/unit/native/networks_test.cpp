@@ -1,9 +1,9 @@
 // Networks computed natively against LibTorch, on random graphs and in every form of the models.
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "support/batches.h"
+#include "support/command.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
 #include "model/detector/gat.h"
@@ -21,9 +21,8 @@ using test::make_batch;
 using test::random_small_graphs;
 
 struct ModelPath {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("kdgat_native_" + std::to_string(::getpid()) + ".safetensors");
-  ~ModelPath() { std::filesystem::remove(path); }
+  test::ScratchFolder folder;
+  std::filesystem::path path = folder / "model.safetensors";
 };
 
 graph::GraphBatch random_batch(uint64_t seed) {

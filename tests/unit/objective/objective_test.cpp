@@ -1,9 +1,8 @@
-#include <unistd.h>
-
 #include <cmath>
 #include <fstream>
 
 #include "support/batches.h"
+#include "support/command.h"
 #include "support/gradients.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
@@ -307,9 +306,8 @@ TEST_CASE("a model refuses ids outside its vocabulary and other features", "[mod
 
 /// A path that is removed again.
 struct TemporaryFile {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("kdgat_model_" + std::to_string(::getpid()) + ".safetensors");
-  ~TemporaryFile() { std::filesystem::remove(path); }
+  test::ScratchFolder folder;
+  std::filesystem::path path = folder / "model.safetensors";
 };
 
 TEST_CASE("a saved model scores as before, from its frozen configuration", "[model_file]") {

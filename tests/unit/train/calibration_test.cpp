@@ -1,13 +1,12 @@
 #include "train/calibration.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 
 #include "graph/random.h"
+#include "support/command.h"
 #include "support/random_graphs.h"
 
 using namespace kdgat;
@@ -28,12 +27,9 @@ train::Data data_of(const std::vector<std::vector<int>>& labels) {
   for (const auto& file : labels) {
     for (const int label : file) data.y[g++] = label;
   }
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("kdgat_calibration_" + std::to_string(::getpid()) + ".safetensors");
-  graph::write_graph_store(path, data);
-  train::Data out{graph::GraphStore::open(path), {}};
-  std::filesystem::remove(path);  // the mapping stays
-  return out;
+  const test::ScratchFolder folder;  // the mapping stays when it goes
+  graph::write_graph_store(folder / "graphs.safetensors", data);
+  return {graph::GraphStore::open(folder / "graphs.safetensors"), {}};
 }
 
 std::vector<int64_t> all_of(const train::Data& data) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "memory/arena.h"
+#include "support/command.h"
 #include "train/checkpoint.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
@@ -38,16 +39,6 @@ void compare(bool decoupled) {
     CHECK(torch::allclose(a, b, 1e-5, 1e-6));
   }
 }
-
-struct Folder {
-  Folder()
-      : path(std::filesystem::temp_directory_path() /
-             ("kdgat_ckpt_" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(path);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
 
 }  // namespace
 
@@ -119,8 +110,8 @@ TEST_CASE("schedules follow their formulas", "[train]") {
 }
 
 TEST_CASE("a checkpoint gives back what it was given", "[train]") {
-  const Folder folder;
-  const auto path = folder.path / "deep" / "state.safetensors";
+  const test::ScratchFolder folder;
+  const auto path = folder / "deep" / "state.safetensors";
   CHECK_FALSE(train::read_checkpoint_state(path));
   const torch::Tensor f = torch::randn({3, 2}), l = torch::arange(4),
                       d = torch::rand({}, torch::kDouble);
@@ -135,8 +126,8 @@ TEST_CASE("a checkpoint gives back what it was given", "[train]") {
 }
 
 TEST_CASE("a checkpoint is of the moment it was saved, whatever the tensors become", "[train]") {
-  const Folder folder;
-  const auto path = folder.path / "state.safetensors";
+  const test::ScratchFolder folder;
+  const auto path = folder / "state.safetensors";
   const torch::Tensor a = torch::full({1 << 20}, 1.0);
   const auto value_of = [&] {
     const torch::Tensor read = torch::zeros({1 << 20});
@@ -156,7 +147,7 @@ TEST_CASE("a checkpoint is of the moment it was saved, whatever the tensors beco
     CHECK(value_of() == std::pair(2.0F, 2.0F));
   }
   SECTION("one that cannot be written is told by the next call, and the one before stands") {
-    const auto taken = folder.path / "taken";
+    const auto taken = folder / "taken";
     std::filesystem::create_directories(taken / "by a folder");
     writer.save(taken, {{"a", a}}, nlohmann::json::object());
     CHECK_THROWS_AS(writer.finish(), Error);
@@ -171,8 +162,8 @@ TEST_CASE("a checkpoint is of the moment it was saved, whatever the tensors beco
 }
 
 TEST_CASE("a checkpoint that does not fit is refused and changes nothing", "[train]") {
-  const Folder folder;
-  const auto path = folder.path / "state.safetensors";
+  const test::ScratchFolder folder;
+  const auto path = folder / "state.safetensors";
   train::save_checkpoint(path, {{"a", torch::ones({2})}, {"b", torch::ones({3})}},
                          nlohmann::json::object());
   const torch::Tensor a = torch::zeros({2}), wide = torch::zeros({4});
@@ -186,8 +177,8 @@ TEST_CASE("a checkpoint that does not fit is refused and changes nothing", "[tra
 }
 
 TEST_CASE("a damaged checkpoint is refused with what to do about it", "[train]") {
-  const Folder folder;
-  const auto path = folder.path / "state.safetensors";
+  const test::ScratchFolder folder;
+  const auto path = folder / "state.safetensors";
   train::save_checkpoint(path, {{"a", torch::ones({2})}}, nlohmann::json::object());
   {
     std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);

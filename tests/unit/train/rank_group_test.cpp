@@ -29,8 +29,8 @@ namespace {
 
 /// Calls body(group) once for each rank, in a thread of its own; hands on the first exception.
 void in_ranks(int world, const std::function<void(train::RankGroup&)>& body) {
-  const fs::path store = fs::temp_directory_path() / ("kdgat_ranks_" + std::to_string(::getpid()));
-  fs::remove(store);
+  const test::ScratchFolder folder;
+  const fs::path store = folder / "store";
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(world));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < world; ++rank) {
@@ -44,7 +44,6 @@ void in_ranks(int world, const std::function<void(train::RankGroup&)>& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  fs::remove(store);
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }

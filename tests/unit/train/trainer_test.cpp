@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "support/command.h"
 #include "support/random_graphs.h"
 #include "train/checkpoint.h"
 #include "train/trainer.h"
@@ -52,11 +53,7 @@ struct LossOf : train::Objective {
 /// A store of 53 graphs, a small model that sees one number a graph, noise by step and graph, and a
 /// Trainer around them.
 struct Fixture {
-  explicit Fixture(bool with_norm = true)
-      : folder(std::filesystem::temp_directory_path() /
-               ("kdgat_trainer_" + std::to_string(::getpid()))),
-        with_norm(with_norm),
-        store(store_in(folder)) {
+  explicit Fixture(bool with_norm = true) : with_norm(with_norm), store(store_in(folder.path())) {
     torch::set_num_threads(1);
     for (int64_t g = 0; g < 53; ++g) ids.push_back(g);
     options.max_epochs = 4;
@@ -66,11 +63,8 @@ struct Fixture {
     options.monitor_metric = "train_loss";
     restart();
   }
-  ~Fixture() { std::filesystem::remove_all(folder); }
 
   static graph::GraphStore store_in(const std::filesystem::path& folder) {
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
     test::RandomGraphs wanted;
     wanted.files = {53};
     return test::random_store(folder / "graphs.safetensors", wanted);
@@ -120,7 +114,7 @@ struct Fixture {
     return out;
   }
 
-  std::filesystem::path folder;
+  test::ScratchFolder folder;
   bool with_norm;
   graph::GraphStore store;
   std::vector<int64_t> ids;

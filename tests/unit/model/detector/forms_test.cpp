@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "support/batches.h"
+#include "support/command.h"
 #include "support/gradients.h"
 // The others need torch's macros gone.
 #include "kdgat/error.h"
@@ -232,8 +233,8 @@ TEST_CASE("jumping knowledge with an LSTM equals PyTorch Geometric's", "[jk][gol
 }
 
 TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]") {
-  const auto path = std::filesystem::temp_directory_path() / "kdgat_forms_store.safetensors";
-  const graph::GraphStore store = test::random_store(path);
+  const test::ScratchFolder folder;
+  const graph::GraphStore store = test::random_store(folder / "graphs.safetensors");
   std::vector<int64_t> ids;
   for (int64_t g = 0; g < store.graphs(); g += 2) ids.push_back(g);
   InputForm form;
@@ -256,7 +257,6 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
     return form_tensors(batch);
   }();
   CHECK_THROWS_WITH(input->edges(without), Catch::Contains("0 edge features, the model takes 2"));
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("identifiers may be taken for unknown or share hashed rows", "[input]") {

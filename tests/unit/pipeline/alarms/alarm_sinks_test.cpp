@@ -316,28 +316,25 @@ TEST_CASE("a command that hangs is killed with all that it started", "[alarms]")
       script(scratch / "hang", "sleep 1000 &\necho $$ $! > '" + (scratch / "made").string() +
                                    "'\nmv '" + (scratch / "made").string() + "' '" +
                                    (scratch / "pids").string() + "'\nwait\n");
-  const auto gone = [&] {
-    REQUIRE(comes_true([&] { return std::filesystem::exists(scratch / "pids"); }));
+  const auto has_begun = [&] { return std::filesystem::exists(scratch / "pids"); };
+  const auto check_gone = [&] {
     std::ifstream in(scratch / "pids");
     pid_t shell = 0, sleeps = 0;
     in >> shell >> sleeps;
     REQUIRE(sleeps > 1);
     // Whoever takes in orphans may do so later: a zombie is gone.
-    return std::make_pair(shell, sleeps);
-  };
-  const auto is_running = [](pid_t pid) {
-    const std::string text = process_file(std::to_string(pid), "stat");
-    const std::size_t name = text.rfind(')');
-    return name != std::string::npos && text.at(name + 2) != 'Z';
+    CHECK(comes_true([&] { return !is_running(shell) && !is_running(sleeps); }));
   };
   SECTION("in time") {
     AlarmSinks sinks({"command,timeout=1s:" + program}, {told.tell()});
-    send_alarms(sinks, 1, 1);
-    const auto [shell, sleeps] = gone();
-    CHECK(comes_true([&] { return sinks.counts().front().failed == 1; }));
-    CHECK(comes_true([shell = shell, sleeps = sleeps, &is_running] {
-      return !is_running(shell) && !is_running(sleeps);
+    // A busy machine may need more than its second to begin: then another time.
+    int64_t sent = 0;
+    REQUIRE(comes_true([&] {
+      if (sinks.counts().front().failed == sent) send_alarms(sinks, static_cast<int>(++sent), 1);
+      return has_begun();
     }));
+    CHECK(comes_true([&] { return sinks.counts().front().failed == sent; }));
+    check_gone();
     // It is counted before it is told.
     CHECK(comes_true(
         [&] { return told.text().find("it was killed after 1.0 s") != std::string::npos; }));
@@ -345,13 +342,11 @@ TEST_CASE("a command that hangs is killed with all that it started", "[alarms]")
   SECTION("at the end of the run") {
     AlarmSinks sinks({"command:" + program}, {told.tell()});
     send_alarms(sinks, 1, 2);
-    const auto [shell, sleeps] = gone();
+    REQUIRE(comes_true(has_begun));
     sinks.finish(0);
     CHECK(sinks.counts().front().failed == 1);
     CHECK(sinks.counts().front().dropped == 1);
-    CHECK(comes_true([shell = shell, sleeps = sleeps, &is_running] {
-      return !is_running(shell) && !is_running(sleeps);
-    }));
+    check_gone();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "pipeline/alarms/alarms.h"
 #include "support/alarm_peers.h"
 #include "support/command.h"
+#include "support/held_port.h"
 #include "support/processes.h"
 #include "support/variable.h"
 
@@ -68,8 +69,6 @@ class MqttBroker {
   int port_;
   pid_t pid_ = -1;
 };
-
-int free_port() { return loopback_socket(SOCK_STREAM).second; }
 
 std::string address_of(int port, const std::string& rest,
                        const std::string& user = "watch:geheim%21@") {
@@ -140,7 +139,8 @@ bool stands_in_a_command_line(const std::string& text) {
 
 TEST_CASE("a broker gets every alarm, and confirms it before it counts", "[alarms]") {
   if (!has_mqtt()) return;
-  const int port = free_port();
+  const HeldPort held;
+  const int port = held.number();
   const MqttBroker broker(port);
   MqttReader reader(port, "car/alarms");
   for (const char* qos : {"0", "1", "2"}) {
@@ -157,7 +157,8 @@ TEST_CASE("a broker gets every alarm, and confirms it before it counts", "[alarm
 
 TEST_CASE("alarms wait for a broker that comes later, or comes back", "[alarms]") {
   if (!has_mqtt()) return;
-  const int port = free_port();
+  const HeldPort held;
+  const int port = held.number();
   const Variable password("MQTT_PASSWORD", MqttBroker::kPassword);
   Told told;
   AlarmSinkOptions options{told.tell()};
@@ -175,7 +176,8 @@ TEST_CASE("alarms wait for a broker that comes later, or comes back", "[alarms]"
 
 TEST_CASE("a broker that refuses is quoted, without the password", "[alarms]") {
   if (!has_mqtt()) return;
-  const int port = free_port();
+  const HeldPort held;
+  const int port = held.number();
   const MqttBroker broker(port);
   Told told;
   AlarmSinks sinks({address_of(port, "car", "watch:falsch@")}, {told.tell()});

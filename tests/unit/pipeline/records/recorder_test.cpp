@@ -1,7 +1,5 @@
 // Records while `kdgat run` works, and `kdgat sync` afterwards, as a person types them: with the
 // example plugin, and a tracking server in this process.
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 #include "support/background.h"
 #include "support/command.h"
 #include "support/fake_mlflow.h"
+#include "support/held_port.h"
 #include "support/recorded_run.h"
 #include "support/runs.h"
 
@@ -35,14 +34,6 @@ std::size_t numbers(FakeMlflow& server, const std::string& run, const std::strin
   } catch (const std::out_of_range&) {
     return 0;
   }
-}
-
-/// Until `is_true`, for a minute at most.
-bool wait_until(const std::function<bool()>& is_true) {
-  for (int i = 0; i < 1200; ++i, ::usleep(50'000)) {
-    if (is_true()) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -89,9 +80,9 @@ TEST_CASE("a run sends its numbers to the server of the environment while it wor
   {
     Background run("run example steps=100000 seconds=0.05 --mlflow-uri " + server.url(),
                    scratch.path());
-    REQUIRE(wait_until([&] { return server.runs() == 2; }));
+    REQUIRE(comes_true([&] { return server.runs() == 2; }));
     const std::string id = newest_run(scratch / "runs/default").filename().string() + "/example";
-    REQUIRE(wait_until([&] { return numbers(server, id, "count") > 0; }));
+    REQUIRE(comes_true([&] { return numbers(server, id, "count") > 0; }));
     CHECK(server.run(id).status == "RUNNING");
     CHECK(run.end(SIGINT) == 130);
     CHECK(server.run(id).status == "KILLED");
@@ -107,8 +98,8 @@ TEST_CASE("a run sends its numbers to the server of the environment while it wor
 TEST_CASE("a server that is away changes no exit code; kdgat sync sends everything later",
           "[records]") {
   const ScratchFolder scratch;
-  const int port = FakeMlflow().port();
-  const std::string uri = "http://127.0.0.1:" + std::to_string(port);
+  const HeldPort port;
+  const std::string uri = "http://127.0.0.1:" + port.text();
   const CommandResult run =
       run_shell("MLFLOW_TRACKING_URI=" + uri + " '" + fs::absolute(kdgat_binary()).string() +
                     "' run example steps=4",
@@ -123,7 +114,7 @@ TEST_CASE("a server that is away changes no exit code; kdgat sync sends everythi
   CHECK_THAT(early.err, Contains("no connection"));
   CHECK_THAT(early.out, Contains("not complete"));
 
-  FakeMlflow server(port);
+  FakeMlflow server(port.number());
   const CommandResult sync = run_kdgat("sync --json", scratch.path());
   INFO(sync.err);
   CHECK(sync.exit_code == 0);
@@ -158,9 +149,9 @@ TEST_CASE("after kill -9 kdgat sync completes the records, and the continued run
   FakeMlflow server;
   const std::string words = "run example steps=600 --mlflow-uri " + server.url();
   {
-    // Minutes long, so that it is running when it is killed; then as fast as it can.
-    Background run(words + " seconds=0.2", scratch.path());
-    REQUIRE(wait_until([&] { return server.runs() == 2; }));
+    // Far longer than any test waits, so that it is running when it is killed; then as fast as it can.
+    Background run(words + " seconds=1", scratch.path());
+    REQUIRE(comes_true([&] { return server.runs() == 2; }));
     run.end(SIGKILL);
   }
   const fs::path folder = newest_run(scratch / "runs/default");
@@ -168,7 +159,7 @@ TEST_CASE("after kill -9 kdgat sync completes the records, and the continued run
   const auto journaled = [&] {
     return count(read_text(folder / "example/journal.jsonl"), "\"what\":\"step\"");
   };
-  REQUIRE(wait_until([&] { return run_kdgat("sync", scratch.path()).exit_code == 0; }));
+  REQUIRE(comes_true([&] { return run_kdgat("sync", scratch.path()).exit_code == 0; }));
   CHECK(numbers(server, id, "count") == journaled());
   CHECK(count(read_text(folder / "example/metrics.csv"), ",count,") == journaled());
 
@@ -212,9 +203,9 @@ TEST_CASE("kdgat sync --follow ends with the run it follows", "[records]") {
   FakeMlflow server;
   const fs::path run = begin_run(scratch / "runs");
   Background sync("sync 01RUN --follow --to " + server.url(), scratch.path());
-  REQUIRE(wait_until([&] { return numbers(server, "01RUN/classifier", "train_loss") == 2; }));
+  REQUIRE(comes_true([&] { return numbers(server, "01RUN/classifier", "train_loss") == 2; }));
   end_run(run);
-  REQUIRE(wait_until([&] { return !read_text(scratch / "out").empty(); }));
+  REQUIRE(comes_true([&] { return !read_text(scratch / "out").empty(); }));
   CHECK(sync.wait() == 0);
   CHECK(server.run("01RUN").status == "FINISHED");
   CHECK_THAT(read_text(scratch / "out"), Contains("17 numbers sent"));

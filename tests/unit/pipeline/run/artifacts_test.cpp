@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 
@@ -40,6 +41,14 @@ void do_step(Run& run, const PlannedStep& step) {
 }
 
 json read(const fs::path& path) { return json::parse(read_text(path)); }
+
+/// As far as the clock of the machine tells milliseconds apart.
+void wait_for_next_millisecond() {
+  const auto now = [] {
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  };
+  for (const auto before = now(); now() <= before;) continue;
+}
 
 /// Where nobody is waited for.
 void nobody(const std::string& text) { FAIL("nobody is to be waited for: " << text); }
@@ -114,7 +123,7 @@ TEST_CASE("of many runs the newest that fits is found, and the newest of its nam
     if (i >= 4) step.fingerprint = "another";
     do_step(run, step);
     if (i == 3) fs::remove(run.step_folder("a") / "model.safetensors");
-    ::usleep(2000);  // ids are ordered by the millisecond
+    wait_for_next_millisecond();  // by which ids are ordered
   }
   const std::vector<PastStep> found = find_past_steps(root.path(), plan);
   REQUIRE(found.size() == 2);

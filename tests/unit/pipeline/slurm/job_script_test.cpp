@@ -2,6 +2,8 @@
 // that are only pretended.
 #include "pipeline/slurm/job_script.h"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 
 #include "kdgat/atomic_file.h"
@@ -70,13 +72,14 @@ struct Batch {
             "printf '%s\\n' \"$@\" > arguments\n"
             "[ -z \"$CODE\" ] || exit \"$CODE\"\n"
             "touch ready\n"
-            "for i in $(seq 1000); do sleep 0.02; done\n");
+            "read -r _ <> never\n");
     if (has_scontrol) {
       program("scontrol", "echo \"$@\" >> asked\nexit " + std::to_string(scontrol_code) + "\n");
     }
-    for (const char* tool : {"sleep", "seq", "touch", "printf"}) {
+    for (const char* tool : {"sleep", "touch"}) {
       fs::create_symlink(fs::path("/usr/bin") / tool, scratch / tool);
     }
+    REQUIRE(::mkfifo((scratch / "never").c_str(), 0600) == 0);  // nobody writes to it
     JobScript script = script_for(scratch.path());
     script.site.requeues = requeues;
     script.site.before = before;
@@ -98,7 +101,9 @@ struct Batch {
   ScratchFolder scratch;
 };
 
-const std::string kWhenReady = "for i in $(seq 1000); do [ -e ready ] && break; sleep 0.02; done\n";
+// The limit only ends a hang.
+const std::string kWhenReady =
+    "for ((i = 0; i < 15000; ++i)); do [ -e ready ] && break; sleep 0.02; done\n";
 
 }  // namespace
 

@@ -333,8 +333,7 @@ TEST_CASE("plugins, doctor and version say what is there", "[run]") {
 
 TEST_CASE("a run is named as it begins, and shown by kdgat top while it works", "[run]") {
   const ScratchFolder scratch;
-  Background run("run example steps=3000 seconds=0.02 --name first --tag a --tag b",
-                 scratch.path());
+  Background run("run example steps=3000 seconds=0.2 --name first --tag a --tag b", scratch.path());
   REQUIRE(wait_for(scratch.path(), "now.json", "\"done\""));
   const json top = json::parse(run_kdgat("top --json", scratch.path()).out);
   REQUIRE(top.at("runs").size() == 1);

@@ -225,7 +225,7 @@ TEST_CASE("kdgat runs rm asks a terminal", "[runs]") {
   const auto answered = [&](const std::string& answer) {
     write_text(runs.root / "answer", answer + "\n");
     return run_shell(
-        "timeout 60 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' '" +
+        "timeout 600 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' '" +
             fs::absolute(kdgat_binary()).string() + "' runs rm 01JDBB --root . < answer",
         runs.root.path());
   };
