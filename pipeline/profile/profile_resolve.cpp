@@ -197,6 +197,7 @@ class Resolver {
         }
       }
     }
+    if (schemas_.settle_import) schemas_.settle_import(data.import.values);
   }
 
   void set_section(Settings& settings, const json& schema, const Assignment& a,
