@@ -50,6 +50,11 @@ bool is_neutral(const json& neutral, const Value& value) {
   });
 }
 
+/// As one types it: texts without quotes.
+std::string plain_text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value_text(value);
+}
+
 class Resolver {
  public:
   Resolver(const ProfileRequest& request, const PluginCatalog& catalog,
@@ -278,7 +283,7 @@ class Resolver {
   /// A note names them.
   std::vector<const StepSpec*> steps_set_apart(const Layer& layer, const Assignment& a) {
     std::vector<const StepSpec*> found;
-    std::string kept;
+    std::string kept, first;
     for (const StepSpec& step : profile_.steps) {
       const PluginDescription* plugin = catalog_.find(step.stage);
       if (plugin == nullptr || a.scope == Scope::kStep) continue;
@@ -295,15 +300,16 @@ class Resolver {
       if (!differs || schema.value("x-runtime", false)) continue;
       found.push_back(&step);
       if (check_value(schema, a.value).value == value) continue;
-      kept += (kept.empty() ? "" : ", ") + step.name + " (" + value_text(value) + ")";
+      if (kept.empty()) first = step.name;
+      kept += (kept.empty() ? "" : ", ") + step.name + " (" + plain_text(value) + ")";
     }
     if (kept.empty()) return found;
-    const std::string given = a.key + "=" + value_text(a.value.value);
+    const std::string given = a.key + "=" + plain_text(a.value.value);
     if (a.scope == Scope::kStage) {
       note(a, a.target + "." + given + " replaces what the profile sets for single steps: " + kept);
     } else {
       note(a, given + " does not apply to steps for which the profile sets " + a.key + ": " + kept,
-           "to change such a step, name it: '" + found.front()->name + "." + given + "'");
+           "to change such a step, name it: '" + first + "." + given + "'");
     }
     return found;
   }
