@@ -34,7 +34,7 @@ kdgat_add_room(kdgat_core pipeline/tune
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_lists completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb job_verb
   jobs_verb json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs json_forms_work json_parts
-  line_output log_stage memory_verb plan_verb plugins_verb replicate_verb report_verb run_command run_replicates run_verb
+  line_output log_stage memory_verb next_commands plan_verb plugins_verb replicate_verb report_verb run_command run_replicates run_verb
   runs_actions runs_compare runs_curves runs_list runs_note runs_tables runs_verb
   runs_words
   software_bill

@@ -2,7 +2,7 @@
 # stages. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
-  dataset_files description domain domains folder_files graph_domain import piped_input synth)
+  class_labels dataset_files description domain domains folder_files graph_domain import piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
   attack_kinds bus_clock bus_slots can_describe can_domain can_import can_log can_rows can_writer
   channel_choice channel_names convert_log dbc frame_rows frame_writer inject inject_logs label_intervals log_streams log_windows protocol_ids

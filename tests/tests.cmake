@@ -230,7 +230,7 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS tests/cli/convert_test.cpp tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/graphs_test.cpp tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp tests/cli/json_test.cpp
+  list(APPEND KDGAT_CLI_TESTS tests/cli/graphs_test.cpp tests/cli/next_test.cpp tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp tests/cli/json_test.cpp
        tests/cli/docs_test.cpp tests/cli/export_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp tests/cli/installed_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp

@@ -181,7 +181,10 @@ std::string identity_of_given(const DataSpec& data, const fs::path& path) {
 
 SectionSchemas data_schemas() {
   static const SectionSchemas schemas{
-      graph::import_schema(graph::all_domains()), graph::synth_schema(graph::all_domains()), {}};
+      graph::import_schema(graph::all_domains()),
+      graph::synth_schema(graph::all_domains()),
+      {},
+      [](json& values) { graph::settle_import_options(graph::all_domains(), values); }};
   return schemas;
 }
 

@@ -102,6 +102,8 @@ struct OptionSection {
 struct SectionSchemas {
   nlohmann::json import, synth;  ///< of the data section
   OptionSection records{};       ///< keys beside the host's own
+  /// Replaces values of the import that follow from others where nobody set them; may be empty.
+  std::function<void(nlohmann::json& values)> settle_import{};
 };
 
 /// The host's own keys (see profile_keys.h) and those of the sections that stand beside them.

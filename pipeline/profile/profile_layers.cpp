@@ -97,8 +97,9 @@ class Gatherer {
     for (const std::string& preset : layer.presets) {
       add_preset(beside(file, preset), layer.presets_where);
     }
-    for (const StepDeclaration& step : layer.steps) add_step_presets(file, step);
+    for (const StepDeclaration& step : layer.steps) add_step_presets(file, identity, step);
     open_.pop_back();
+    layer.file = identity.string();
     layers.push_back(std::move(layer));
   }
 
@@ -111,7 +112,8 @@ class Gatherer {
   }
 
   /// What the presets of one step say about its stage, as a layer that sets this step alone.
-  void add_step_presets(const fs::path& file, const StepDeclaration& step) {
+  void add_step_presets(const fs::path& file, const fs::path& identity,
+                        const StepDeclaration& step) {
     const std::string stage = plain_name(step.stage.empty() ? step.name : step.stage);
     Gatherer inner(folders_, catalog_, problems_);
     inner.open_ = open_;
@@ -128,6 +130,7 @@ class Gatherer {
         a.target = step.name;
       }
       layer.steps.clear();
+      layer.file = identity.string();
       layers.push_back(std::move(layer));
     }
   }

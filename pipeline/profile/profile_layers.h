@@ -44,6 +44,8 @@ struct Layer {
   std::vector<StepDeclaration> steps;
   std::vector<std::string> presets;  ///< layers below this one
   std::string presets_where;
+  /// The profile it belongs to; of a preset of one step, the profile that names it. "" = no file.
+  std::string file{};
 };
 
 /// "unknown option lr2 (command line, argument 4)" or with `where` = file:line, as the origin asks.

@@ -50,6 +50,11 @@ bool is_neutral(const json& neutral, const Value& value) {
   });
 }
 
+/// As one types it: texts without quotes.
+std::string plain_text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value_text(value);
+}
+
 class Resolver {
  public:
   Resolver(const ProfileRequest& request, const PluginCatalog& catalog,
@@ -73,7 +78,7 @@ class Resolver {
     for (Layer& layer : layers_) name_targets(layer, profile_.steps, catalog_);
     set_host();
     set_data();
-    for (StepSpec& step : profile_.steps) set_step(step);
+    set_steps();
     for (const Layer& layer : layers_) {
       for (const Assignment& a : layer.assignments) account(layer, a);
     }
@@ -86,8 +91,8 @@ class Resolver {
     if (reported_.insert(&a).second) problems_.push_back(located(a.origin, message, hint));
   }
   /// Once, though several steps or layers come to say it.
-  void note(const Assignment& a, const std::string& message) {
-    Diagnostic found = located(a.origin, message, "");
+  void note(const Assignment& a, const std::string& message, const std::string& hint = "") {
+    Diagnostic found = located(a.origin, message, hint);
     if (noted_.insert(found.text()).second) profile_.notes.push_back(std::move(found));
   }
 
@@ -197,6 +202,7 @@ class Resolver {
         }
       }
     }
+    if (schemas_.settle_import) schemas_.settle_import(data.import.values);
   }
 
   void set_section(Settings& settings, const json& schema, const Assignment& a,
@@ -229,25 +235,83 @@ class Resolver {
     profile_.origin["dataset"] = "the name of the data";
   }
 
-  void set_step(StepSpec& step) {
-    const PluginDescription* plugin = catalog_.find(step.stage);
-    if (plugin == nullptr) return;
-    step.options = defaults_of(plugin->options);
+  void set_steps() {
+    for (StepSpec& step : profile_.steps) {
+      const PluginDescription* plugin = catalog_.find(step.stage);
+      if (plugin != nullptr) step.options = defaults_of(plugin->options);
+    }
     for (const Layer& layer : layers_) {
       for (const Scope scope : {Scope::kAll, Scope::kStage, Scope::kStep}) {
         for (const Assignment& a : layer.assignments) {
-          if (a.scope != scope) continue;
-          if (scope == Scope::kStage && a.target != step.stage) continue;
-          if (scope == Scope::kStep && a.target != step.name) continue;
-          if (a.key == kAllocator && scope != Scope::kAll) {
-            set_allocator(step, a);
-          } else {
-            set_option(step.options, *plugin, step.name, a);
-          }
+          if (a.scope == scope) set_in_steps(layer, a);
         }
       }
     }
-    check_refused(*plugin, step.name);
+    for (const StepSpec& step : profile_.steps) {
+      const PluginDescription* plugin = catalog_.find(step.stage);
+      if (plugin == nullptr) continue;
+      refused_ = std::exchange(refused_of_[step.name], {});
+      check_refused(*plugin, step.name);
+    }
+  }
+
+  /// One assignment, in each step that it is for.
+  void set_in_steps(const Layer& layer, const Assignment& a) {
+    const std::vector<const StepSpec*> set_apart = steps_set_apart(layer, a);
+    for (StepSpec& step : profile_.steps) {
+      const PluginDescription* plugin = catalog_.find(step.stage);
+      if (plugin == nullptr) continue;
+      if (a.scope == Scope::kStage && a.target != step.stage) continue;
+      if (a.scope == Scope::kStep && a.target != step.name) continue;
+      if (a.key == kAllocator && a.scope != Scope::kAll) {
+        set_allocator(step, a);
+        continue;
+      }
+      const bool is_kept = a.scope == Scope::kAll &&
+                           std::find(set_apart.begin(), set_apart.end(), &step) != set_apart.end();
+      Settings unused = step.options;  // a value that is not taken is still checked
+      refused_ = std::exchange(refused_of_[step.name], {});
+      set_option(is_kept ? unused : step.options, *plugin, step.name, a);
+      refused_of_[step.name] = std::exchange(refused_, {});
+      const std::string own = own_option_name(plugin->options, a.key);
+      if (a.scope == Scope::kStep && !own.empty()) set_by_[{step.name, own}] = layer.file;
+    }
+  }
+
+  /// The steps that a value for all steps, or for all of a stage, would make like others of their
+  /// stage: those for which a file below sets this option alone, differently from another step.
+  /// A note names them.
+  std::vector<const StepSpec*> steps_set_apart(const Layer& layer, const Assignment& a) {
+    std::vector<const StepSpec*> found;
+    std::string kept, first;
+    for (const StepSpec& step : profile_.steps) {
+      const PluginDescription* plugin = catalog_.find(step.stage);
+      if (plugin == nullptr || a.scope == Scope::kStep) continue;
+      if (a.scope == Scope::kStage && a.target != step.stage) continue;
+      const std::string own = own_option_name(plugin->options, a.key);
+      const auto set_by = set_by_.find({step.name, own});
+      if (set_by == set_by_.end() || set_by->second == layer.file) continue;
+      const json& schema = option_schema(plugin->options, own);
+      const json& value = step.options.values[own];
+      const bool differs =
+          std::any_of(profile_.steps.begin(), profile_.steps.end(), [&](const StepSpec& other) {
+            return other.stage == step.stage && other.options.values.at(own) != value;
+          });
+      if (!differs || schema.value("x-runtime", false)) continue;
+      found.push_back(&step);
+      if (check_value(schema, a.value).value == value) continue;
+      if (kept.empty()) first = step.name;
+      kept += (kept.empty() ? "" : ", ") + step.name + " (" + plain_text(value) + ")";
+    }
+    if (kept.empty()) return found;
+    const std::string given = a.key + "=" + plain_text(a.value.value);
+    if (a.scope == Scope::kStage) {
+      note(a, a.target + "." + given + " replaces what the profile sets for single steps: " + kept);
+    } else {
+      note(a, given + " does not apply to steps for which the profile sets " + a.key + ": " + kept,
+           "to change such a step, name it: '" + first + "." + given + "'");
+    }
+    return found;
   }
 
   /// The one key of the host that a step may have of its own.
@@ -413,6 +477,9 @@ class Resolver {
   std::set<const Assignment*> used_, reported_;
   std::set<std::string> noted_;
   std::map<std::string, const Assignment*> refused_;  ///< of the step at hand, by key
+  std::map<std::string, std::map<std::string, const Assignment*>> refused_of_;  ///< by step
+  /// The file that sets an option for a step alone, by step and option; "" = the command line.
+  std::map<std::pair<std::string, std::string>, std::string> set_by_;
   bool has_broken_plugin_ = false;
 };
 

@@ -18,11 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Found {
-  std::string step, stage;
-  fs::path path;
-};
-
 /// "01M7…TE", or with three dots.
 bool is_short_form(const std::string& name, const std::string& id) {
   std::string typed = name;
@@ -112,9 +107,9 @@ fs::path only_run_named(const std::string& name, const fs::path& root, const std
   return found.front();
 }
 
-std::vector<Found> models_of(const fs::path& run, const PluginCatalog& catalog) {
+std::vector<RunModel> models_of(const fs::path& run, const PluginCatalog& catalog) {
   const json document = load_object(run / "run.json");
-  std::vector<Found> out;
+  std::vector<RunModel> out;
   for (const json& step : document.value("steps", json::array())) {
     const std::string name = step.value("step", "");
     // A kept step stands in the run that made it.
@@ -127,30 +122,37 @@ std::vector<Found> models_of(const fs::path& run, const PluginCatalog& catalog) 
   return out;
 }
 
-std::string listed(const std::vector<Found>& models) {
+std::string listed(const std::vector<RunModel>& models) {
   std::string out;
-  for (const Found& model : models) out += (out.empty() ? "" : ", ") + model.step;
+  for (const RunModel& model : models) out += (out.empty() ? "" : ", ") + model.step;
   return out;
 }
 
-fs::path choose(const fs::path& run, const std::vector<Found>& models, const std::string& step,
+/// Those of the stage that speaks most.
+std::vector<RunModel> speaking_of(const std::vector<RunModel>& models,
+                                  const PluginCatalog& catalog) {
+  int most = 0;
+  for (const RunModel& model : models) most = std::max(most, catalog.speaks(model.stage));
+  std::vector<RunModel> speaking;
+  std::copy_if(models.begin(), models.end(), std::back_inserter(speaking),
+               [&](const RunModel& model) { return catalog.speaks(model.stage) == most; });
+  return speaking;
+}
+
+fs::path choose(const fs::path& run, const std::vector<RunModel>& models, const std::string& step,
                 const PluginCatalog& catalog) {
   if (models.empty()) {
     throw Error(ExitCode::kData, run.string() + ": the run has no model",
                 "a step that trains leaves one when it is done");
   }
   if (!step.empty()) {
-    for (const Found& model : models) {
+    for (const RunModel& model : models) {
       if (model.step == step) return model.path;
     }
     throw Error(ExitCode::kUsage, run.string() + " has no model of a step " + step,
                 "there are: " + listed(models));
   }
-  int most = 0;
-  for (const Found& model : models) most = std::max(most, catalog.speaks(model.stage));
-  std::vector<Found> speaking;
-  std::copy_if(models.begin(), models.end(), std::back_inserter(speaking),
-               [&](const Found& model) { return catalog.speaks(model.stage) == most; });
+  const std::vector<RunModel> speaking = speaking_of(models, catalog);
   if (speaking.size() == 1) return speaking.front().path;
   throw Error(ExitCode::kUsage, run.string() + " has several models: " + listed(models),
               "--model STEP chooses one");
@@ -184,6 +186,10 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
   }
   const fs::path found = only_run_named(run, root, "run, folder or model file");
   return choose(found, models_of(found, catalog), step, catalog);
+}
+
+std::vector<RunModel> speaking_models(const fs::path& run, const PluginCatalog& catalog) {
+  return speaking_of(models_of(run, catalog), catalog);
 }
 
 bool names_whole_run(const std::string& name, const fs::path& folder) {

@@ -17,6 +17,16 @@ namespace kdgat {
 std::filesystem::path find_model(const std::string& run, const std::string& step,
                                  const std::filesystem::path& root, const PluginCatalog& catalog);
 
+/// A model that a step of a run has left.
+struct RunModel {
+  std::string step, stage;
+  std::filesystem::path path;
+};
+/// Those of the stage that speaks most, in the order of the steps: find_model() takes the only one of
+/// these, of several `step` chooses. Throws Error(kData) for what is not the folder of a run.
+std::vector<RunModel> speaking_models(const std::filesystem::path& run,
+                                      const PluginCatalog& catalog);
+
 /// The folder of a run by that folder, or its id or name below `root`. Throws as find_model().
 std::filesystem::path find_run(const std::string& name, const std::filesystem::path& root);
 

@@ -18,6 +18,7 @@ constexpr double kRedrawSeconds = 0.1;
 constexpr double kLineSeconds = 10;
 constexpr double kBarAfterSeconds = 0.5;
 constexpr std::size_t kBarCells = 16;
+constexpr std::size_t kMostNeeded = 2;  // parts of a line: the phase and the count
 
 std::string padded(const std::string& text, std::size_t width) {
   const std::size_t have = text_width(text);
@@ -29,13 +30,47 @@ std::string right(const std::string& text, std::size_t width) {
   return have < width ? std::string(width - have, ' ') + text : text;
 }
 
-/// The first columns of a text, never cutting through a character.
+/// The first columns of a text, never cutting through a character, and a sign that there was more.
 std::string clipped(const std::string& text, std::size_t width) {
+  if (text_width(text) <= width) return text;
   std::string out;
-  std::size_t columns = 0;
+  std::size_t columns = 1;  // of the sign
   for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && columns++ == width) break;
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && columns++ >= width) break;
     out += c;
+  }
+  return width == 0 ? "" : out + "~";
+}
+
+std::string format_metric(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return grouped(value.get<int64_t>());
+  if (!value.is_number()) return value.dump();
+  const double number = value.get<double>();
+  const double size = std::abs(number);
+  if (size >= 1e4) return format_count(number);
+  return format_number(size >= 0.1 || size == 0 ? "%.3f" : "%.3g", number);
+}
+
+/// What format_progress() says, part by part: the phase and the count are the first.
+std::vector<std::string> progress_parts(const Progress& now) {
+  std::vector<std::string> out;
+  if (!now.phase.empty()) out.push_back(now.phase);
+  if (now.unit == "bytes") {
+    const std::string done = format_bytes(static_cast<uint64_t>(std::max<int64_t>(now.done, 0)));
+    out.push_back(now.total > 0 ? done + " of " + format_bytes(static_cast<uint64_t>(now.total))
+                                : done);
+  } else if (!now.unit.empty()) {
+    out.push_back(now.unit + " " + std::to_string(now.done) +
+                  (now.total > 0 ? "/" + std::to_string(now.total) : ""));
+  }
+  for (const auto& [name, value] : now.metrics.items()) {
+    if (name != "rate" && name != "rate_unit") out.push_back(name + " " + format_metric(value));
+  }
+  const auto rate = now.metrics.find("rate");
+  if (rate != now.metrics.end() && rate->is_number()) {
+    out.push_back(" " + format_count(rate->get<double>()) + " " +
+                  now.metrics.value("rate_unit", "1/s"));
   }
   return out;
 }
@@ -70,18 +105,15 @@ class TerminalStatus : public Status {
     if (terminal_.verbosity < 0 || time < next_) return;
     next_ = time + (terminal_.moves ? kRedrawSeconds : kLineSeconds);
     const std::string name = padded(one_line(now.step), name_width_) + "  ";
-    std::string tail;
-    if (now.memory_bytes > 0) tail += "  " + format_bytes(now.memory_bytes);
+    std::vector<std::string> tail;
+    if (now.memory_bytes > 0) tail.push_back("  " + format_bytes(now.memory_bytes));
     const double left = time_left(now, time);
-    if (left >= 0) tail += "  " + format_seconds(left) + " left";
+    if (left >= 0) tail.push_back("  " + format_seconds(left) + " left");
     if (!terminal_.moves) {
-      out_ << name << one_line(format_progress(now)) << tail << '\n' << std::flush;
+      out_ << name << one_line(format_progress(now)) << joined(tail, "") << '\n' << std::flush;
       return;
     }
-    const std::size_t columns = static_cast<std::size_t>(std::max(20, terminal_.columns - 1));
-    std::string line = name + bar(now) + one_line(format_progress(now));
-    const std::size_t room = columns > text_width(tail) ? columns - text_width(tail) : 0;
-    line = clipped(clipped(line, room) + tail, columns);
+    const std::string line = fitted(name, now, std::move(tail));
     erase();
     out_ << line << std::flush;
     is_drawn_ = true;
@@ -124,11 +156,34 @@ class TerminalStatus : public Status {
     is_drawn_ = false;
   }
 
+  /// One line of a terminal. What has no room is left out as a whole: the last figures first, then
+  /// the bar, then what stands behind; a name or phase that is too long is cut.
+  std::string fitted(const std::string& name, const Progress& now,
+                     std::vector<std::string> tail) const {
+    const auto columns = static_cast<std::size_t>(std::max(20, terminal_.columns - 1));
+    std::string bar = bar_of(now);
+    std::vector<std::string> parts = progress_parts(now);
+    const auto line = [&] { return name + bar + one_line(joined(parts, "  ")) + joined(tail, ""); };
+    while (text_width(line()) > columns) {
+      if (parts.size() > kMostNeeded) {
+        parts.pop_back();
+      } else if (!bar.empty()) {
+        bar.clear();
+      } else if (tail.size() > 1) {
+        tail.pop_back();
+      } else {
+        const std::size_t room = columns - std::min(columns, text_width(joined(tail, "")));
+        return clipped(name + one_line(joined(parts, "  ")), room) + joined(tail, "");
+      }
+    }
+    return line();
+  }
+
   std::string coloured(const std::string& text, const char* code) const {
     return terminal_.colours ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
   }
 
-  static std::string bar(const Progress& now) {
+  static std::string bar_of(const Progress& now) {
     if (now.total <= 0) return "";
     const double part =
         std::clamp(static_cast<double>(now.done) / static_cast<double>(now.total), 0.0, 1.0);
@@ -158,16 +213,6 @@ class TerminalStatus : public Status {
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
-}
-
-std::string format_metric(const nlohmann::json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer()) return grouped(value.get<int64_t>());
-  if (!value.is_number()) return value.dump();
-  const double number = value.get<double>();
-  const double size = std::abs(number);
-  if (size >= 1e4) return format_count(number);
-  return format_number(size >= 0.1 || size == 0 ? "%.3f" : "%.3g", number);
 }
 
 }  // namespace
@@ -204,27 +249,6 @@ std::unique_ptr<Status> make_terminal_status(std::ostream& out, Terminal termina
   return std::make_unique<TerminalStatus>(out, terminal, std::move(clock));
 }
 
-std::string format_progress(const Progress& now) {
-  std::string out;
-  const auto add = [&](const std::string& part) {
-    if (!part.empty()) out += (out.empty() ? "" : "  ") + part;
-  };
-  add(now.phase);
-  if (now.unit == "bytes") {
-    const std::string done = format_bytes(static_cast<uint64_t>(std::max<int64_t>(now.done, 0)));
-    add(now.total > 0 ? done + " of " + format_bytes(static_cast<uint64_t>(now.total)) : done);
-  } else if (!now.unit.empty()) {
-    add(now.unit + " " + std::to_string(now.done) +
-        (now.total > 0 ? "/" + std::to_string(now.total) : ""));
-  }
-  for (const auto& [name, value] : now.metrics.items()) {
-    if (name != "rate" && name != "rate_unit") add(name + " " + format_metric(value));
-  }
-  const auto rate = now.metrics.find("rate");
-  if (rate != now.metrics.end() && rate->is_number()) {
-    add(" " + format_count(rate->get<double>()) + " " + now.metrics.value("rate_unit", "1/s"));
-  }
-  return out;
-}
+std::string format_progress(const Progress& now) { return joined(progress_parts(now), "  "); }
 
 }  // namespace kdgat

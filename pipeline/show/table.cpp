@@ -20,6 +20,12 @@ bool is_number(const std::string& text) {
   return *end == '\0';
 }
 
+/// "12", "1,024", "0.01 s", "-3 %": a figure in words, too.
+bool begins_as_number(const std::string& text) {
+  const std::size_t digit = text.find_first_not_of("+-<~ ");
+  return digit != std::string::npos && text[digit] >= '0' && text[digit] <= '9';
+}
+
 std::string cell_text(const nlohmann::json& cell, bool is_whole) {
   if (cell.is_null()) return "";
   if (cell.is_string()) return cell.get<std::string>();
@@ -92,14 +98,16 @@ bool Table::is_right(std::size_t column, bool has_numbers) const {
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;
-  std::vector<bool> has_numbers;
+  std::vector<bool> has_numbers, has_figures;
   for (const Row& row : rows_) {
     if (row.is_heading) continue;
     widths.resize(std::max(widths.size(), row.cells.size()));
     has_numbers.resize(widths.size());
+    has_figures.resize(widths.size());
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       widths[i] = std::max(widths[i], text_width(row.cells[i]));
       if (is_number(row.cells[i])) has_numbers[i] = true;
+      if (begins_as_number(row.cells[i])) has_figures[i] = true;
     }
   }
   std::vector<std::size_t> all(widths.size());
@@ -110,7 +118,9 @@ std::string Table::text() const {
     may_wrap.reserve(has_numbers.size());
     for (const bool has : has_numbers) may_wrap.push_back(!has);
     widths = narrowed(std::move(widths), may_wrap, most);
-    blocks = blocks_of(widths, most);
+    const std::size_t keys = key_columns(has_figures);
+    widths = narrowed_keys(std::move(widths), keys, most);
+    blocks = blocks_of(widths, keys, most);
     if (blocks.empty()) blocks = {{}};
   }
   std::string out;

@@ -28,6 +28,13 @@ std::size_t bytes_of(const std::string& text, std::size_t width) {
   return at;
 }
 
+/// Where a word that is too wide is broken: behind the last joining sign that has room.
+std::size_t break_of(const std::string& word, std::size_t width) {
+  const std::size_t most = bytes_of(word, width);
+  const std::size_t sign = most == 0 ? std::string::npos : word.find_last_of("_-/.,:=", most - 1);
+  return sign == std::string::npos ? most : sign + 1;
+}
+
 }  // namespace
 
 std::vector<std::string> cell_lines(const std::string& text, std::size_t width) {
@@ -42,7 +49,7 @@ std::vector<std::string> cell_lines(const std::string& text, std::size_t width) 
     }
     line += (line.empty() ? "" : " ") + word;
     while (text_width(line) > width) {
-      const std::size_t end = bytes_of(line, width);
+      const std::size_t end = break_of(line, width);
       lines.push_back(line.substr(0, end));
       line.erase(0, end);
     }
@@ -68,23 +75,48 @@ std::vector<std::size_t> narrowed(std::vector<std::size_t> widths,
   return widths;
 }
 
+std::size_t key_columns(const std::vector<bool>& has_figures) {
+  const auto first = std::find(has_figures.begin(), has_figures.end(), true);
+  if (first == has_figures.end()) return 1;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(first - has_figures.begin()));
+}
+
+std::vector<std::size_t> narrowed_keys(std::vector<std::size_t> widths, std::size_t keys,
+                                       std::size_t most) {
+  if (total(widths) <= most || keys >= widths.size()) return widths;
+  const auto first_other = widths.begin() + static_cast<std::ptrdiff_t>(keys);
+  const std::size_t other = *std::max_element(first_other, widths.end());
+  std::vector<std::size_t> own(widths.begin(), first_other);
+  const std::size_t room = most > kGap + other ? most - kGap - other : 0;
+  own = narrowed(std::move(own), std::vector<bool>(keys, true), room);
+  if (total(own) <= room) std::copy(own.begin(), own.end(), widths.begin());
+  return widths;
+}
+
 std::vector<std::vector<std::size_t>> blocks_of(const std::vector<std::size_t>& widths,
-                                                std::size_t most) {
-  std::vector<std::vector<std::size_t>> blocks;
-  std::size_t room = 0;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    const bool fits = !blocks.empty() && room + kGap + widths[i] <= most;
-    if (i > 0 && !fits) {
-      const bool repeats = widths[0] + kGap + widths[i] <= most;
-      blocks.push_back(repeats ? std::vector<std::size_t>{0, i} : std::vector<std::size_t>{i});
-      room = (repeats ? widths[0] + kGap : 0) + widths[i];
-    } else if (i == 0) {
-      blocks.push_back({0});
-      room = widths[0];
-    } else {
-      blocks.back().push_back(i);
-      room += kGap + widths[i];
+                                                std::size_t keys, std::size_t most) {
+  if (widths.empty()) return {};
+  const auto room_of = [&](const std::vector<std::size_t>& block) {
+    std::vector<std::size_t> own;
+    for (const std::size_t i : block) own.push_back(widths[i]);
+    return total(own);
+  };
+  std::vector<std::vector<std::size_t>> blocks = {{0}};
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    std::vector<std::size_t> longer = blocks.back();
+    longer.push_back(i);
+    if (room_of(longer) <= most) {
+      blocks.back() = std::move(longer);
+      continue;
     }
+    std::vector<std::size_t> next;
+    for (const std::size_t repeated : {std::min(keys, i), std::size_t{1}, std::size_t{0}}) {
+      next.resize(repeated);
+      std::iota(next.begin(), next.end(), std::size_t{0});
+      next.push_back(i);
+      if (room_of(next) <= most) break;
+    }
+    blocks.push_back(std::move(next));
   }
   return blocks;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kdgat/text.h"
@@ -112,6 +113,8 @@ int print_help(std::ostream& out, const std::string& action) {
 
 // ---- the command line
 
+constexpr std::string_view kSection = "data.";
+
 struct DataRequest {
   std::string action, output;
   std::vector<std::string> paths;  ///< one; of inject one at least
@@ -145,7 +148,12 @@ DataRequest read_data_request(const Context& context, const Command& command) {
       line.problem(called + " writes nothing: -o has no meaning");
     });
   }
-  line.words([&](const std::string& word) {
+  const bool imports = request.action == "import" || request.action == "inspect";
+  line.words([&](const std::string& typed) {
+    // Where kdgat run has these options, too, they are called data.key: so hints name them.
+    const bool has_section =
+        imports && typed.starts_with(kSection) && is_setting(typed.substr(kSection.size()));
+    const std::string word = has_section ? typed.substr(kSection.size()) : typed;
     if (is_setting(word)) {
       set(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
     } else if (takes_path && (request.paths.empty() || request.action == "inject")) {

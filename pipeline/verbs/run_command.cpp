@@ -17,6 +17,7 @@
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/next_commands.h"
 #include "pipeline/verbs/run_replicates.h"
 
 namespace kdgat {
@@ -286,24 +287,19 @@ class RunCommand {
   }
 
   /// What to type now.
-  std::string next_words(const Plan& plan, const json& document, const fs::path& run_folder,
-                         int code) const {
+  std::string next_words(const Plan& plan, const fs::path& run_folder, int code) const {
     if (code == 0 && style_.finish) return style_.finish({models_of(plan, run_folder)});
     if (run_folder.empty()) return command_ + " --explain";
-    // The short id is enough where other verbs look by themselves.
-    const std::string name = session_.profile.root == "runs" ? short_run(document.value("id", ""))
-                                                             : shell_line({run_folder.string()});
-    std::string out = (code == 0 ? "" : command_ + " · ") + "kdgat report " + name;
-    if (code == 0 && !models_of(plan, run_folder).empty())
-      out += " · kdgat score LOG --run " + name;
-    return out;
+    const std::string run = run_word(run_folder, session_.profile.root);
+    if (code == 0) return commands_after(run_folder, run, context_.catalog);
+    return command_ + " · kdgat report " + run;
   }
 
   /// Results on standard output; where to find them, and what is not as required, on the other.
   /// Returns the exit code.
   int report(const Plan& plan, const json& document, const fs::path& run_folder, int code,
              const std::vector<JudgedRequirement>& judged) {
-    const std::string next = "   next: " + next_words(plan, document, run_folder, code);
+    const std::string next = "   next: " + next_words(plan, run_folder, code);
     if (context_.json) {
       json out = document;
       const bool is_met = std::all_of(judged.begin(), judged.end(),

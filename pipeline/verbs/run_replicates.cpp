@@ -14,6 +14,7 @@
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/replicate_runs.h"
 #include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/next_commands.h"
 
 namespace kdgat {
 namespace {
@@ -232,8 +233,7 @@ class SeedsCommand {
       context.out << replicates_text(folder, true) << std::flush;
     }
     const std::string id = folder.filename().string();
-    const std::string name =
-        session_.profile.root == "runs" ? short_run(id) : shell_line({folder.string()});
+    const std::string name = run_word(folder, session_.profile.root);
     status_.message("info", (is_kept ? "everything is up to date: run " : "run ") + short_run(id) +
                                 " in " + folder.string() +
                                 "   next: " + (code == 0 ? "" : typed_.command + " · ") +

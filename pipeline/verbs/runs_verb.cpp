@@ -18,7 +18,9 @@
 #include "pipeline/show/sparkline.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/program.h"
 #include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/next_commands.h"
 #include "pipeline/verbs/run_replicates.h"
 #include "pipeline/verbs/runs_actions.h"
 #include "pipeline/verbs/runs_curves.h"
@@ -30,13 +32,13 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// What to type to go on with a run.
-std::string next_text(const RunRecord& run) {
-  const std::string folder = run.folder.string();
+std::string next_text(const RunRecord& run, const PluginCatalog& catalog) {
+  const std::string folder = shell_line({run.folder.string()});
   if (run.state == "running") return "it is running";
   if (run.state == "done" && run.steps.empty()) {
     return "kdgat report " + folder + " · kdgat runs compare " + folder + " RUN";
   }
-  if (run.state == "done") return "kdgat report " + folder + " · kdgat score LOG --run " + folder;
+  if (run.state == "done") return commands_after(run.folder, folder, catalog);
   return (run.command.empty() ? "the kdgat run it was started with" : run.command) +
          " continues it · kdgat report " + folder;
 }
@@ -137,7 +139,7 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   context.out << head.text() << '\n';
   if (has_replicates) {
     context.out << replicates_text(run.folder, false) << '\n'
-                << "next: " << printable(next_text(run)) << '\n';
+                << "next: " << printable(next_text(run, context.catalog)) << '\n';
     return 0;
   }
 
@@ -158,7 +160,7 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   context.out << joined_tables_text(results);
   if (!memory.empty()) context.out << memory_report_text(memory) << '\n';
   context.out << files_text(run) << '\n';
-  context.out << "next: " << printable(next_text(run)) << '\n';
+  context.out << "next: " << printable(next_text(run, context.catalog)) << '\n';
   return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "pipeline/slurm/site_profile.h"
 #include "pipeline/slurm/submission.h"
 #include "pipeline/system/clock.h"
+#include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/submit_flags.h"
@@ -407,7 +408,7 @@ class SubmitCommand {
     for (const JobTask& task : tasks) {
       runs.push_back({{"seed", task.seed}, {"folder", task.run_folder.string()}});
     }
-    const fs::path& first = tasks.front().run_folder;
+    const std::string first = shell_line({tasks.front().run_folder.string()});
     if (context_.json) {
       print_json(context_, "kdgat.submit", {{"runs", std::move(runs)}, {"steps", std::move(list)}});
     } else {
@@ -416,7 +417,7 @@ class SubmitCommand {
     status_->message(
         "info", std::to_string(steps_.size()) + (steps_.size() == 1 ? " job" : " jobs") +
                     (tasks.size() > 1 ? " of " + std::to_string(tasks.size()) + " tasks" : "") +
-                    "   next: kdgat jobs " + first.string() + " · kdgat cancel " + first.string());
+                    "   next: kdgat jobs " + first + " · kdgat cancel " + first);
   }
 
   Context& context_;

@@ -23,6 +23,7 @@
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
 #include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/next_commands.h"
 #include "pipeline/verbs/tune_values.h"
 
 namespace kdgat {
@@ -288,9 +289,10 @@ class TuneCommand {
       context_.err << std::flush;
       context_.out << trials_table(record) << best_lines(record) << std::flush;
     }
+    const std::string name = run_word(run.folder(), session_->profile.root);
     status_->message("info", "run " + short_run(run.id()) + " in " + run.folder().string() +
-                                 "   next: kdgat report " + short_run(run.id()) +
-                                 " · kdgat tune show " + short_run(run.id()) + " --simulate 16GiB");
+                                 "   next: kdgat report " + name + " · kdgat tune show " + name +
+                                 " --simulate 16GiB");
   }
 
   Context& context_;

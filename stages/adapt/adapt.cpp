@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "data/can/can_log.h"
+#include "data/can/label_intervals.h"
 #include "data/dataset_files.h"
 #include "detector/detector_model.h"
 #include "detector/find_vehicle.h"
@@ -33,13 +35,16 @@ class Lesson {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
                       options_.channel);
+    const std::optional<graph::LabelIntervals> labels = graph::labels_beside(file.path);
     detector::VehicleFinder ids;
     detector::LogProblems problems;
     graph::CanFrame frame;
     builder_.restart();
-    int64_t rows = 0;  // learned from
+    int64_t rows = 0, unlabelled = 0;  // learned from
     while (rows < most && log.next(frame)) {
       if (log.rows() % kOften == 0) stop_if_cancelled();
+      if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
+      unlabelled += frame.label < 0 ? 1 : 0;
       detector::learn_row(frame, log.restarted(), builder_);
       attack_rows_ += frame.label == 1 ? 1 : 0;
       rows += frame.label == 1 ? 0 : 1;
@@ -54,6 +59,8 @@ class Lesson {
     }
     require_same_vehicle(file.name, ids.ids());
     rows_ += rows;
+    labelled_logs_ += unlabelled < log.rows() ? 1 : 0;
+    if (unlabelled > 0) unlabelled_.push_back(file.name);
   }
 
   const detector::VehicleFinder& finder() const { return finder_; }
@@ -61,6 +68,10 @@ class Lesson {
   const std::string& first() const { return first_; }
   int64_t rows() const { return rows_; }
   int64_t attack_rows() const { return attack_rows_; }
+  /// Logs with rows that have no label, where others have labels.
+  std::vector<std::string> unlabelled() const {
+    return labelled_logs_ > 0 ? unlabelled_ : std::vector<std::string>();
+  }
   int64_t windows() const { return rows_ / window_; }
 
  private:
@@ -91,7 +102,8 @@ class Lesson {
   detector::VehicleFinder finder_;
   std::string first_;          // log
   std::vector<uint32_t> ids_;  // of it
-  int64_t rows_ = 0, attack_rows_ = 0;
+  int64_t rows_ = 0, attack_rows_ = 0, labelled_logs_ = 0;
+  std::vector<std::string> unlabelled_;  // logs
 };
 
 /// Throws Error(kData) where the logs say too little of what is usual.
@@ -127,6 +139,9 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
     }
   }
   require_enough(lesson);
+  for (const std::string& log : lesson.unlabelled()) {
+    host.log("warning", log + ": rows without a label are taken as benign");
+  }
   graph::VehicleProfile profile = lesson.profile();
   const Vehicle* former = lesson.finder().find(model.vehicles);
   std::string name = options.name;

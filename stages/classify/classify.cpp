@@ -76,7 +76,7 @@ graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
     }
   };
   graph::GraphStoreData out = graph::import_graphs(
-      {*input, how, [&] { return host.cancelled() != ExitCode::kOk; }, done, warnings}, {});
+      {*input, how, [&] { return host.cancelled() != ExitCode::kOk; }, done, warnings, false}, {});
   for (const Diagnostic& warning : warnings) host.log("warning", warning.text());
   const json here = {{"node_features", out.node_feature_names},
                      {"edge_features", out.edge_feature_names}};

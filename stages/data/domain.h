@@ -146,6 +146,8 @@ class Domain {
   virtual std::vector<std::string> formats() const = 0;
   /// JSON Schema of all options that matter to it, those shared with others too.
   virtual nlohmann::json import_schema() const = 0;
+  /// Replaces those of `values` that follow from others (see own_options()); leaves wrong ones.
+  virtual void settle_import(nlohmann::json& /*values*/) const {}
   /// The names of these, without the rest of the schema.
   virtual std::vector<std::string> import_options() const = 0;
   /// Of `values`, which may hold options of other domains too, here and below.
@@ -232,6 +234,15 @@ class WithOptions : public Base {
       return error.diagnostics();
     }
     return {};
+  }
+  void settle_import(nlohmann::json& values) const override {
+    if constexpr (requires(Import options) { options.settle(); }) {
+      if (!import_problems(values).empty()) return;
+      const nlohmann::json settled = dump_options(own_options<Import>(values));
+      for (auto& [name, value] : values.items()) {
+        if (settled.contains(name)) value = settled.at(name);
+      }
+    }
   }
   nlohmann::json import_identity(const nlohmann::json& values) const override {
     return result_identity(own_options<Import>(values));

@@ -88,7 +88,7 @@ Claim claim_of(Domains domains, const fs::path& source, const json& values) {
     throw Error(ExitCode::kData,
                 source.string() + ": could be data of the domain " + rival->name() + " or " +
                     best.domain->name(),
-                "name the form, e.g. format=" + best.domain->formats().front());
+                "name the form, e.g. data.format=" + best.domain->formats().front());
   }
   return best;
 }
@@ -172,6 +172,10 @@ json import_schema(Domains domains) {
   return out;
 }
 
+void settle_import_options(Domains domains, json& values) {
+  for (const Domain* domain : domains) domain->settle_import(values);
+}
+
 void check_import_options(Domains domains, const json& values) {
   std::vector<Diagnostic> problems;
   std::set<std::string> known;
@@ -199,7 +203,7 @@ void check_mistaken_options(Domains domains, const Domain& domain, const json& v
     const json schema = import_schema(domains);
     if (*set == schema.at("properties").at(option.name).at("default")) continue;
     throw Error(ExitCode::kUsage, std::string(option.name) + ": " + option.why,
-                std::string(option.instead) + "=" + set->dump());
+                "data." + std::string(option.instead) + "=" + set->dump());
   }
 }
 

@@ -16,6 +16,9 @@ namespace kdgat::graph {
 /// options of all domains, and `format`, which may be a form of any.
 nlohmann::json import_schema(Domains domains);
 
+/// Replaces values that follow from others, as Domain::settle_import().
+void settle_import_options(Domains domains, nlohmann::json& values);
+
 /// Throws Error(kUsage) with every problem: an option that no domain has, a wrong type, and what
 /// the domains find. `values` by canonical name; what is missing has its default.
 void check_import_options(Domains domains, const nlohmann::json& values);

@@ -8,7 +8,8 @@
 
 namespace kdgat::graph {
 
-/// Those of `values` that Options has, loaded. Throws Error(kUsage).
+/// Those of `values` that Options has, loaded. Options with a settle() replace in it the values that
+/// follow from others, so that all that is kept of an import names them. Throws Error(kUsage).
 template <class Options>
 Options own_options(const nlohmann::json& values) {
   nlohmann::json own = nlohmann::json::object();
@@ -16,7 +17,9 @@ Options own_options(const nlohmann::json& values) {
     if (values.contains(f.name)) own[f.name] = values.at(f.name);
   };
   std::apply([&](const auto&... f) { (take(f), ...); }, Options::table());
-  return load_options<Options>(own);
+  auto options = load_options<Options>(own);
+  if constexpr (requires { options.settle(); }) options.settle();
+  return options;
 }
 
 /// dump_options() of those that can change a result: without runtime options, without later ones at

@@ -9,6 +9,7 @@
 #include "detector/figures.h"
 #include "detector/judging.h"
 #include "detector/pictures.h"
+#include "detector/sentences.h"
 #include "detector/training.h"
 #include "graph/graph_store.h"
 #include "kdgat/atomic_file.h"
@@ -90,6 +91,13 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   for (const Log& log : logs) {
     for (const std::string& sentence : log.problems()) host.log("warning", sentence);
   }
+  std::vector<std::string> warnings;
+  const auto warn = [&](std::string sentence) {
+    if (sentence.empty()) return;
+    host.log("warning", sentence);
+    warnings.push_back(std::move(sentence));
+  };
+  warn(sentence_of_unlabelled(training));
   const auto progress = [&](const std::string& phase, double share) {
     stop_if_cancelled(host);
     constexpr int64_t kWhole = 100;
@@ -100,6 +108,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
                      {progress, [&](const std::string& text) { host.log("note", text); }});
   stop_if_cancelled(host);
   const DetectorModel& model = trained.model;
+  warn(sentence_of_flagged_benign(trained.left_out, model));
   model.write(request.run_dir / kDetectorFile);
   const std::optional<Baselines> baselines = fit_baselines(training, options, request, host);
   std::vector<JudgedLog> judged;
@@ -120,6 +129,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
   for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
   StageResult out = result_of(request.step, trained, comparison);
+  if (!warnings.empty()) out.metrics["warnings"] = warnings;
   out.memory = {{"planned", std::move(planned)}, {"actual", {{"context_bytes", context}}}};
   return out;
 }

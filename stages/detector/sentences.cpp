@@ -82,6 +82,43 @@ std::vector<std::string> sentences_of_logs(std::span<const Log> logs,
   return out;
 }
 
+std::string sentence_of_unlabelled(std::span<const Log> logs) {
+  constexpr std::size_t kTold = 8;
+  std::vector<std::string> found;
+  bool has_labels = false;
+  for (const Log& log : logs) {
+    const int64_t rows = log.unlabelled();
+    has_labels = has_labels || rows < log.rows();
+    if (rows == 0) continue;
+    found.push_back(log.name() + (rows == log.rows()
+                                      ? " (no labels)"
+                                      : " (" + grouped(rows) + " of " + grouped(log.rows()) +
+                                            " rows without a label)"));
+  }
+  if (!has_labels || found.empty()) return "";
+  const std::size_t more = found.size() - std::min(kTold, found.size());
+  found.resize(found.size() - more);
+  return "taken as benign: " + listed(found) +
+         (more == 0 ? "" : " and " + counted(static_cast<int64_t>(more), "log") + " more") +
+         ". Attacks in them become part of what is usual: label them, or leave such logs out";
+}
+
+std::string sentence_of_flagged_benign(const LeftOut& left_out, const DetectorModel& model) {
+  constexpr int64_t kFew = 10;       // windows
+  constexpr double kFarBeyond = 10;  // an alarm is often of several windows
+  double budget = 0;
+  for (const auto& [own, decision] : model.decisions) {
+    budget = std::max(budget, decision.budget.per_hour);
+  }
+  const LeftOutCount& benign = left_out.benign;
+  const double flagged = static_cast<double>(benign.detector);
+  if (benign.detector < kFew || flagged <= kFarBeyond * budget * left_out.benign_hours) return "";
+  return "flagged are " + grouped(benign.detector) + " of " + grouped(benign.windows) +
+         " windows that are taken as benign and were left out of training in turn, " +
+         rate_text(flagged / left_out.benign_hours) + "; the budget is " + rate_text(budget) +
+         " alarms. The logs may hold attacks without a label";
+}
+
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options) {
   const LearningSet& rows = learning.rows;
   int64_t labelled = 0, injected = 0, benign = 0;

@@ -10,6 +10,7 @@
 #include "detector/detector_model.h"
 #include "detector/detector_options.h"
 #include "detector/learning.h"
+#include "detector/left_out.h"
 #include "detector/traffic.h"
 
 namespace kdgat::detector {
@@ -19,6 +20,12 @@ namespace kdgat::detector {
 std::vector<std::string> sentences_of_logs(std::span<const Log> logs,
                                            const std::vector<std::vector<std::size_t>>& vehicles,
                                            std::span<const Vehicle> known);
+/// Logs and rows without labels that are taken as benign although others have labels; "" if there
+/// are none.
+std::string sentence_of_unlabelled(std::span<const Log> logs);
+/// That the benign traffic left out of training is flagged far more often than the budget allows; ""
+/// if it is not.
+std::string sentence_of_flagged_benign(const LeftOut& left_out, const DetectorModel& model);
 /// Of learned windows.
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options);
 /// Of the budget, asked for and taken.

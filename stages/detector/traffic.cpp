@@ -71,11 +71,11 @@ double Log::seconds(int64_t begin, int64_t end) const {
   return out;
 }
 
-bool Log::is_labelled() const {
+int64_t Log::unlabelled() const {
   const auto flags =
       frames_->flags.subspan(static_cast<std::size_t>(begin_), static_cast<std::size_t>(rows_));
-  return std::any_of(flags.begin(), flags.end(),
-                     [](uint8_t flag) { return (flag & graph::Frames::kUnlabelled) == 0; });
+  return std::count_if(flags.begin(), flags.end(),
+                       [](uint8_t flag) { return (flag & graph::Frames::kUnlabelled) != 0; });
 }
 
 void LogProblems::add(uint32_t key, double time, bool is_attack, bool restarts) {

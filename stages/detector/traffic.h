@@ -75,8 +75,9 @@ class Log {
   }
   /// Of rows [begin, end): a pause, or a jump of the clock, is no longer than one; 0 without times.
   double seconds(int64_t begin, int64_t end) const;
-  /// Whether a row says that it is an attack, or that it is none.
-  bool is_labelled() const;
+  /// Rows that do not say whether they are an attack.
+  int64_t unlabelled() const;
+  bool is_labelled() const { return unlabelled() < rows_; }
   /// From now on no time is earlier than one before it, as far as the last restart: each is the
   /// latest until then.
   void make_monotonic();

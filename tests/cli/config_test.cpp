@@ -65,6 +65,46 @@ TEST_CASE("what config show prints of a preset is a profile that comes to the sa
   CHECK(said.at("mlflow_experiment") == "kd-gat-pipeline");
 }
 
+TEST_CASE("no key for all steps of a preset undoes what sets its steps apart", "[cli][config]") {
+  const ScratchFolder scratch;
+  struct Case {
+    std::string words, key, given, step;
+    json kept;
+    std::string changed;  ///< a step that takes the value, "" = none
+  };
+  const std::vector<Case> cases = {
+      {"--preset graphs conv=gatv2", "conv", "gatv2", "without edges", "none", "classifier"},
+      {"--preset graphs --conv gatv2", "conv", "gatv2", "without edges", "none", "classifier"},
+      {"--preset trees freeze_encoder=false", "freeze_encoder", "false", "linear probe", true, ""},
+      {"--preset trees representation=shape", "representation", "shape", "by hand", "shape", ""},
+      {"profiles/kdgat.yaml use_kd=true", "use_kd", "true", "classifier ablation", false, ""},
+      {"profiles/kdgat.yaml use_kd=false", "use_kd", "false", "classifier student", true, ""},
+      {"profiles/kdgat.yaml hidden=32", "hidden", "32", "classifier teacher", 48, ""},
+      {"--preset distill use_kd=true", "use_kd", "true", "classifier teacher", false, ""},
+      {"--preset distill hidden=32", "hidden", "32", "classifier", 24, ""},
+      {"profiles/forms.yaml conv=gcn", "conv", "gcn", "gatv2", "gatv2", "lstm"}};
+  for (const Case& one : cases) {
+    const CommandResult said = run_kdgat("config show --json " + one.words, scratch.path());
+    INFO(one.words << "\n" << said.err);
+    REQUIRE(said.exit_code == 0);
+    const json steps = json::parse(said.out).at("stages");
+    CHECK(steps.at(one.step).at(one.key) == one.kept);
+    if (!one.changed.empty()) CHECK(steps.at(one.changed).at(one.key) == one.given);
+    if (one.kept == one.given) continue;
+    CHECK_THAT(said.err, Catch::Contains(one.key + "=" + one.given + " does not apply"));
+    CHECK_THAT(said.err, Catch::Contains(one.step + " ("));
+  }
+  const std::string environment = "KDGAT_CONV=gatv2 " + kdgat_word() + " config show --json ";
+  const CommandResult said = run_shell(environment + "--preset graphs", scratch.path());
+  CHECK(json::parse(said.out).at("stages").at("without edges").at("conv") == "none");
+  // What all steps share is changed in all of them, as for a first look.
+  const json look = json::parse(
+      must_kdgat("config show --json profiles/kdgat.yaml max_epochs=20", scratch.path()).out);
+  for (const char* size : {"teacher", "student", "ablation"}) {
+    CHECK(look.at("stages").at(std::string("classifier ") + size).at("max_epochs") == 20);
+  }
+}
+
 TEST_CASE("what has no effect is noted wherever a profile is used, once", "[cli][config]") {
   const ScratchFolder scratch;
   // An option of a stage that does not run.

@@ -66,6 +66,30 @@ TEST_CASE("data help starts with examples", "[cli][data]") {
   CHECK(contains(run_kdgat("data import --help", scratch.path()).out, "--window"));
 }
 
+TEST_CASE("stride follows window unless it is given, and gaps between windows are warned of",
+          "[cli][data]") {
+  const ScratchFolder scratch;
+  write(scratch / "a.csv", kHeader + rows(1001));
+  const auto import = [&](const std::string& options) {
+    const CommandResult result =
+        run_kdgat("data import a.csv -o out --json " + options, scratch.path());
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return json::parse(result.out);
+  };
+  CHECK(import("")["graphs"] == 10);
+  CHECK(import("window=50")["graphs"] == 20);
+  CHECK(import("window=50")["warnings"].empty());
+  CHECK(import("data.window=50 data.stride=25")["graphs"] == 39);
+  const json gaps = import("window=50 stride=200");
+  REQUIRE(gaps["warnings"].size() == 1);
+  CHECK(contains(gaps["warnings"][0]["message"],
+                 "stride is 200 and window 50: 75 % of the frames are in no window"));
+  const json shown = json::parse(
+      must_kdgat("config show --preset smoke data.window=50 --json", scratch.path()).out);
+  CHECK(shown.at("data").at("stride") == 50);
+}
+
 TEST_CASE("words the data verb does not know name the nearest and exit with 2", "[cli][data]") {
   const ScratchFolder scratch;
   write(scratch / "a.csv", kHeader + rows(300));

@@ -103,6 +103,37 @@ TEST_CASE("logs without labels become models with a threshold", "[cli][fit]") {
              Contains(",benign\n"));
 }
 
+TEST_CASE("logs without labels among others are named, wherever they are taken as benign",
+          "[cli][fit]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth -o all --seconds 40 --vehicles 1 --attacks dos,fuzzing", scratch.path());
+  fs::create_directories(scratch / "drives");
+  fs::copy(scratch / "all/train_01_attack_free/attack-free-vehicle1.csv", scratch / "drives");
+  fs::copy(scratch / "all/train_02_with_attacks/dos-vehicle1.csv", scratch / "drives");
+  must_kdgat("data convert all/train_02_with_attacks/fuzzing-vehicle1.csv -o drives/fuzz.log",
+             scratch.path());
+  const CommandResult made = typed("fit drives -o mine --json" + kQuick, scratch);
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+  const std::string named = "taken as benign: fuzz.log (no labels)";
+  CHECK_THAT(made.err, Contains("warning: detector: " + named));
+  CHECK_THAT(read_text(scratch / "mine/report.html"), Contains(named));
+  const json warnings =
+      json::parse(made.out).at("steps").at(0).at("result").at("metrics").at("warnings");
+  CHECK_THAT(warnings.at(0).get<std::string>(), Contains(named));
+  CHECK_THAT(warnings.at(1).get<std::string>(),
+             Contains("taken as benign and were left out of training") && Contains("budget"));
+
+  const std::string adapt = "adapt mine/detector.json -o more.json --force ";
+  CHECK_THAT(typed(adapt + "drives/dos-vehicle1.csv drives/fuzz.log", scratch).err,
+             Contains("fuzz.log: rows without a label are taken as benign"));
+  CHECK_FALSE(Contains("taken as benign").match(typed(adapt + "drives/fuzz.log", scratch).err));
+  // A table beside a log is read here, too.
+  std::ofstream(scratch / "drives/fuzz.labels.csv") << "begin,end\n0,1e12\n";
+  CHECK_THAT(typed(adapt + "drives/fuzz.log", scratch).err,
+             Contains("only 0 windows of benign traffic"));
+}
+
 TEST_CASE("a fit that was killed goes on, and two at once do not harm each other", "[cli][fit]") {
   const ScratchFolder scratch;
   must_kdgat("data synth -o logs --seconds 40 --vehicles 2 --attacks dos", scratch.path());

@@ -89,7 +89,10 @@ class Save(unittest.TestCase):
                                "not finite": [types.SimpleNamespace(x=[[np.nan]], edge_index=[[], []], y=0)],
                                "x of graph 1 has 1 columns, of graph 0 3": [
                                    good, types.SimpleNamespace(x=[[1.0]], edge_index=[[], []], y=0)],
-                               "y of graph 0 is 0.5": [data(2, [], 0.5)], "not one label": [data(2, [], [0, 1])],
+                               "y of graph 0 is 0.5, not the number or name of a class": [data(2, [], 0.5)],
+                               "y of graph 1 is 1.5, not the number": [data(2, [], "1"), data(2, [], "1.5")],
+                               "y has 30 different numbers for 30 graphs": [data(2, [], 7 * i) for i in range(30)],
+                               "not one label": [data(2, [], [0, 1])],
                                "edge_attr of graph 0 has 2 rows": [data(2, [(0, 1)], 0, np.zeros((2, 1)))],
                                "edge_attr of graph 1 has None columns": [data(2, [(0, 1)], 0, np.zeros((1, 1))), good]}.items():
             with self.subTest(wrong), self.assertRaises(kdgat.Error) as caught:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 import tempfile
@@ -56,9 +57,32 @@ def label_of(data: Any, what: str) -> str | None:
     value = array.reshape(-1)[0].item()
     if isinstance(value, float):
         if not value.is_integer():
-            raise Error(f"y of {what} is {value}, not the number or name of a class")
+            raise Error(f"y of {what} is {value}, not the number or name of a class: numbers to be predicted (regression) are not "
+                        "supported")
         value = int(value)
     return str(int(value) if isinstance(value, bool) else value)
+
+
+def require_classes(labels: Sequence[str | None], path: Any) -> None:
+    """Raises Error for labels that are numbers to be predicted, as `kdgat data import` refuses them."""
+    hint = "numbers to be predicted (regression) are not supported"
+    numbers = {}
+    for i, label in enumerate(labels):
+        if label is None:
+            continue
+        try:
+            numbers[i] = float(label)
+        except ValueError:
+            return
+        if not math.isfinite(numbers[i]):
+            return
+    for i, number in numbers.items():
+        if not number.is_integer():
+            raise Error(f"y of graph {i} is {labels[i]}, not the number or name of a class: {hint}", path=path)
+    different = len({labels[i] for i in numbers})
+    if different > 20 and len(numbers) < 2 * different:
+        raise Error(f"y has {different} different numbers for {len(numbers)} graphs, {labels[next(iter(numbers))]} among them: too "
+                    f"many to be classes; {hint}", path=path)
 
 
 def names_in_order(labels: Iterable[str]) -> list[str]:
@@ -95,6 +119,8 @@ def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Seque
             if width[0] != width[1]:
                 raise Error(f"{name} of {what} has {width[1]} columns, of graph 0 {width[0]}", path=path)
         labels.append(label_of(data, what))
+    if classes is None:
+        require_classes(labels, path)
     names = names_in_order(label for label in labels if label is not None) if classes is None else [str(c) for c in classes]
     number = {name: i for i, name in enumerate(names)}
     for i, label in enumerate(labels):

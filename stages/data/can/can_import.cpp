@@ -1,5 +1,6 @@
 #include "data/can/can_import.h"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -30,6 +31,7 @@ class LogImporter {
   }
 
   GraphStoreData read(const std::vector<LogFile>& files) {
+    warn_of_gaps(files.front());
     WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
     const auto cancelled = call_.cancelled;
     for (const LogFile& file : files) {
@@ -80,6 +82,19 @@ class LogImporter {
     }
     data_.sources.push_back(std::move(source));
     if (frames) frames->source_ptr.push_back(static_cast<int64_t>(frames->id.size()));
+  }
+
+  void warn_of_gaps(const LogFile& first) {
+    const int64_t left_out = options_.stride - options_.window;
+    if (left_out <= 0) return;
+    const auto percent = static_cast<int64_t>(
+        std::round(100.0 * static_cast<double>(left_out) / static_cast<double>(options_.stride)));
+    call_.report.warnings.push_back({first.path.string(),
+                                     "stride is " + std::to_string(options_.stride) +
+                                         " and window " + std::to_string(options_.window) + ": " +
+                                         std::to_string(percent) +
+                                         " % of the frames are in no window",
+                                     "without stride, windows follow one another"});
   }
 
   int64_t graphs() const { return static_cast<int64_t>(data_.y.size()); }

@@ -16,7 +16,7 @@ namespace kdgat::graph {
 
 struct CanImportOptions : SharedOptions {
   int64_t window = 100;
-  int64_t stride = 100;
+  int64_t stride = 0;  ///< 0 only before settle()
   int64_t chunk_rows = 0;
   std::string features = "v2";
   std::string vocabulary = "train";
@@ -29,7 +29,9 @@ struct CanImportOptions : SharedOptions {
     using O = CanImportOptions;
     auto own = std::tuple{
         field("window", &O::window, "Rows of one graph.").alias("window_size").range(2, 1 << 20),
-        field("stride", &O::stride, "Rows between the starts of two windows.").range(1, 1 << 20),
+        field("stride", &O::stride,
+              "Rows between the starts of two windows; 0: as many as a window has.")
+            .range(0, 1 << 20),
         field("chunk_rows", &O::chunk_rows,
               "Published chunk rule: the last row of every so many rows is dropped; 0 = off.")
             .range(0, 1 << 30),
@@ -48,6 +50,9 @@ struct CanImportOptions : SharedOptions {
                           fold_rows());
   }
 
+  void settle() {
+    if (stride == 0) stride = window;
+  }
   std::vector<Diagnostic> validate() const {
     std::vector<Diagnostic> problems = fold_problems();
     for (Diagnostic& one : channel_problems(channel)) problems.push_back(std::move(one));

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "data/class_labels.h"
 #include "file/number_text.h"
 #include "graph/index.h"
 #include "kdgat/error.h"
@@ -114,6 +115,14 @@ EdgeChanges tidy_edges(GivenGraph& graph, std::size_t edge_features, bool undire
   }
   graph.edge_attr = std::move(attr);
   return changes;
+}
+
+void require_classes(const GraphCollection& collection, bool checks_count) {
+  if (!collection.classes.empty()) return;  // named by whoever made the file
+  std::vector<std::string> labels;
+  labels.reserve(collection.graphs.size());
+  for (const GraphInfo& info : collection.graphs) labels.push_back(info.label);
+  require_classes(labels, {collection.label, collection.where}, checks_count);
 }
 
 std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs) {

@@ -23,6 +23,9 @@ struct EdgeChanges {
 /// loops; with `undirected` the reverse of each, with its features, where there was none.
 EdgeChanges tidy_edges(GivenGraph& graph, std::size_t edge_features, bool undirected);
 
+/// Throws Error(kData) for labels that are numbers to be predicted: see class_labels.h.
+void require_classes(const GraphCollection& collection, bool checks_count);
+
 /// The classes that occur, in the order of their numbers if all are numbers, else of their names.
 std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs);
 

@@ -33,6 +33,7 @@ struct GraphCollection {
   std::vector<std::string> node_features, edge_features;  ///< names; F and K of them
   std::vector<std::string> classes;                       ///< in order; empty = those that occur
   std::vector<GraphInfo> graphs;                          ///< in the order of the input
+  std::string label = "label";  ///< what the labels are called in the input, for messages
   /// A graph of these, by its place. Throws Error(kData).
   std::function<GivenGraph(std::size_t)> graph;
   /// The place of a graph in messages: "graphs.csv:7".

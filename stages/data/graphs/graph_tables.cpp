@@ -78,6 +78,7 @@ void read_graphs(const GraphsImport& import, const std::filesystem::path& path, 
   CsvReader table(LineReader(path, import.cancelled));
   const std::size_t graph = table.require("graph");
   const auto label = label_column_of(table, import.options);
+  if (label) collection.label = shown(table.header()[*label]);
   const auto part = table.find("split"), group = table.find("group");
   while (table.next()) {
     const std::string& name = name_in(table, graph);

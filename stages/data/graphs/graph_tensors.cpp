@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "data/class_labels.h"
 #include "data/graphs/graphs_import.h"
 #include "data/graphs/npz.h"
 #include "file/number_text.h"
@@ -176,13 +177,39 @@ class ArrayReader {
     return out;
   }
 
+  /// Numbers as words; floats too, if each is whole, as labels often are.
+  std::vector<std::string> whole_numbers(const std::string& name) const {
+    std::vector<std::string> out;
+    const auto take = [&](const auto& values) {
+      for (std::size_t g = 0; g < values.size(); ++g) {
+        const double value = values[g];
+        if (value != std::floor(value) || std::abs(value) > 1e15) {
+          throw Error(ExitCode::kData,
+                      arrays_.file + ": " + name + " of " + where(g) + " is " +
+                          nlohmann::json(values[g]).dump() + ", not the number or name of a class",
+                      LabelPlace().hint);
+        }
+        out.push_back(std::to_string(static_cast<int64_t>(value)));
+      }
+    };
+    const TensorView& view = numbers(name);
+    if (name == "y" && fits<float>(view.dtype)) {
+      take(view.as<float>());
+    } else if (name == "y" && fits<double>(view.dtype)) {
+      take(view.as<double>());
+    } else {
+      for (const int64_t value : integers(name)) out.push_back(std::to_string(value));
+    }
+    return out;
+  }
+
   /// One word a graph, of numbers or texts; [G,1] is as good as [G].
   std::vector<std::string> words_of(const std::string& name) const {
     std::vector<std::string> out;
     if (const auto found = arrays_.texts.find(name); found != arrays_.texts.end()) {
       out = found->second;
     } else {
-      for (const int64_t value : integers(name)) out.push_back(std::to_string(value));
+      out = whole_numbers(name);
     }
     if (out.size() == graphs()) return out;
     throw refuse(name + " has " + std::to_string(out.size()) + " values for " +
@@ -229,6 +256,7 @@ GraphCollection collect_arrays(const NamedArrays& arrays) {
   out.format = arrays.format;
   out.node_features = reader->node_features();
   out.edge_features = reader->edge_features();
+  out.label = "y";
   out.graphs = reader->infos(out.classes);
   out.graph = [reader](std::size_t g) { return reader->graph(g); };
   out.where = [name = arrays.file](std::size_t g) { return name + ": " + ArrayReader::where(g); };

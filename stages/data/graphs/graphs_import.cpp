@@ -135,6 +135,7 @@ GraphStoreData import_graphs(const GraphsImport& import, const fs::path& folder)
   } else {
     collection = read_tensor_file(import);
   }
+  require_classes(collection, import.to_learn);
   EdgeChanges changes;
   const auto step = [&] { import.done(0); };
   GraphStoreData out = build_graphs(collection, import.options.undirected, folder, step, changes);

@@ -45,6 +45,7 @@ struct GraphsImport {
   std::function<bool()> cancelled;          ///< may be empty
   std::function<void(int64_t bytes)> done;  ///< of a file, so many more; throws to end the import
   std::vector<Diagnostic>& warnings;
+  bool to_learn = true;  ///< else to be scored: a class may have one graph
 };
 
 // Each throws Error(kData) with the place, "file:line" where there are lines, of what is wrong.

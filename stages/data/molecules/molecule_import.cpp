@@ -77,7 +77,7 @@ class Importer {
       labels_ = MoleculeLabels(LineReader("labels.csv in the archive", entries.labels()), options_);
     } else if (!options_.split_column.empty() || !options_.group_column.empty()) {
       throw Error(ExitCode::kUsage, "split_column and group_column name columns of labels",
-                  "labels=FILE.csv");
+                  "data.labels=FILE.csv");
     }
   }
 
@@ -119,7 +119,7 @@ class Importer {
       std::iota(all.begin(), all.end(), std::size_t{0});
       const Molecule molecule = with_force_field(structure, all, bonds_others, left_out_);
       if (molecule.atoms.empty()) {
-        throw Error(ExitCode::kData, "no atom of RNA", "other_residues=bond keeps others",
+        throw Error(ExitCode::kData, "no atom of RNA", "data.other_residues=bond keeps others",
                     entry.name);
       }
       add(molecule, stem_of(entry.name), entry, "");

@@ -99,7 +99,7 @@ std::optional<RatingsInput> find_ratings_input(const fs::path& source,
     if (!is_named) return std::nullopt;
     if (form.empty()) {
       throw Error(ExitCode::kUsage, "the form of ratings on standard input must be named",
-                  "format=u-data or ratings-csv");
+                  "data.format=u-data or ratings-csv");
     }
     return RatingsInput{form, {{source, "standard input", "", "ratings"}}};
   }

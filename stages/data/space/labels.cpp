@@ -1,8 +1,13 @@
 #include "data/space/labels.h"
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "data/class_labels.h"
 #include "file/csv.h"
+#include "file/number_text.h"
 #include "kdgat/error.h"
 
 namespace kdgat::graph {
@@ -15,9 +20,12 @@ Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& o
       !options.target_column.empty() && options.label_column == SpatialOptions().label_column;
   if (!label && !may_lack) label = table.require(options.label_column);
   if (!options.target_column.empty()) target = table.require(options.target_column);
+  std::vector<std::string> names, places;
   while (table.next()) {
     Label one;
     if (label) one.name = table.field(*label);
+    names.push_back(one.name);
+    places.push_back(table.where());
     if (target && !table.field(*target).empty() && table.field(*target) != "nan") {
       one.target = table.number(*target);
     }
@@ -25,6 +33,10 @@ Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& o
       throw Error(ExitCode::kData, "'" + table.field(name) + "' appears twice", "", table.where());
     }
   }
+  if (!label) return;
+  const std::string column = shown(table.header()[*label]);
+  const std::string hint = "for numbers to be predicted: data.target_column=" + column;
+  require_classes(names, {column, [&](std::size_t row) { return places[row]; }, hint});
 }
 
 const Label* Labels::find(const std::string& name) const {

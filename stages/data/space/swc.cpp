@@ -104,7 +104,7 @@ class SwcReader {
       const bool mendable = f == 5 && wanted_.radius;
       if ((!value || !std::isfinite(*value)) && !mendable) {
         fail_here(std::string(kFieldNames[f]) + " is not a number: " + shown(word),
-                  f == 5 ? "repair=radius takes 0 instead" : "");
+                  f == 5 ? "data.repair=radius takes 0 instead" : "");
       }
       values[f] = value.value_or(std::nan(""));
       const bool whole = f == 0 || f == 1 || f == 6;
@@ -120,7 +120,7 @@ class SwcReader {
       if (!wanted_.duplicates) {
         fail_here("the id " + std::to_string(id) + " appears twice, first in line " +
                       std::to_string(line_[static_cast<std::size_t>(known->second)]),
-                  "repair=duplicates keeps the first");
+                  "data.repair=duplicates keeps the first");
       }
       ++duplicates_;
       return;
@@ -130,7 +130,7 @@ class SwcReader {
     if (!(values[5] > 0) || !std::isfinite(values[5])) {
       if (!wanted_.radius) {
         fail_here("the radius is not positive: " + std::to_string(values[5]),
-                  "repair=radius takes 0 instead");
+                  "data.repair=radius takes 0 instead");
       }
       ++radii_;
       values[5] = 0;
@@ -155,7 +155,7 @@ class SwcReader {
         const bool is_none = parent_id_[n] == 0;
         if (!wanted_.parents && !is_none) {
           fail(line_[n], "the parent " + std::to_string(parent_id_[n]) + " is not in the file",
-               "repair=parents,roots makes it a root and keeps the largest tree");
+               "data.repair=parents,roots makes it a root and keeps the largest tree");
         }
         orphans_ += !is_none;
       }
@@ -174,7 +174,7 @@ class SwcReader {
       fail(line_[static_cast<std::size_t>(roots[1])],
            "a second root, the first is in line " +
                std::to_string(line_[static_cast<std::size_t>(roots[0])]),
-           "repair=roots keeps the largest tree");
+           "data.repair=roots keeps the largest tree");
     }
     std::vector<int32_t> in(neuron_.parent.size()), out(in.size());
     euler_tour(neuron_.parent, in, out);

@@ -197,7 +197,7 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
   const std::vector<int32_t> chosen = chosen_words(corpus, options);
   if (chosen.empty()) {
     throw Error(ExitCode::kData, "no word is left in the vocabulary",
-                "smaller: remove_rare_words; vocab_size=0 keeps all words");
+                "smaller: data.remove_rare_words; data.vocab_size=0 keeps all words");
   }
   std::vector<int32_t> number(at(corpus.words.size()), -1);
   for (std::size_t w = 0; w < chosen.size(); ++w) {

@@ -279,7 +279,7 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
     if (!is_named) return std::nullopt;
     if (form.empty() || form == kClassFolders) {
       throw Error(ExitCode::kUsage, "the form of texts on standard input must be named",
-                  "format=label-text, split-label-text or text-csv");
+                  "data.format=label-text, split-label-text or text-csv");
     }
     return TextInput{form, {{source, "standard input", "", ""}}};
   }

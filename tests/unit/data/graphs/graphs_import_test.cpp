@@ -180,6 +180,46 @@ TEST_CASE("what is wrong in tables of graphs is said with file and line", "[grap
   CHECK_THAT(fault_of(folder, folder / "in"), Contains("no edges.csv in this folder"));
 }
 
+TEST_CASE("labels that are numbers to be predicted are refused, wherever they stand", "[graphs]") {
+  using Catch::Contains;
+  const test::ScratchFolder folder;
+  const auto of_labels = [&](const std::vector<std::string>& labels) {
+    std::string graphs = "graph,target\n", nodes = "graph,node\n";
+    for (std::size_t g = 0; g < labels.size(); ++g) {
+      graphs += std::to_string(g) + "," + labels[g] + "\n";
+      nodes += std::to_string(g) + ",n\n";
+    }
+    tables_in(folder, graphs, nodes, "graph,source,target\n");
+    return data_error([&] { import_to(folder, folder / "in", {{"label_column", "target"}}); });
+  };
+  const auto classes = [&] { return store_in(folder).targets()->classes; };
+  CHECK_THAT(of_labels({"1", "0.1371", "3"}),
+             Contains("graphs.csv:3: target is 0.1371, not the number or name of a class") &&
+                 Contains("regression"));
+  std::vector<std::string> counts;
+  for (int g = 0; g < 30; ++g) counts.push_back(std::to_string(3 * g));
+  CHECK_THAT(of_labels(counts),
+             Contains("graphs.csv:2: target has 30 different numbers for 30 graphs, 0 among them"));
+  CHECK(of_labels({"1.0", "2.0", "1.0"}).empty());
+  CHECK(classes() == std::vector<std::string>{"1.0", "2.0"});
+  CHECK(of_labels({"0", "1", "2", "3"}).empty());
+  CHECK(of_labels({"0.5", "none"}).empty());
+  CHECK(classes() == std::vector<std::string>{"0.5", "none"});
+
+  CHECK_THAT(fault_of(folder, tu_in(folder, {{"graph_labels", "1\n0.25\n1\n"}})),
+             Contains("T_graph_labels.txt:2: label is 0.25, not the number or name of a class"));
+
+  const auto of_arrays = [&](const std::string& y) {
+    auto entries = test::small_npz();
+    entries[3].content = y;
+    write_text(folder / "g.npz", test::npz(entries, false));
+    return fault_of(folder, folder / "g.npz");
+  };
+  CHECK_THAT(of_arrays(test::npy("<f4", "(2,)", test::bytes_of<float>({1, 0.5}))),
+             Contains("g.npz: y of graph 1 is 0.5, not the number or name of a class"));
+  CHECK(of_arrays(test::npy("<f8", "(2,)", test::bytes_of<double>({1, 0}))).empty());
+}
+
 TEST_CASE("a TUDataset folder is read with labels as columns", "[graphs]") {
   const test::ScratchFolder folder;
   import_to(folder, tu_in(folder));

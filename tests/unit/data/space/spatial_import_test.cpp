@@ -149,6 +149,10 @@ TEST_CASE("labels that do not fit are refused or told", "[spatial_import]") {
   CHECK(fails("class\n1\n") == name + ":1: no column 'file'\n  hint: its columns: class");
   CHECK(fails("file,class\na.swc\n") == name + ":2: 1 fields, the header has 2");
   CHECK(fails("file,class\na.swc,1\na.swc,2\n") == name + ":3: 'a.swc' appears twice");
+  CHECK(fails("file,class\na.swc,0.25\n") ==
+        name +
+            ":2: class is 0.25, not the number or name of a class\n"
+            "  hint: for numbers to be predicted: data.target_column=class");
   ImportOptions options;
   options.target_column = "age";
   CHECK(fails("file,age\na.swc,old\n", options) == name + ":2: age is not a number: old");

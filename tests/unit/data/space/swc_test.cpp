@@ -57,15 +57,16 @@ TEST_CASE("every fault is refused with its line", "[swc]") {
   CHECK(refused("# SCALE 1 -1 1\n" + good) == "n.swc:1: SCALE needs three positive numbers");
   CHECK(refused(good + "# SCALE 1 1 1\n") == "n.swc:3: SCALE comes after nodes");
   CHECK_THAT(refused(good + "3 3 0 0 0 1 9\n"),
-             Catch::StartsWith("n.swc:3: the parent 9 is not in the file\n  hint: repair="));
+             Catch::StartsWith("n.swc:3: the parent 9 is not in the file\n  hint: data.repair="));
   CHECK(refused("1 1 0 0 0 1 -1\n2 3 0 0 0 1 3\n3 3 0 0 0 1 2\n") ==
         "n.swc:2: a cycle: the node is an ancestor of itself");
   CHECK(refused(good + "3 3 0 0 0 1 3\n") == "n.swc:3: a cycle: the node is an ancestor of itself");
-  CHECK_THAT(refused(good + "3 3 0 0 0 1 -1\n"),
-             Catch::StartsWith("n.swc:3: a second root, the first is in line 1\n  hint: repair="));
+  CHECK_THAT(
+      refused(good + "3 3 0 0 0 1 -1\n"),
+      Catch::StartsWith("n.swc:3: a second root, the first is in line 1\n  hint: data.repair="));
   CHECK_THAT(
       refused(good + "2 3 0 0 0 1 1\n"),
-      Catch::StartsWith("n.swc:3: the id 2 appears twice, first in line 2\n  hint: repair="));
+      Catch::StartsWith("n.swc:3: the id 2 appears twice, first in line 2\n  hint: data.repair="));
   CHECK_THAT(refused(good + "3 3 0 0 0 0 1\n"),
              Catch::StartsWith("n.swc:3: the radius is not positive: 0"));
   CHECK_THAT(refused(good + "3 3 0 0 0 nan 1\n"),

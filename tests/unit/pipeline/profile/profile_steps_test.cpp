@@ -87,6 +87,70 @@ TEST_CASE("steps and stages with blanks are named with underscores in keys", "[p
   CHECK(option(p, "classifier", "lr") == 0.2);
 }
 
+TEST_CASE("a value for all steps leaves alone what sets steps of one stage apart", "[profile]") {
+  ProfileCase c;
+  c.file("two.yaml",
+         "options: {classifier: {hidden: 16, lr: 0.1}}\n"
+         "stages:\n"
+         "  classifier:\n"
+         "  without edges: {stage: classifier, hidden: 1, lr: 0.1}\n"
+         "  autoencoder: {lr: 0.2}\n");
+  c.request.presets = {"two"};
+  const auto note = [](const Profile& p) { return p.notes.empty() ? "" : p.notes[0].text(); };
+  SECTION("the command line, the environment and a file above it alike, and a note says so") {
+    const int way = GENERATE(0, 1, 2);
+    if (way == 0) c.set("gat_hidden", "8");
+    if (way == 1) c.request.environment["KDGAT_HIDDEN"] = "8";
+    if (way == 2) c.config("hidden: 8\n");
+    const Profile p = c.resolve();
+    CHECK(option(p, "classifier", "hidden") == 8);
+    CHECK(option(p, "without edges", "hidden") == 1);
+    REQUIRE(p.notes.size() == 1);
+    CHECK_THAT(note(p), Contains("hidden=8 does not apply to steps for which the profile sets"));
+    CHECK_THAT(note(p), Contains("hidden: without edges (1)"));
+    CHECK_THAT(note(p), Contains("hidden=8'"));
+  }
+  SECTION("a value that they share is changed in all of them, without a note") {
+    const Profile p = c.set("lr", "0.3").resolve();
+    for (const char* name : {"classifier", "without edges", "autoencoder"}) {
+      CHECK(option(p, name, "lr") == 0.3);
+    }
+    CHECK(p.notes.empty());
+  }
+  SECTION("the name of the step changes that step") {
+    const Profile p = c.set("without_edges.hidden", "4").set("classifier.hidden", "5").resolve();
+    CHECK(option(p, "classifier", "hidden") == 5);
+    CHECK(option(p, "without edges", "hidden") == 4);
+    CHECK(p.notes.empty());
+  }
+  SECTION("the name of the stage changes all its steps, and a note says which had their own") {
+    const Profile p = c.set("options.classifier.hidden", "8").resolve();
+    CHECK(option(p, "without edges", "hidden") == 8);
+    CHECK_THAT(note(p), Contains("classifier.hidden=8 replaces"));
+    CHECK_THAT(note(p), Contains("single steps: without edges (1)"));
+  }
+  SECTION("a value that is refused is refused though it would not apply") {
+    c.file("two.yaml",
+           "stages:\n"
+           "  a: {stage: classifier, hidden: 1}\n"
+           "  b: {stage: classifier, hidden: 2}\n");
+    CHECK_THAT(c.set("hidden", "many").problems(), Contains("a.hidden: many is not"));
+  }
+  SECTION("presets of a step count as the profile that names them") {
+    c.file("large.yaml", "options: {classifier: {hidden: 64}}\n");
+    c.config(
+        "stages:\n"
+        "  a: {stage: classifier, preset: large}\n"
+        "  b: {stage: classifier}\n"
+        "options: {classifier: {lr: 0.4}}\n");
+    const Profile p = c.set("hidden", "8").set("lr", "0.7").resolve();
+    CHECK(option(p, "a", "hidden") == 64);
+    CHECK(option(p, "b", "hidden") == 8);
+    CHECK(option(p, "a", "lr") == 0.7);
+    CHECK_THAT(note(p), Contains("hidden: a (64), without edges (1)"));
+  }
+}
+
 TEST_CASE("nothing named is an error that says what to type", "[profile]") {
   CHECK(ProfileCase().problems().find("nothing to run: no preset") == 0);
   ProfileCase c;

@@ -100,6 +100,34 @@ TEST_CASE("status draws a bar with rate, time left and memory within the termina
   CHECK_THAT(out.str(), Catch::EndsWith("\r\033[Kwarning: careful\n"));
 }
 
+TEST_CASE("status leaves out what has no room, and cuts no figure", "[status]") {
+  const int columns = GENERATE(60, 80, 120, 140);
+  std::ostringstream out;
+  FakeClock time;
+  Terminal terminal;
+  terminal.moves = true;
+  terminal.columns = columns;
+  const auto status = make_terminal_status(out, terminal, time.clock());
+  status->announce({"classifier", "without edges"});
+  status->begin("without edges");
+  Progress now = epoch(3);
+  now.step = "without edges";
+  now.phase = "epoch 3/200";
+  now.unit = "step";
+  now.total = 600;
+  for (now.done = 0; now.done <= 100; now.done += 50, time.now += 0.5) status->progress(now);
+  const std::string line = out.str().substr(out.str().rfind("without edges"));
+  INFO(line);
+  CHECK(text_width(line) <= static_cast<std::size_t>(columns) - 1);
+  CHECK_THAT(line, Contains("epoch 3/200  step 100/600") && Contains("118 MiB"));
+  CHECK((line.find("  5.0 s left") != std::string::npos) == (columns > 60));
+  CHECK((line.find("loss") == std::string::npos) ==
+        (line.find("loss 0.0412") == std::string::npos));
+  CHECK((line.find(" gr") == std::string::npos) == (line.find("graphs/s") == std::string::npos));
+  CHECK((line.find('[') != std::string::npos) == (columns > 80));
+  CHECK((line.find("graphs/s") != std::string::npos) == (columns == 140));
+}
+
 TEST_CASE("status cuts a bar to a narrow terminal, never through a character", "[status]") {
   std::ostringstream out;
   FakeClock time;

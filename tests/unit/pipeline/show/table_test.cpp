@@ -99,6 +99,38 @@ TEST_CASE("tables fit the columns there are: words are wrapped, columns put belo
   CHECK(words.text() == wide);
 }
 
+TEST_CASE("each block of a table names its rows, and names break where they are joined",
+          "[table]") {
+  const std::size_t columns = GENERATE(60, 80, 120);
+  struct Limit {
+    explicit Limit(std::size_t most) { limit_tables(most); }
+    ~Limit() { limit_tables(0); }
+  } const limit(columns);
+  Table table;
+  std::vector<std::string> head = {"test part", "method"};
+  for (int i = 0; i < 8; ++i) head.push_back("figure number " + std::to_string(i));
+  table.add(head);
+  for (const char* method : {"detector", "period of each id"}) {
+    std::vector<std::string> row = {"test_02_unknown_vehicle_known_attack", method};
+    for (int i = 0; i < 8; ++i) row.push_back("0.125");
+    table.add(row);
+  }
+  const std::string text = table.text();
+  INFO(text);
+  std::istringstream lines(text);
+  std::size_t blocks = 0, named = 0;
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(text_width(line) <= columns);
+    blocks += line.find("figure") != std::string::npos && line.rfind("test part", 0) == 0;
+    named += line.find("detector") != std::string::npos;
+  }
+  CHECK(blocks > 1);
+  CHECK(named == blocks);
+  for (const char* broken : {"unknow\n", "vehicl\n", "unknow ", "vehicl "}) {
+    CHECK(text.find(broken) == std::string::npos);
+  }
+}
+
 TEST_CASE("a sparkline goes from the least to the greatest, in blocks or in plain characters",
           "[table]") {
   CHECK(sparkline({3, 2, 1}, 8, true) == "█▅▁");
