@@ -163,6 +163,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/system/parallel_test.cpp
     tests/unit/pipeline/system/secrets_test.cpp
+    tests/unit/pipeline/system/signals_test.cpp
     tests/unit/pipeline/system/temporary_test.cpp
     tests/unit/pipeline/system/tensor_file_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
