@@ -207,7 +207,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/tune/tune_test.cpp
   LINK kdgat_core
   HEADERS_OF kdgat_graph_tests)
-add_dependencies(kdgat_host_tests kdgat_plugin_example)
+add_dependencies(kdgat_host_tests kdgat kdgat_plugin_example)
 if(TARGET kdgat_mqtt)
   add_dependencies(kdgat_host_tests kdgat_mqtt)
 endif()

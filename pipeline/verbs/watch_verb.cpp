@@ -11,6 +11,7 @@
 #include "kdgat/event.h"
 #include "kdgat/kinds.h"
 #include "pipeline/alarms/alarms.h"
+#include "pipeline/alarms/command_guard.h"
 #include "pipeline/alarms/metrics_server.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
@@ -296,6 +297,11 @@ Verb make_watch_verb() {
             const std::string head = watch_help_head();
             return help_around(head.c_str(), kind::kBus, watch_options, kWatchEnd)(words, catalog);
           }};
+}
+
+Verb make_guard_verb() {
+  return {kGuardVerb, "", Needs::kNothing,
+          [](Context&, const std::vector<std::string>&) { return guard_command(); }, nullptr, true};
 }
 
 }  // namespace kdgat
