@@ -1,12 +1,9 @@
 // kdgat watch: logs that are played again, buses, alarms and how it ends; and kdgat score by either
 // engine.
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/can.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -22,84 +19,12 @@
 #include <vector>
 
 #include "support/background.h"
-#include "support/cli.h"
-#include "support/detector_run.h"
 #include "support/scored_lines.h"
+#include "support/watched_bus.h"
 
 using namespace kdgat::test;
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// Once for all tests of this file.
-const DetectorRun& watched_run() {
-  static const DetectorRun one;
-  return one;
-}
-
-/// The lines that tell of alarms, as they are.
-std::string alarm_lines(const std::string& text) {
-  std::istringstream in(text);
-  std::string out;
-  for (std::string line; std::getline(in, line);) {
-    if (json::parse(line).value("event", "") == "alarm") out += line + "\n";
-  }
-  return out;
-}
-
-/// Waits until a file holds a text; false after a minute.
-bool holds(const fs::path& file, const std::string& text) {
-  for (int tries = 0; tries < 600; ++tries) {
-    if (fs::exists(file) && read_text(file).find(text) != std::string::npos) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  return false;
-}
-
-/// The rows of a log in the form of can-train-and-test as what a CAN socket gives.
-std::vector<can_frame> frames_of(const fs::path& log) {
-  std::vector<can_frame> out;
-  for (const std::vector<std::string>& fields : log_rows(log)) {
-    can_frame frame{};
-    frame.can_id = static_cast<canid_t>(std::stoul(fields[1], nullptr, 16));
-    frame.can_dlc = static_cast<uint8_t>(fields[2].size() / 2);
-    for (uint8_t i = 0; i < frame.can_dlc; ++i) {
-      frame.data[i] = static_cast<uint8_t>(std::stoul(fields[2].substr(2 * i, 2), nullptr, 16));
-    }
-    out.push_back(frame);
-  }
-  return out;
-}
-
-/// A port of this computer that nobody listens to.
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
-/// Far from the log's pace, so what comes is odd in any case.
-void send_all(const std::vector<can_frame>& frames, int port) {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  to.sin_port = htons(static_cast<uint16_t>(port));
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    ::sendto(fd, &frames[i], sizeof(frames[i]), 0, reinterpret_cast<sockaddr*>(&to), sizeof(to));
-    if (i % 64 == 63) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  ::close(fd);
-}
-
-}  // namespace
 
 TEST_CASE("a log that is played again has the alarms of its scoring, to the byte", "[watch][cli]") {
   const DetectorRun& t = watched_run();

@@ -276,7 +276,7 @@ TEST_CASE("a bus gets frames of eight bytes, no more than its rate", "[alarms]")
   const auto [socket, port] = loopback_socket(SOCK_DGRAM);
   const std::string to = "can:udp:127.0.0.1:" + std::to_string(port);
   AlarmSinks sinks({to + ",id=6F0,rate=1/h"}, {});
-  CHECK(sinks.can_ids() == std::vector<uint32_t>{0x6F0});
+  CHECK(sinks.bus_frames().empty());  // nothing proves who sent a datagram
   send_alarms(sinks, 0x1FF, 5);
   sinks.send(alarm_event(0x203, false));
   sinks.finish(kAlarmPatience);
