@@ -119,6 +119,8 @@ class Watching {
 
   const score::LogJudge& judge() const { return *judge_; }
   int64_t frames() const { return frames_; }
+  /// No frame was left to be judged.
+  bool ended_early() const { return ended_early_; }
 
  private:
   enum class Phase { kWatch, kLearn, kBudget };
@@ -178,6 +180,7 @@ class Watching {
                              " of traffic, not the " + seconds_text(options_.calibrate_seconds) +
                              " that were asked for" + (is_stopped ? "; it was stopped" : ""));
     if (is_stopped) return;
+    ended_early_ = true;
     if (lesson_) finish_lesson();
     if (measures_) finish_budget();
   }
@@ -247,6 +250,7 @@ class Watching {
   std::vector<float> scores_;  // the same
   std::unique_ptr<score::LogJudge> judge_;
   const LiveFrame* current_ = nullptr;
+  bool ended_early_ = false;    // the calibration
   bool is_cut_ = false;         // frames were lost ahead of the next one
   double learned_seconds_ = 0;  // when the lesson was over, of clock_
   int64_t frames_ = 0, reports_ = 0, begin_ = 0;
@@ -283,7 +287,9 @@ json WatchBus::run(const Options& options, const Request& request, Host& host) {
       throw Error(ExitCode::kData, replay->problems());
     }
     for (const Diagnostic& problem : replay->problems()) host.log("warning", problem.text());
-    if (host.cancelled() == ExitCode::kOk) watching.judge().check(watching.frames());
+    if (host.cancelled() == ExitCode::kOk && !watching.ended_early()) {
+      watching.judge().check(watching.frames());
+    }
   }
   StageResult out;
   const score::LogJudge& judge = watching.judge();

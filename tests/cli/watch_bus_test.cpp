@@ -125,7 +125,7 @@ TEST_CASE("a file that never comes is given up at a signal", "[watch][cli]") {
   fs::remove(pipe);
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const std::string log = " '" + std::string(kKnownLog) + "'";
-  const std::string words = " --dbc '" + pipe.string() + "' --model '" + t.model().string() + "'";
+  const std::string words = " --dbc '" + pipe.string() + "'" + t.named();
   for (const std::string& verb :
        {"score" + log, "why" + log, "watch --replay" + log,
         "watch udp:127.0.0.1:" + std::to_string(free_port()) + " --calibrate 5min"}) {
