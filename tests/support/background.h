@@ -21,6 +21,8 @@ class Background {
                              words + " > out 2> err";
     pid_ = ::fork();
     if (pid_ == 0) {
+      // Who runs the tests may ignore these, as nohup and shells do.
+      for (const int number : {SIGHUP, SIGINT, SIGQUIT}) std::signal(number, SIG_DFL);
       if (::chdir(folder.c_str()) != 0) ::_exit(126);
       ::execl("/bin/bash", "bash", "-c", line.c_str(), nullptr);
       ::_exit(127);
