@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "pipeline/show/line_width.h"
+#include "pipeline/system/signals.h"
 #include "pipeline/verbs/verbs.h"
 
 namespace {
@@ -22,6 +23,7 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
+  kdgat::end_at_once_on_signals();
   std::ios::sync_with_stdio(false);
   try {
     kdgat::limit_tables(kdgat::line_width(STDOUT_FILENO));

@@ -2,8 +2,8 @@
 # the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/alarms
-  alarm_queue alarm_sink alarm_words alarms can_sink command_sink metrics_server metrics_text mqtt_sink patience
-  socket_sinks stream_sinks udp_sender)
+  alarm_queue alarm_sink alarm_words alarms can_sink command_guard command_sink metrics_server metrics_text mqtt_sink
+  patience socket_sinks stream_sinks udp_sender)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line json_error)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute

@@ -103,7 +103,7 @@ function(kdgat_add_native_stage name)
   kdgat_add_plugin(${name} SOURCES plugins/${name}.cpp LINK kdgat_stage_${name})
 endfunction()
 kdgat_add_native_stage(score_native)
-kdgat_add_native_stage(watch traffic_report)
+kdgat_add_native_stage(watch own_frames traffic_report)
 
 # A model as sources for other programs. What stands in stages/export/c/runtime is C that is written as it is, so the
 # library holds it as texts.

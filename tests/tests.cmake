@@ -90,8 +90,10 @@ kdgat_add_tests(kdgat_native_tests
   SOURCES
     tests/unit/live/bus_address_test.cpp
     tests/unit/live/bus_reader_test.cpp
+    tests/unit/live/clock_steps_test.cpp
     tests/unit/live/frame_queue_test.cpp
     tests/unit/live/replay_test.cpp
+    tests/unit/watch/own_frames_test.cpp
     tests/unit/watch/traffic_report_test.cpp
   LINK kdgat_native kdgat_stage_watch
   HEADERS_OF kdgat_graph_tests)
@@ -161,6 +163,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/system/parallel_test.cpp
     tests/unit/pipeline/system/secrets_test.cpp
+    tests/unit/pipeline/system/signals_test.cpp
     tests/unit/pipeline/system/temporary_test.cpp
     tests/unit/pipeline/system/tensor_file_test.cpp
     tests/unit/pipeline/memory/memory_test.cpp
@@ -204,7 +207,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/tune/tune_test.cpp
   LINK kdgat_core
   HEADERS_OF kdgat_graph_tests)
-add_dependencies(kdgat_host_tests kdgat_plugin_example)
+add_dependencies(kdgat_host_tests kdgat kdgat_plugin_example)
 if(TARGET kdgat_mqtt)
   add_dependencies(kdgat_host_tests kdgat_mqtt)
 endif()
@@ -238,6 +241,7 @@ if(KDGAT_ENGINE)
        tests/cli/require_test.cpp
        tests/cli/config_test.cpp tests/cli/device_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/terminal_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
+       tests/cli/watch_bus_test.cpp
        tests/cli/watch_test.cpp
        tests/cli/wrong_domain_test.cpp)
 endif()

@@ -181,7 +181,7 @@ void AlarmQueue::State::run() {
 
 AlarmQueue::AlarmQueue(ChosenSink chosen, AlarmTell tell, const QueueLimits& limits)
     : state_(std::make_shared<State>(std::move(chosen), std::move(tell), limits)),
-      can_id_(state_->sink->can_id()) {
+      bus_frames_(state_->sink->bus_frames()) {
   state_->count.name = state_->name;
   state_->thread = quiet_thread([state = state_] { state->run(); });
 }

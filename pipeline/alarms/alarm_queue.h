@@ -49,12 +49,12 @@ class AlarmQueue {
   void finish(Deadline until);
 
   AlarmCounts counts() const;
-  std::optional<uint32_t> can_id() const { return can_id_; }
+  const std::optional<BusFrames>& bus_frames() const { return bus_frames_; }
 
  private:
   struct State;
   std::shared_ptr<State> state_;
-  std::optional<uint32_t> can_id_;
+  std::optional<BusFrames> bus_frames_;
   bool is_joined_ = false;
 };
 

@@ -28,6 +28,13 @@ struct Delivery {
   std::string why{};  ///< unless it is done
 };
 
+/// Frames that a sink writes to a bus: to which interface, and with which id, as in
+/// can_frame::can_id.
+struct BusFrames {
+  std::string interface;
+  uint32_t id = 0;
+};
+
 class AlarmSink {
  public:
   AlarmSink() = default;
@@ -40,8 +47,8 @@ class AlarmSink {
   virtual Delivery write(std::string_view line, const Patience& patience) = 0;
   /// After the last line: what is buffered goes to where it is to stay.
   virtual void close() {}
-  /// As in can_frame::can_id, of a sink that writes to a bus.
-  virtual std::optional<uint32_t> can_id() const { return std::nullopt; }
+  /// Of a sink that writes to an interface of SocketCAN.
+  virtual std::optional<BusFrames> bus_frames() const { return std::nullopt; }
 };
 
 struct AlarmKind {

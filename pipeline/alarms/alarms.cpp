@@ -110,10 +110,10 @@ std::vector<AlarmSinks::Counts> AlarmSinks::counts() const {
   return out;
 }
 
-std::vector<uint32_t> AlarmSinks::can_ids() const {
-  std::vector<uint32_t> out;
+std::vector<BusFrames> AlarmSinks::bus_frames() const {
+  std::vector<BusFrames> out;
   for (const auto& queue : queues_) {
-    if (const auto id = queue->can_id()) out.push_back(*id);
+    if (const auto& frames = queue->bus_frames()) out.push_back(*frames);
   }
   return out;
 }

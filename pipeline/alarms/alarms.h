@@ -42,9 +42,8 @@ class AlarmSinks {
   /// In the order of the words.
   std::vector<Counts> counts() const;
 
-  /// As in can_frame::can_id, of the frames that these sinks write to a bus: who watches that bus
-  /// leaves them out.
-  std::vector<uint32_t> can_ids() const;
+  /// What these sinks write to interfaces of SocketCAN: whoever watches one reads it there.
+  std::vector<BusFrames> bus_frames() const;
 
  private:
   class Notices;

@@ -1,11 +1,4 @@
-// Alarms as frames on a CAN bus, 8 bytes each, big endian:
-//
-//   0-1  number of the alarm, modulo 65536
-//   2    1 in the upper half, the form of these bytes; below it 1 = open, 0 = over
-//   3-4  highest score so far, in 1/256, 65535 at most
-//   5    flagged windows so far, 255 at most
-//   6    ids that made it, 255 at most
-//   7    events held back by the rate since the frame before, 255 at most
+// Alarms as frames on a CAN bus, with the bytes of kdgat/alarm_frame.h.
 #include <linux/can.h>
 #include <linux/can/raw.h>
 #include <net/if.h>
@@ -15,13 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
-#include "kdgat/event.h"
+#include "kdgat/alarm_frame.h"
 #include "pipeline/alarms/sinks.h"
 #include "pipeline/alarms/udp_sender.h"
 
@@ -30,33 +22,15 @@ namespace {
 
 constexpr const char* kOverUdp = "udp:";
 
-uint8_t one_byte(int64_t count) { return static_cast<uint8_t>(std::clamp<int64_t>(count, 0, 255)); }
-
-/// In 1/256; what is no number is the highest.
-uint16_t fixed_point(float score) {
-  constexpr float kParts = 256, kMost = 65535;
-  if (std::isnan(score)) return static_cast<uint16_t>(kMost);
-  return static_cast<uint16_t>(std::clamp(std::round(score * kParts), 0.0F, kMost));
-}
-
 can_frame frame_of(uint32_t id, std::string_view line) {
-  constexpr uint8_t kForm = 0x10;
   const nlohmann::json json = nlohmann::json::parse(line);
-  const AlarmEvent alarm = json.get<AlarmEvent>();
-  const uint16_t score = fixed_point(alarm.peak);
+  const AlarmBytes bytes =
+      alarm_bytes(json.get<AlarmEvent>(), json.value("suppressed", int64_t{0}));
   can_frame frame{};
   frame.can_id = id;
   frame.can_dlc = CAN_MAX_DLEN;
-  const auto number = static_cast<uint16_t>(alarm.alarm);
-  const uint8_t bytes[CAN_MAX_DLEN] = {static_cast<uint8_t>(number >> 8),
-                                       static_cast<uint8_t>(number & 0xFF),
-                                       static_cast<uint8_t>(kForm | (alarm.open ? 1 : 0)),
-                                       static_cast<uint8_t>(score >> 8),
-                                       static_cast<uint8_t>(score & 0xFF),
-                                       one_byte(alarm.windows),
-                                       one_byte(static_cast<int64_t>(alarm.ids.size())),
-                                       one_byte(json.value("suppressed", int64_t{0}))};
-  std::copy(std::begin(bytes), std::end(bytes), frame.data);
+  static_assert(sizeof bytes == CAN_MAX_DLEN);
+  std::copy(bytes.begin(), bytes.end(), frame.data);
   return frame;
 }
 
@@ -64,6 +38,8 @@ can_frame frame_of(uint32_t id, std::string_view line) {
 class CanSocket {
  public:
   explicit CanSocket(std::string interface) : interface_(std::move(interface)) {}
+
+  const std::string& interface() const { return interface_; }
 
   /// "" or why it cannot be written to.
   std::string open() {
@@ -108,14 +84,17 @@ class CanSink : public AlarmSink {
   Delivery write(std::string_view line, const Patience&) override {
     return socket_.send(frame_of(id_, line));
   }
-  std::optional<uint32_t> can_id() const override { return id_; }
+  std::optional<BusFrames> bus_frames() const override {
+    return BusFrames{socket_.interface(), id_};
+  }
 
  private:
   uint32_t id_;
   CanSocket socket_;
 };
 
-/// Frames as datagrams of their 16 bytes, for where there is no bus.
+/// Frames as datagrams of their 16 bytes, for where there is no bus. It names no bus_frames():
+/// anybody can send a datagram, and nothing of one proves who did.
 class CanUdpSink : public AlarmSink {
  public:
   CanUdpSink(uint32_t id, UdpSender sender) : id_(id), sender_(std::move(sender)) {}
@@ -123,7 +102,6 @@ class CanUdpSink : public AlarmSink {
     const can_frame frame = frame_of(id_, line);
     return sender_.send({reinterpret_cast<const char*>(&frame), sizeof frame}, patience);
   }
-  std::optional<uint32_t> can_id() const override { return id_; }
 
  private:
   uint32_t id_;

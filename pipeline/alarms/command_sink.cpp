@@ -1,43 +1,35 @@
 // Alarms to a program of the user's: run once for each, without a shell, and with what there is to
 // say in its environment, so that no name on a bus is ever read as words of a command.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
+#include "kdgat/error.h"
 #include "kdgat/event.h"
 #include "kdgat/text.h"
+#include "pipeline/alarms/command_guard.h"
 #include "pipeline/alarms/sinks.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/subprocess.h"
 
-extern char** environ;
-
 namespace kdgat {
 namespace {
-
-constexpr std::string_view kVariables = "KDGAT_ALARM_";
 
 /// A time as the event has it; "" where the log has none.
 std::string time_text(const nlohmann::json& time) { return time.is_null() ? "" : time.dump(); }
 
-/// This process's environment and what the line says.
-std::vector<std::string> environment_of(std::string_view line) {
+/// What the line says.
+std::vector<std::string> variables_of(std::string_view line) {
   const nlohmann::json json = nlohmann::json::parse(line);
   const AlarmEvent alarm = json.get<AlarmEvent>();
   std::vector<std::string> out;
-  for (char** at = environ; *at != nullptr; ++at) {
-    if (!std::string_view(*at).starts_with(kVariables)) out.emplace_back(*at);
-  }
   const auto add = [&](const char* name, const std::string& value) {
-    out.push_back(std::string(kVariables) + name + "=" + value);
+    out.push_back(std::string("KDGAT_ALARM_") + name + "=" + value);
   };
   add("JSON", std::string(line));
   add("STATE", alarm.open ? "opened" : "closed");
@@ -52,30 +44,23 @@ std::vector<std::string> environment_of(std::string_view line) {
   return out;
 }
 
-/// Starts it in a process group of its own, with no input, its output thrown away and signals as a
-/// program expects them. 0 or the system's reason.
-int start(std::vector<std::string> words, std::vector<std::string> variables, pid_t& pid) {
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_t how;
-  ::posix_spawnattr_init(&how);
-  ::posix_spawnattr_setflags(
-      &how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  ::posix_spawnattr_setpgroup(&how, 0);
-  sigset_t none, defaults;
-  ::sigemptyset(&none);
-  ::sigemptyset(&defaults);
-  for (const int signal : {SIGPIPE, SIGXFSZ}) ::sigaddset(&defaults, signal);
-  ::posix_spawnattr_setsigmask(&how, &none);
-  ::posix_spawnattr_setsigdefault(&how, &defaults);
-  const int error = ::posix_spawn(&pid, words.front().c_str(), &files, &how,
-                                  null_ended(words).data(), null_ended(variables).data());
-  ::posix_spawn_file_actions_destroy(&files);
-  ::posix_spawnattr_destroy(&how);
-  return error;
+/// What became of a program, by the line that its guard wrote.
+Delivery delivery_of(const std::string& answer, const std::string& when_killed) {
+  std::istringstream in(answer);
+  std::string what;
+  int number = 0;
+  in >> what >> number;
+  const std::string text = std::to_string(number);
+  if (what == "exit" && number == 0) return {};
+  if (what == "exit") return {Outcome::kRefused, "it ended with exit code " + text};
+  if (what == "signal") return {Outcome::kRefused, "it ended by signal " + text};
+  if (what == "killed") {
+    return {Outcome::kRefused,
+            when_killed + (number == 0 ? "" : ", but " + text + " that it started could not be")};
+  }
+  // The system may have processes to spare later.
+  if (number == EAGAIN || number == ENOMEM) return {Outcome::kAgain, std::strerror(number)};
+  return {Outcome::kRefused, std::string("cannot start it: ") + std::strerror(number)};
 }
 
 class CommandSink : public AlarmSink {
@@ -84,38 +69,34 @@ class CommandSink : public AlarmSink {
       : words_(std::move(words)), seconds_(seconds) {}
 
   Delivery write(std::string_view line, const Patience& patience) override {
-    pid_t pid = -1;
-    const int error = start(words_, environment_of(line), pid);
-    // The system may have processes to spare later.
-    if (error == EAGAIN || error == ENOMEM) return {Outcome::kAgain, std::strerror(error)};
-    if (error != 0)
-      return {Outcome::kRefused, std::string("cannot start it: ") + std::strerror(error)};
-    return wait_for(pid, patience);
+    constexpr double kToStart = 30, kToKill = 5;  // more than the guard takes
+    const auto read = [&](Subprocess& guard, Deadline until) {
+      return guard.read_line(until, kMostAnswer, [&] { return patience.is_over(); });
+    };
+    try {
+      Subprocess guard({beside_executable("kdgat").string(), kGuardVerb}, variables_of(line));
+      const Deadline started_until = deadline_in(kToStart);
+      guard.write(guard_request(words_), started_until);
+      auto answer = read(guard, started_until);
+      if (answer && answer != kGuardStarted) return delivery_of(*answer, "");
+      const Deadline until = deadline_in(seconds_);
+      if (answer) answer = read(guard, until);
+      const bool is_late = std::chrono::steady_clock::now() >= until;
+      if (!answer) {
+        guard.close_input();
+        answer = guard.read_line(deadline_in(kToKill), kMostAnswer);
+        if (answer == kGuardStarted) answer = guard.read_line(deadline_in(kToKill), kMostAnswer);
+      }
+      if (!answer) return {Outcome::kRefused, "it was killed with its guard"};
+      return delivery_of(*answer, is_late ? "it was killed after " + format_seconds(seconds_)
+                                          : "it was killed, as it had not ended");
+    } catch (const Error& e) {  // the guard could not be started
+      return {Outcome::kAgain, e.what()};
+    }
   }
 
  private:
-  Delivery wait_for(pid_t pid, const Patience& patience) const {
-    constexpr double kFirstLook = 0.001, kLongestLook = 0.05;
-    const Deadline until = deadline_in(seconds_);
-    double pause = kFirstLook;
-    int status = 0;
-    while (::waitpid(pid, &status, WNOHANG) == 0) {
-      const bool is_late = std::chrono::steady_clock::now() >= until;
-      if (is_late || patience.is_over()) {
-        ::kill(-pid, SIGKILL);
-        while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-        const std::string after = "it was killed after " + format_seconds(seconds_);
-        return {Outcome::kRefused, is_late ? after : "it was killed, as it had not ended"};
-      }
-      patience.wait(-1, 0, std::min(until, deadline_in(pause)));
-      pause = std::min(2 * pause, kLongestLook);
-    }
-    if (WIFSIGNALED(status)) {
-      return {Outcome::kRefused, "it ended by signal " + std::to_string(WTERMSIG(status))};
-    }
-    if (WEXITSTATUS(status) == 0) return {};
-    return {Outcome::kRefused, "it ended with exit code " + std::to_string(WEXITSTATUS(status))};
-  }
+  static constexpr std::size_t kMostAnswer = 256;
 
   std::vector<std::string> words_;
   double seconds_;

@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -29,6 +30,45 @@ bool is_whole(const std::string& request) {
   return request.find("\r\n\r\n") != std::string::npos || request.find("\n\n") != std::string::npos;
 }
 
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+bool equals_in_any_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+/// A name of this computer alone, with or without a port.
+bool is_local_host(std::string_view host) {
+  const auto is_name_with_port = [&](std::string_view name) {
+    if (!equals_in_any_case(host.substr(0, name.size()), name)) return false;
+    const std::string_view port = host.substr(name.size());
+    return port.empty() || (port.front() == ':' &&
+                            port.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  };
+  return is_name_with_port("localhost") || is_name_with_port("127.0.0.1") ||
+         is_name_with_port("[::1]");
+}
+
+/// Whether each Host that a request names is this computer. A page in a browser of this computer
+/// may have a name that its owner lets lead here, and would be answered; it cannot hide that name.
+/// What names none is no browser.
+bool is_for_this_host(std::string_view request) {
+  while (true) {
+    const std::size_t end = request.find('\n');
+    if (end == std::string_view::npos) return true;
+    const std::string_view line = request.substr(0, end);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos &&
+        equals_in_any_case(without_blanks(line.substr(0, colon)), "host") &&
+        !is_local_host(without_blanks(line.substr(colon + 1)))) {
+      return false;
+    }
+    request.remove_prefix(end + 1);
+  }
+}
+
 std::string response(const std::string& status, const std::string& body,
                      const std::string& header = "Content-Type: text/plain; charset=utf-8\r\n") {
   return "HTTP/1.1 " + status + "\r\n" + header + "Content-Length: " + std::to_string(body.size()) +
@@ -42,6 +82,9 @@ std::string answer_to(const std::string& request,
   if (first == std::string::npos || second == std::string::npos ||
       !std::string_view(line).substr(second).starts_with(" HTTP/1.")) {
     return response("400 Bad Request", "this is no HTTP/1.1\n");
+  }
+  if (!is_for_this_host(request)) {
+    return response("421 Misdirected Request", "ask localhost, 127.0.0.1 or [::1]\n");
   }
   const std::string target = line.substr(first + 1, second - first - 1);
   if (target.substr(0, target.find('?')) != "/metrics") {

@@ -15,7 +15,8 @@ class MetricsServer {
  public:
   /// On 127.0.0.1; port 0: any that is free. `snapshot` is asked at each request, on the server's
   /// thread, and must not wait for long. `seconds`: what a client may take. Throws Error(kUsage)
-  /// where the port cannot be had.
+  /// where the port cannot be had. A request whose Host is not localhost, 127.0.0.1 or [::1] is
+  /// refused with 421, so that no page of the web reads the numbers through a name of its own.
   MetricsServer(int port, std::function<std::vector<Metric>()> snapshot, double seconds = 5);
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;

@@ -57,7 +57,18 @@ class StreamSink : public AlarmSink {
 class FileSink : public AlarmSink {
  public:
   FileSink(fs::path path, uint64_t most, int keep)
-      : path_(std::move(path)), most_(most), keep_(keep) {}
+      : path_(std::move(path)), most_(most), keep_(keep) {
+    std::error_code ignored;
+    if (!fs::is_symlink(path_, ignored)) return;
+    // A link that its user names is followed once, now. One to a device or a pipe, as /dev/stderr,
+    // has no other name.
+    const fs::path file = fs::canonical(path_, ignored);
+    if (fs::is_regular_file(file, ignored)) {
+      path_ = file;
+    } else {
+      follows_ = fs::exists(path_, ignored);
+    }
+  }
   ~FileSink() override { close(); }
 
   /// Throws Error(kUsage) if it cannot be written to.
@@ -66,7 +77,7 @@ class FileSink : public AlarmSink {
     // A FIFO without a reader may get one.
     if (error != 0 && error != ENXIO) {
       throw Error(ExitCode::kUsage, "--alarm file: cannot write to " + one_line(path_.string()) +
-                                        ": " + std::strerror(error));
+                                        ": " + reason(error));
     }
   }
 
@@ -74,10 +85,10 @@ class FileSink : public AlarmSink {
     const std::string text = std::string(line) + '\n';
     if (!is_the_file_there()) close();
     if (file_.get() < 0) {
-      if (const int error = open()) return {Outcome::kAgain, std::strerror(error)};
+      if (const int error = open()) return {Outcome::kAgain, reason(error)};
     }
     if (is_regular_ && size_ > 0 && size_ + text.size() > most_) {
-      if (const int error = rotate()) return {Outcome::kAgain, std::strerror(error)};
+      if (const int error = rotate()) return {Outcome::kAgain, reason(error)};
     }
     std::size_t done = 0;
     Delivery out = write_on(file_.get(), text, done, patience);
@@ -98,11 +109,16 @@ class FileSink : public AlarmSink {
   }
 
  private:
+  static std::string reason(int error) {
+    return error == ELOOP ? "it is a symbolic link, which is not followed" : std::strerror(error);
+  }
+
   /// 0 or the system's reason.
   int open() {
     // So that the opening of a FIFO that nobody reads does not wait.
-    file_ = OwnedFd(
-        ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
+    file_ = OwnedFd(::open(path_.c_str(),
+                           O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | follow_flag(),
+                           0644));
     if (file_.get() < 0 || ::fstat(file_.get(), &opened_) != 0) return errno;
     is_regular_ = S_ISREG(opened_.st_mode);
     size_ = is_regular_ ? static_cast<uint64_t>(opened_.st_size) : 0;
@@ -110,9 +126,13 @@ class FileSink : public AlarmSink {
     return 0;
   }
 
+  /// Who may write to the folder could put a link in the place of the file, to any file that this
+  /// program may write to.
+  int follow_flag() const { return follows_ ? 0 : O_NOFOLLOW; }
+
   /// A program that was killed, or a disk that was full, may have left half a line.
   void end_last_line() {
-    const OwnedFd read(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    const OwnedFd read(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | follow_flag()));
     char last = '\n';
     if (::pread(read.get(), &last, 1, static_cast<off_t>(size_) - 1) != 1 || last == '\n') return;
     if (::write(file_.get(), "\n", 1) == 1) ++size_;
@@ -121,8 +141,9 @@ class FileSink : public AlarmSink {
   /// False once another program has moved or removed it, as those do that rotate logs.
   bool is_the_file_there() const {
     struct stat now {};
-    return file_.get() >= 0 && ::stat(path_.c_str(), &now) == 0 && now.st_ino == opened_.st_ino &&
-           now.st_dev == opened_.st_dev;
+    return file_.get() >= 0 &&
+           (follows_ ? ::stat(path_.c_str(), &now) : ::lstat(path_.c_str(), &now)) == 0 &&
+           now.st_ino == opened_.st_ino && now.st_dev == opened_.st_dev;
   }
 
   fs::path numbered(int number) const {
@@ -145,6 +166,7 @@ class FileSink : public AlarmSink {
   int keep_;
   OwnedFd file_;
   struct stat opened_ {};
+  bool follows_ = false;  ///< path_ is a link, and no file
   bool is_regular_ = false;
   uint64_t size_ = 0;
 };

@@ -159,8 +159,10 @@ std::string exit_codes_text() {
    81  out of GPU memory, after smaller batches were tried; see oom-report.md of the step
    82  out of host memory, likewise
    85  checkpointed, please requeue
-  130  interrupted
-  143  terminated
+  129  the terminal was closed (SIGHUP)
+  130  interrupted (SIGINT)
+  131  quit (SIGQUIT)
+  143  terminated (SIGTERM)
 
 A failure never ends in 0.
 )";

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "pipeline/system/secrets.h"
+#include "pipeline/system/signals.h"
 
 namespace kdgat {
 
@@ -18,7 +19,7 @@ struct CodeWords {
   const char *kind, *words;
 };
 
-constexpr std::array<CodeWords, 12> kCodes = {{
+constexpr std::array<CodeWords, 14> kCodes = {{
     {ExitCode::kStageFailed, "failed", "failed"},
     {ExitCode::kUsage, "usage", "usage or configuration"},
     {ExitCode::kData, "data", "input data"},
@@ -29,7 +30,9 @@ constexpr std::array<CodeWords, 12> kCodes = {{
     {ExitCode::kGpuMemory, "gpu_memory", "out of GPU memory"},
     {ExitCode::kHostMemory, "host_memory", "out of host memory"},
     {ExitCode::kRequeue, "requeue", "checkpointed, please requeue"},
+    {kHungUp, "hung_up", "the terminal was closed"},
     {ExitCode::kInterrupted, "interrupted", "interrupted"},
+    {kQuit, "quit", "quit"},
     {ExitCode::kTerminated, "terminated", "terminated"},
 }};
 

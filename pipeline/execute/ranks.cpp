@@ -134,7 +134,7 @@ class LocalRanks {
 
   StepOutcome outcome() const {
     StepOutcome first = processes_.front()->outcome();
-    if (first.answer.code == 0 || is_cancel(first.answer.code) || cause_ <= 0) return first;
+    if (first.answer.code == 0 || is_stop_code(first.answer.code) || cause_ <= 0) return first;
     const StageAnswer cause = processes_[static_cast<std::size_t>(cause_)]->outcome().answer;
     first.answer.code = cause.code;
     first.answer.diagnostics = cause.diagnostics;
@@ -302,7 +302,7 @@ Execute Gathering::lead(const ProcessSettings& settings, const PluginCatalog& ca
     const OwnedFd request = memory_file(own.to_json().dump());
     StageProcess process(own, request.get(), folder.path() / "log.txt", settings);
     StepOutcome outcome = supervise(process, on_event);
-    if (outcome.answer.code != 0 && !is_cancel(outcome.answer.code)) {
+    if (outcome.answer.code != 0 && !is_stop_code(outcome.answer.code)) {
       ::sleep(1);  // the others end for the same reason, or are the reason
       if (const std::string others = failures(number); !others.empty()) {
         outcome.answer.diagnostics.push_back({"", "the other processes:" + others, ""});
@@ -345,7 +345,7 @@ int Gathering::follow(const ProcessSettings& settings) {
     const OwnedFd request = memory_file(call.to_json().dump());
     StageProcess process(call, request.get(), "", settings);
     const StageAnswer answer = supervise(process, [](const json&, uint64_t) {}).answer;
-    if (answer.code != 0 && !is_cancel(answer.code)) {
+    if (answer.code != 0 && !is_stop_code(answer.code)) {
       std::string text;
       for (const Diagnostic& d : answer.diagnostics) text += d.text() + "\n";
       write_file(folder_ / ("failed-" + std::to_string(calls_) + "-" + std::to_string(place_.rank)),

@@ -80,7 +80,7 @@ class PlanRun {
     if (answer.code == 0) {
       made_[name] = {run_.step_folder(name), answer.result.value("facts", json::object())};
       end.text = summary_of(name, outcome);
-    } else if (is_cancel(answer.code) || pending_signal() != 0) {
+    } else if (is_stop_code(answer.code) || pending_signal() != 0) {
       cancel_code_ = pending_signal() != 0 ? pending_signal() : answer.code;
       end.outcome = outcome_word(cancel_code_);
       end.text = stopped_text(name, outcome);

@@ -6,6 +6,7 @@
 #include "kdgat/result.h"
 #include "kdgat/stage_abi.h"
 #include "pipeline/plugin/plugin_host.h"
+#include "pipeline/system/signals.h"
 
 namespace kdgat {
 namespace {
@@ -56,10 +57,10 @@ struct Session {
 Session& session(void* context) { return *static_cast<Session*>(context); }
 
 bool is_documented(int code) {
-  for (const int known : {0, 1, 2, 3, 4, 5, 81, 82, 85, 130, 143}) {
+  for (const int known : {0, 1, 2, 3, 4, 5, 81, 82}) {
     if (code == known) return true;
   }
-  return false;
+  return is_stop_code(code);
 }
 
 }  // namespace
@@ -97,8 +98,6 @@ StageAnswer StageAnswer::from_json(const json& json) {
   answer.diagnostics = read_diagnostics(json.at("diagnostics"));
   return answer;
 }
-
-bool is_cancel(int code) { return code == 85 || code == 130 || code == 143; }
 
 std::string diagnostics_text(const std::vector<Diagnostic>& list) {
   std::string out;

@@ -34,8 +34,6 @@ struct StageAnswer {
   static StageAnswer from_json(const nlohmann::json& json);
 };
 
-/// Whether a stage that ended with this code was asked to: 85, 130 or 143.
-bool is_cancel(int code);
 /// What went wrong, a line each.
 std::string diagnostics_text(const std::vector<Diagnostic>& list);
 

@@ -10,6 +10,7 @@
 #include "pipeline/run/artifacts.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/secrets.h"
+#include "pipeline/system/signals.h"
 
 namespace kdgat {
 namespace {
@@ -54,12 +55,11 @@ std::string teacher_of(const json& config) {
   return text_at(config, "/options/teacher_path");
 }
 
-bool is_stop(int code) { return code == 85 || code == 130 || code == 143; }
 std::string status_tag(int code) {
-  return code == 0 ? "complete" : is_stop(code) ? "interrupted" : "failed";
+  return code == 0 ? "complete" : is_stop_code(code) ? "interrupted" : "failed";
 }
 std::string status_word(int code) {
-  return code == 0 ? "FINISHED" : is_stop(code) ? "KILLED" : "FAILED";
+  return code == 0 ? "FINISHED" : is_stop_code(code) ? "KILLED" : "FAILED";
 }
 
 std::string content_of(const fs::path& file) {

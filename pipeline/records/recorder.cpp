@@ -134,7 +134,7 @@ int record_from_input(std::istream& in, std::ostream& out) {
   constexpr int kNice = 10;
   constexpr auto kSlow = std::chrono::seconds(1);
   // It ends with its input, whatever signals a job sends to all of its processes.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE}) {
     std::signal(signal, SIG_IGN);
   }
   if (::nice(kNice) < 0) errno = 0;  // no matter

@@ -20,6 +20,7 @@
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/secrets.h"
+#include "pipeline/system/signals.h"
 #include "pipeline/system/temporary.h"
 
 namespace kdgat {
@@ -156,8 +157,7 @@ int code_of_steps(const json& document, int last) {
     is_complete = is_complete && (status == "done" || status == "kept");
     if (failed < 0 && status == "failed") failed = state.value("exit_code", 1);
   }
-  const bool is_stopped = last == static_cast<int>(ExitCode::kTerminated) ||
-                          last == static_cast<int>(ExitCode::kInterrupted) ||
+  const bool is_stopped = (is_stop_code(last) && last != static_cast<int>(ExitCode::kRequeue)) ||
                           last == static_cast<int>(ExitCode::kUsage);
   return is_complete ? 0 : failed >= 0 ? failed : is_stopped ? last : -1;
 }

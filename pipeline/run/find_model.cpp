@@ -179,7 +179,7 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
     return choose(path, models_of(path, catalog), step, catalog);
   }
   for (const std::string& name : catalog.model_files()) {
-    if (fs::exists(path / name, ignored)) return chosen_by_path(path / name);
+    if (fs::is_regular_file(path / name, ignored)) return chosen_by_path(path / name);
   }
   if (fs::is_directory(path, ignored)) {
     throw Error(ExitCode::kData, run + ": neither a run nor the folder of a model");

@@ -22,6 +22,7 @@
 #include "pipeline/system/log.h"
 #include "pipeline/system/parallel.h"
 #include "pipeline/system/secrets.h"
+#include "pipeline/system/signals.h"
 
 namespace kdgat {
 namespace {
@@ -41,16 +42,9 @@ std::time_t seconds_of(const std::string& iso) {
   return ::timegm(&utc);
 }
 
-/// Whether a run that ended so was asked to.
-bool is_stop(int code) {
-  return code == static_cast<int>(ExitCode::kRequeue) ||
-         code == static_cast<int>(ExitCode::kInterrupted) ||
-         code == static_cast<int>(ExitCode::kTerminated);
-}
-
 std::string state_of(const RunRecord& run) {
   if (run.exit_code == 0) return "done";
-  if (run.exit_code) return is_stop(*run.exit_code) ? "interrupted" : "failed";
+  if (run.exit_code) return is_stop_code(*run.exit_code) ? "interrupted" : "failed";
   return is_worked_on(run.folder) ? "running" : "interrupted";
 }
 

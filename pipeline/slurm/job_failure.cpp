@@ -5,6 +5,7 @@
 
 #include "kdgat/error.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/signals.h"
 
 namespace kdgat {
 namespace {
@@ -147,8 +148,7 @@ class Judge {
     if (own == static_cast<int>(ExitCode::kRequeue)) {
       return ended(FailureClass::kTimeLimit, "checkpointed, but not queued again");
     }
-    if (own == static_cast<int>(ExitCode::kTerminated) ||
-        own == static_cast<int>(ExitCode::kInterrupted)) {
+    if (is_stop_code(own)) {
       return ended(FailureClass::kCancelled, "checkpointed after a signal to end");
     }
     if (report_.reason == "JobLaunchFailure" && trace_.starts == 0) {

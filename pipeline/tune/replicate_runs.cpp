@@ -35,12 +35,6 @@ bool lacked_memory(int code) {
          code == static_cast<int>(ExitCode::kHostMemory);
 }
 
-/// The signal that asks for an exit code.
-int signal_of(int code) {
-  if (code == static_cast<int>(ExitCode::kRequeue)) return SIGUSR1;
-  return code == static_cast<int>(ExitCode::kInterrupted) ? SIGINT : SIGTERM;
-}
-
 /// Carries out one call of run_replicates().
 class ReplicateRuns {
  public:
@@ -75,7 +69,7 @@ class ReplicateRuns {
       }
       if (stop_ != told) {
         told = stop_;
-        for (auto& [at, one] : working_) ::kill(one.child->pid(), signal_of(told));
+        for (auto& [at, one] : working_) ::kill(one.child->pid(), signal_of_stop_code(told));
       }
       hear();
     }

@@ -339,7 +339,7 @@ class SweepRun {
       one.state = "done";
       judge_done(one, end.answer.result.value("metrics", json::object()));
       admission_->finish(static_cast<std::size_t>(id));
-    } else if (one.stopped_at > 0 && is_cancel(code)) {
+    } else if (one.stopped_at > 0 && is_stop_code(code)) {
       one.state = "stopped";
       admission_->finish(static_cast<std::size_t>(id));
     } else if (stop_ != 0) {

@@ -68,8 +68,8 @@ least.
 
 constexpr const char* kAdaptEnd = R"(
 Exit codes: 0 written; 2 usage, or the file is there already; 3 a log or the detector cannot be
-read, the logs are too short or of several vehicles; 130 and 143 stopped by a signal, nothing
-written.
+read, the logs are too short or of several vehicles; 129, 130, 131 and 143 stopped by a
+signal, nothing written.
 )";
 
 int adapt_verb(Context& context, const std::vector<std::string>& arguments) {

@@ -89,8 +89,8 @@ computer needs no export: kdgat score and kdgat watch do so themselves.
 
 constexpr const char* kExportEnd = R"(
 Exit codes: 0 written; 2 usage, something stands in DIR, or the model cannot be exported so; 3 the
-model or a log cannot be read, or a check did not hold; 130 and 143 stopped by a signal, nothing
-written.
+model or a log cannot be read, or a check did not hold; 129, 130, 131 and 143 stopped by a
+signal, nothing written.
 )";
 
 int export_verb(Context& context, const std::vector<std::string>& arguments) {

@@ -47,7 +47,8 @@ is resumed, planned (kdgat plan) and submitted (kdgat submit) as such.
 See kdgat run --help for all else, kdgat run detector --help for options.
 
 Exit codes: 0 done; 2 usage, or the benign traffic does not support the budget; 3 the logs cannot be
-read, or are too short; 130 and 143 stopped by a signal: the same command goes on.
+read, or are too short; 129, 130, 131 and 143 stopped by a signal: the same
+command goes on.
 )";
 
 struct FitFlags {

@@ -57,6 +57,7 @@ buses[].malformed          integer      datagrams or lines
 buses[].kernel_drops       integer      frames lost before this program
 buses[].queue_drops        integer      frames lost in it
 buses[].interruptions      integer      times without the bus
+buses[].own_frames         integer      of its own alarms, which were left out
 decision                   @delays      from a frame to its decision
 alarm                      @delays      from a frame to its alarm
 )";

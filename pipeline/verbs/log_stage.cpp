@@ -34,7 +34,7 @@ json why_options(const PluginDescription& plugin) {
 json watch_options(const PluginDescription& plugin) {
   return without_options(plugin.options,
                          {"replay", "speed", "calibrate", "calibrate_seconds", "budget", "save",
-                          "expect", "filters", "threshold", "own_ids", "heartbeat"});
+                          "expect", "filters", "threshold", "own_frames", "heartbeat"});
 }
 
 json export_options(const PluginDescription& plugin) {

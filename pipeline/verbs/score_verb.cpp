@@ -253,9 +253,9 @@ error.
 
 constexpr const char* kScoreEnd = R"(
 Exit codes: 0 every window was scored; 2 usage, or no threshold; 3 the log or the model cannot be
-read, or fills no window; 10 a window was flagged (--fail-on attack); 130 and 143 stopped by a
-signal, after the lines written so far. Where whoever reads the lines stops early, as head does,
-scoring stops too, and --fail-on judges the windows scored until then.
+read, or fills no window; 10 a window was flagged (--fail-on attack); 129, 130, 131 and 143
+stopped by a signal, after the lines written so far. Where whoever reads the lines stops early, as
+head does, scoring stops too, and --fail-on judges the windows scored until then.
 )";
 
 int score_verb(Context& context, const std::vector<std::string>& arguments) {

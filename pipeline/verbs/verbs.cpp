@@ -6,7 +6,8 @@
 
 namespace kdgat {
 
-// Each defined in <name>_verb.cpp; job, stage, trials, replicate, records, describe, open_plugin and texts are hidden.
+// Each defined in <name>_verb.cpp; job, stage, trials, replicate, records, guard, describe,
+// open_plugin and texts are hidden.
 Verb make_run_verb();
 Verb make_fit_verb();
 Verb make_plan_verb();
@@ -35,6 +36,7 @@ Verb make_stage_verb();
 Verb make_trials_verb();
 Verb make_replicate_verb();
 Verb make_records_verb();
+Verb make_guard_verb();
 Verb make_describe_verb();
 Verb make_open_plugin_verb();
 Verb make_texts_verb();
@@ -88,6 +90,7 @@ const std::vector<Verb>& verbs() {
       make_doctor_verb(),   make_completion_verb(),  make_version_verb(), make_help_verb(),
       make_job_verb(),      make_stage_verb(),       make_trials_verb(),  make_records_verb(),
       make_describe_verb(), make_open_plugin_verb(), make_texts_verb(),   make_replicate_verb(),
+      make_guard_verb(),
   };
   return table;
 }

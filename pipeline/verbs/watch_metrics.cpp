@@ -47,7 +47,9 @@ constexpr Row kBuses[] = {
      "Frames lost because the program was too slow."},
     {"error_frames", "kdgat_error_frames_total", "counter", "Error frames of the controller."},
     {"malformed", "kdgat_malformed_total", "counter", "What came and was no frame."},
-    {"interruptions", "kdgat_interruptions_total", "counter", "How often the bus went down."}};
+    {"interruptions", "kdgat_interruptions_total", "counter", "How often the bus went down."},
+    {"own_frames", "kdgat_own_frames_total", "counter",
+     "Frames of its own alarms that were left out."}};
 
 Metric latency(const json& traffic, const char* key, const char* name, const char* help) {
   const json values = traffic.value(key, json::object());

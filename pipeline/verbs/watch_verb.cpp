@@ -1,7 +1,11 @@
 // kdgat watch: a live bus, or a log in its place, judged by the watch stage in this process; alarms to
 // where the user wants them.
+#include <linux/can.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -11,6 +15,7 @@
 #include "kdgat/event.h"
 #include "kdgat/kinds.h"
 #include "pipeline/alarms/alarms.h"
+#include "pipeline/alarms/command_guard.h"
 #include "pipeline/alarms/metrics_server.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
@@ -172,8 +177,9 @@ the same frames, and {"event":"traffic",..} at each heartbeat.
 
 constexpr const char* kWatchEnd = R"(
 Exit codes: 0 the log that was replayed has ended; 2 usage, no such bus, or no place for alarms; 3
-the model or the log cannot be read, or the hash is another; 130 and 143 stopped by a signal, after
-an open alarm was closed and everything was handed to its sinks.
+the model or the log cannot be read, or the hash is another; 129, 130, 131 and 143 stopped by
+SIGHUP, SIGINT, SIGQUIT or SIGTERM, and 85 by SIGUSR1, after an open alarm was closed and everything
+was handed to its sinks. SIGUSR2 does nothing.
 )";
 
 std::string watch_help_head() { return kWatchHelp + alarm_help() + "\n"; }
@@ -216,8 +222,17 @@ class Watcher {
     }
   }
 
-  std::vector<uint32_t> own_ids() const {
-    return sinks_ ? sinks_->can_ids() : std::vector<uint32_t>();
+  /// What alarms write to a bus, as the stage's option has it.
+  std::vector<std::string> own_frames() const {
+    std::vector<std::string> out;
+    if (!sinks_) return out;
+    for (const BusFrames& frames : sinks_->bus_frames()) {
+      const bool is_extended = (frames.id & CAN_EFF_FLAG) != 0;
+      std::array<char, 16> id{};
+      std::snprintf(id.data(), id.size(), is_extended ? "%08X" : "%03X", frames.id & CAN_EFF_MASK);
+      out.push_back(frames.interface + "," + id.data());
+    }
+    return out;
   }
   void finish() {
     server_.reset();
@@ -261,9 +276,19 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   if (is_json && !is_replay) lines.emplace(std::vector<std::string>{"stdout"}, telling);
   install_signal_flags();
   Watcher watcher(context, request, view, telling);
-  if (const std::vector<uint32_t> own = watcher.own_ids(); !own.empty()) {
-    request.options["own_ids"] = own;
+  for (const std::string& bus : request.buses) {
+    const std::string sends = "can:" + bus + ",";
+    const bool is_sent_to =
+        std::any_of(request.alarms.begin(), request.alarms.end(), [&](const std::string& words) {
+          return bus.starts_with("udp:") && words.starts_with(sends);
+        });
+    if (!is_sent_to) continue;
+    view.message("warning",
+                 bus +
+                     ": alarms are sent to the bus that is watched, and are scored there "
+                     "like any other frame; send them to another port");
   }
+  if (!is_replay) request.options["own_frames"] = watcher.own_frames();
   StageCall call = log_stage_call(plugin, request.options, model, "");
   call.request["inputs"].erase("log");
   call.request["inputs"]["bus"] =
@@ -296,6 +321,13 @@ Verb make_watch_verb() {
             const std::string head = watch_help_head();
             return help_around(head.c_str(), kind::kBus, watch_options, kWatchEnd)(words, catalog);
           }};
+}
+
+Verb make_guard_verb() {
+  return {
+      kGuardVerb,      "",
+      Needs::kNothing, [](Context&, const std::vector<std::string>&) { return guard_command(); },
+      nullptr,         true};
 }
 
 }  // namespace kdgat

@@ -32,11 +32,10 @@ std::string plural(int64_t n, const std::string& of) {
   return grouped(n) + " " + of + (n == 1 ? "" : "s");
 }
 
-int64_t lost_of(const json& traffic) {
+/// Of all buses.
+int64_t sum_of(const json& traffic, const char* key) {
   int64_t out = 0;
-  for (const json& bus : traffic.value("buses", json::array())) {
-    out += count(bus, "kernel_drops") + count(bus, "queue_drops");
-  }
+  for (const json& bus : traffic.value("buses", json::array())) out += count(bus, key);
   return out;
 }
 
@@ -96,8 +95,11 @@ std::string traffic_text(const json& traffic, const std::deque<float>& scores,
     parts.push_back(plural(count(traffic, "unknown_ids"), "unknown id"));
     parts.push_back(grouped(count(traffic, "windows")) + " windows");
   }
-  if (const int64_t lost = lost_of(traffic); lost > 0)
-    parts.insert(parts.begin() + 2, grouped(lost) + " lost");
+  if (const int64_t own = sum_of(traffic, "own_frames"); own > 0) {
+    parts.insert(parts.begin() + 2, grouped(own) + " of its own");
+  }
+  const int64_t lost = sum_of(traffic, "kernel_drops") + sum_of(traffic, "queue_drops");
+  if (lost > 0) parts.insert(parts.begin() + 2, grouped(lost) + " lost");
   std::string out;
   for (const std::string& part : parts) {  // the last ones give way
     std::string longer = out;

@@ -99,7 +99,7 @@ too. Without --window, --time or --event the ten highest alarms are.
 
 constexpr const char* kWhyEnd = R"(
 Exit codes: 0 done, also where there is no alarm; 2 usage, no detector, or no such window, time or
-alarm; 3 the log or the model cannot be read; 130 and 143 stopped by a signal.
+alarm; 3 the log or the model cannot be read; 129, 130, 131 and 143 stopped by a signal.
 )";
 
 int why_verb(Context& context, const std::vector<std::string>& arguments) {

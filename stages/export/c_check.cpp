@@ -128,11 +128,13 @@ Check CCheck::run_made_up(std::span<const int64_t> keys, double threshold) const
       "made-up traffic", threshold);
 }
 
-Check CCheck::run_log(const fs::path& log, const std::string& log_name, double threshold) const {
-  graph::CanLog from(graph::ByteReader(log), "auto", false);
+Check CCheck::run_log(const fs::path& log, const std::string& log_name, double threshold,
+                      const std::function<bool()>& cancelled) const {
+  graph::CanLog from(graph::ByteReader(log, cancelled), "auto", false);
   return run(
       [&](graph::CanFrame& frame) {
         do {
+          if (cancelled()) throw Error(ExitCode::kInterrupted, "interrupted; nothing was written");
           if (!from.next(frame)) return false;
         } while (frame.channel != 0);
         if (std::isnan(frame.time)) {

@@ -34,9 +34,9 @@ class CCheck {
   /// Made-up traffic of these ids, by CanFrame::key(). `threshold`: of the decisions.
   Check run_made_up(std::span<const int64_t> keys, double threshold) const;
   /// All frames of the first bus of a log of any form. Throws Error(kData) for a log without times,
-  /// which candump's form cannot tell.
-  Check run_log(const std::filesystem::path& log, const std::string& log_name,
-                double threshold) const;
+  /// which candump's form cannot tell, and Error(kInterrupted) once `cancelled`.
+  Check run_log(const std::filesystem::path& log, const std::string& log_name, double threshold,
+                const std::function<bool()>& cancelled) const;
 
  private:
   using NextFrame = std::function<bool(graph::CanFrame&)>;

@@ -81,6 +81,7 @@ class Making {
       host_.log("warning", "not checked: " + sentence);
     }
     require_hold(checks_);
+    stop_if_cancelled();
     folder_.write(kVerifyFile, verify_page(about_, options_, checks_));
     StageResult out = result();
     folder_.commit();
@@ -88,6 +89,11 @@ class Making {
   }
 
  private:
+  void stop_if_cancelled() const {
+    const ExitCode code = host_.cancelled();
+    if (code != ExitCode::kOk) throw Error(code, "interrupted; nothing was written");
+  }
+
   void tell(const Check& check) const {
     host_.log("info", check.what + ", " + check.where + ": largest difference " +
                           format_number("%.2g", check.largest_difference) + ", " +
@@ -194,6 +200,7 @@ class Making {
                    "`, windows with their scores, and needs the Python packages `numpy` and "
                    "`onnxruntime`. It shows how the files are fed, too.\n";
     for (const int opset : kOpsets) {
+      stop_if_cancelled();
       std::string why;
       const auto check = check_by_runtime(folder_.staging(), onnx_name(opset), threshold, why);
       if (!check) {
@@ -218,7 +225,9 @@ class Making {
     }
     const CCheck check(folder_.staging(), options_.name, file_, judged,
                        options_.weights == "float32");
+    stop_if_cancelled();
     check.run_vectors();
+    stop_if_cancelled();
     size_ = check.size();
     if (size_) about_.size = size_->page();
     checks_.done.push_back(check.run_made_up(keys, threshold));
@@ -226,7 +235,9 @@ class Making {
       std::vector<Diagnostic> notes;
       for (const Input& input : logs->second) {
         for (const graph::LogFile& log : graph::find_log_files(input.path, {}, false, notes)) {
-          checks_.done.push_back(check.run_log(log.path, log.name, threshold));
+          checks_.done.push_back(check.run_log(log.path, log.name, threshold, [this] {
+            return host_.cancelled() != ExitCode::kOk;
+          }));
         }
       }
     }

@@ -83,7 +83,8 @@ std::shared_ptr<const Mapping> map_file(const std::filesystem::path& path) {
     return Error(ExitCode::kData,
                  std::string(what) + " " + path.string() + ": " + std::strerror(errno));
   };
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not blocking: a pipe without a writer is refused like any other.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) throw fail("cannot open");
   struct Closer {
     int fd;

@@ -8,8 +8,6 @@
 #include <cstring>
 #include <ctime>
 
-#include "data/can/can_log.h"
-
 namespace kdgat::live {
 namespace {
 
@@ -54,6 +52,14 @@ BusReader::~BusReader() {
 std::string BusReader::name() const {
   std::string out;
   for (const auto& bus : buses_) out += (out.empty() ? "" : ", ") + bus->name();
+  return out;
+}
+
+std::vector<std::string> BusReader::exposed() const {
+  std::vector<std::string> out;
+  for (const auto& bus : buses_) {
+    if (bus->is_exposed()) out.push_back(bus->name());
+  }
   return out;
 }
 
@@ -144,8 +150,9 @@ void BusReader::give(BusSocket& bus) {
   const int64_t ahead = lost + next_.lost;
   next_.lost =
       static_cast<uint32_t>(std::min<int64_t>(ahead, std::numeric_limits<uint32_t>::max()));
-  // As CanLog: the clock of the machine may be set back.
-  next_.restarts = last_time_ - next_.frame.time >= graph::kClockRestart;
+  // The clock of the machine may be set, back or ahead.
+  const bool is_step = steps_.add(next_.frame.time, next_.received);
+  next_.restarts = is_step || last_time_ - next_.frame.time >= graph::kClockRestart;
   if (queue().push(next_)) {
     last_time_ = next_.frame.time;
     lost = 0;

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "data/can/can_log.h"
 #include "live/bus_socket.h"
+#include "live/clock_steps.h"
 #include "live/frame_source.h"
 
 namespace kdgat::live {
@@ -29,6 +31,8 @@ class BusReader final : public FrameSource {
   ~BusReader() override;
 
   std::string name() const override;
+  /// Buses that take frames from other computers, which nothing proves to be of the bus.
+  std::vector<std::string> exposed() const;
   std::vector<BusCounts> counts() const override;
 
  private:
@@ -48,6 +52,7 @@ class BusReader final : public FrameSource {
   std::vector<pollfd> polled_;  // the first is woken_
   LiveFrame next_;
   double last_time_ = -std::numeric_limits<double>::infinity();
+  ClockSteps steps_{graph::kClockRestart};
   std::vector<int64_t> lost_;  // of each channel, for want of room, ahead of its next frame
   int64_t read_at_ = 0;        // moments
   int64_t looked_at_ = 0;

@@ -17,6 +17,8 @@
 #include <memory>
 #include <utility>
 
+#include "live/clock_steps.h"
+
 namespace kdgat::live {
 namespace {
 
@@ -39,6 +41,15 @@ std::optional<uint32_t> dropped_of(int fd) {
     return std::nullopt;
   }
   return facts[SK_MEMINFO_DROPS];
+}
+
+bool is_loopback(const sockaddr_storage& address) {
+  constexpr uint32_t kFirstByte = 24;
+  if (address.ss_family == AF_INET6) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(&address)->sin6_addr);
+  }
+  return ntohl(reinterpret_cast<const sockaddr_in*>(&address)->sin_addr.s_addr) >> kFirstByte ==
+         IN_LOOPBACKNET;
 }
 
 }  // namespace
@@ -94,6 +105,7 @@ void BusSocket::close() {
 
 std::optional<Diagnostic> BusSocket::open() {
   dropped_ = 0;
+  received_ = monotonic_now();
   return address_.is_udp() ? open_udp() : open_can();
 }
 
@@ -163,6 +175,7 @@ std::optional<Diagnostic> BusSocket::open_udp() {
   const in_port_t port = bound.ss_family == AF_INET6
                              ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
                              : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port;
+  is_exposed_ = !is_loopback(bound);
   if (address_.port != "0") return {};
   // What is opened again is the same port.
   address_.port = std::to_string(ntohs(port));
@@ -247,7 +260,9 @@ bool BusSocket::take(const mmsghdr& head, const Message& message, const Clocks& 
     if (!is_wanted(id, filters_)) return false;
   }
   if (time == 0) time = clocks.now + clocks.behind;
-  to.received = std::min(clocks.now, time - clocks.behind);
+  to.received = received_ = receive_moment(time, clocks.now, clocks.behind, received_);
+  // A CAN socket marks so what another socket of this computer sent; of UDP it means nothing.
+  to.is_sent_here = !address_.is_udp() && (head.msg_hdr.msg_flags & MSG_DONTROUTE) != 0;
   // Whole microseconds, as candump writes them: what is judged now is judged the same of its log.
   const int64_t microseconds = time / (kNanoseconds / kMicroseconds);
   to.frame.time = static_cast<double>(microseconds) / kMicroseconds;

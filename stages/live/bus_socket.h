@@ -38,6 +38,8 @@ class BusSocket {
   int fd() const { return fd_; }
   /// "udp:HOST:PORT" with the port that was bound.
   const std::string& name() const { return address_.name; }
+  /// It is a UDP port that other computers reach.
+  bool is_exposed() const { return is_exposed_; }
   /// From any thread.
   BusCounts counts() const;
 
@@ -86,6 +88,7 @@ class BusSocket {
   std::vector<can_filter> filters_;
   int receive_buffer_;
   int fd_ = -1;
+  bool is_exposed_ = false;
 
   std::vector<Message> messages_;
   std::vector<iovec> parts_;
@@ -93,6 +96,7 @@ class BusSocket {
   std::vector<LiveFrame> frames_;
   std::size_t next_ = 0, count_ = 0;
   bool has_more_ = false;
+  int64_t received_ = 0;  // the last frame, or the opening
   uint32_t dropped_ = 0;  // by the kernel, of this socket, as far as counted
   int64_t lost_ = 0;      // ahead of the next frame
 

@@ -7,7 +7,7 @@
 namespace kdgat::live {
 namespace {
 
-constexpr uint8_t kExtended = 1, kRemote = 2, kFd = 4, kRestarts = 8;
+constexpr uint8_t kExtended = 1, kRemote = 2, kFd = 4, kRestarts = 8, kSentHere = 16;
 /// Bytes past the length are 0 on both sides, so that two sizes are enough.
 constexpr std::size_t kClassicBytes = 8;
 
@@ -25,7 +25,8 @@ void FrameQueue::pack(const LiveFrame& from, Entry& to) {
   to.length = frame.length;
   to.label = frame.label;
   to.flags = static_cast<uint8_t>((frame.extended ? kExtended : 0) | (frame.remote ? kRemote : 0) |
-                                  (frame.fd ? kFd : 0) | (from.restarts ? kRestarts : 0));
+                                  (frame.fd ? kFd : 0) | (from.restarts ? kRestarts : 0) |
+                                  (from.is_sent_here ? kSentHere : 0));
   to.channel = frame.channel;
   if (frame.length <= kClassicBytes) {
     std::memcpy(to.payload.data(), frame.payload.data(), kClassicBytes);
@@ -53,6 +54,7 @@ void FrameQueue::unpack(const Entry& from, LiveFrame& to) {
   to.received = from.received;
   to.lost = from.lost;
   to.restarts = (from.flags & kRestarts) != 0;
+  to.is_sent_here = (from.flags & kSentHere) != 0;
 }
 
 bool FrameQueue::push(const LiveFrame& frame) {

@@ -22,9 +22,10 @@ inline constexpr std::size_t kQueueFrames = 16384;
 
 struct LiveFrame {
   graph::CanFrame frame;
-  int64_t received = 0;   ///< when the machine had it, as monotonic_now()
-  uint32_t lost = 0;      ///< frames of its channel known to be lost just ahead of it
-  bool restarts = false;  ///< begins another capture, as graph::CanLog::restarted()
+  int64_t received = 0;       ///< when the machine had it, as monotonic_now()
+  uint32_t lost = 0;          ///< frames of its channel known to be lost just ahead of it
+  bool restarts = false;      ///< begins another capture, as graph::CanLog::restarted()
+  bool is_sent_here = false;  ///< the kernel says that a program of this computer sent it
 };
 
 // What two threads write lies in lines of the cache of its own.

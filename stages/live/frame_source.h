@@ -32,6 +32,7 @@ struct BusCounts {
   int64_t kernel_drops = 0;   ///< lost because the receive buffer was full
   int64_t queue_drops = 0;    ///< lost because the consumer was too slow
   int64_t interruptions = 0;  ///< how often `state` left kUp
+  int64_t own_frames = 0;     ///< of `frames`, those that the consumer left out as its own alarms
 };
 
 class FrameSource {

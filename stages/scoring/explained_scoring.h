@@ -20,7 +20,7 @@ class ExplainedScoring : public LogScoring {
       : LogScoring(options, host),
         hash_(std::move(hash)),
         explanations_(options, host),
-        names_(read_names(options.dbc, sink_to(host).log)) {
+        names_(read_names(options.dbc, sink_to(host))) {
     if (options.reasons) host.metrics("reasons", kReasons, nlohmann::json::object());
   }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "file/line_reader.h"
 #include "kdgat/text.h"
 
 namespace kdgat::score {
@@ -47,12 +48,11 @@ std::vector<std::string> names_of(const detector::Reasons& reasons, const graph:
 
 }  // namespace
 
-graph::DbcNames read_names(
-    const std::string& file,
-    const std::function<void(const std::string& level, const std::string& message)>& log) {
+graph::DbcNames read_names(const std::string& file, const JudgeSink& sink) {
   if (file.empty()) return {};
-  graph::DbcNames names = graph::DbcNames::read(file);
-  for (const Diagnostic& note : names.notes()) log("info", note.text());
+  graph::DbcNames names(
+      graph::LineReader(file, [&sink] { return sink.cancelled() != ExitCode::kOk; }));
+  for (const Diagnostic& note : names.notes()) sink.log("info", note.text());
   return names;
 }
 

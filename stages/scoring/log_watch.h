@@ -32,10 +32,10 @@ const detector::Vehicle& vehicle_named(const detector::DetectorModel& model,
 void check_options(const detector::DetectorModel& model, const std::string& file,
                    const ScoreOptions& options);
 
-/// Of a DBC file, "" = none; what is passed over in it goes to `log`. Throws Error(kData).
-graph::DbcNames read_names(
-    const std::string& file,
-    const std::function<void(const std::string& level, const std::string& message)>& log);
+/// Of a DBC file, "" = none; what is passed over in it goes to the sink's log. Throws Error(kData),
+/// and Error(kInterrupted) once the sink is cancelled: the file may be a pipe that nobody writes
+/// to.
+graph::DbcNames read_names(const std::string& file, const JudgeSink& sink);
 
 class LogWatch : public LogJudge {
  public:

@@ -16,10 +16,11 @@ namespace {
 
 class DetectorStreams : public StreamModel {
  public:
-  DetectorStreams(detector::DetectorModel model, std::string hash, ScoreOptions options)
+  DetectorStreams(detector::DetectorModel model, std::string hash, ScoreOptions options,
+                  graph::DbcNames names)
       : StreamModel(std::move(hash), std::move(options)),
         model_(std::move(model)),
-        names_(read_names(options_.dbc, [](const std::string&, const std::string&) {})) {}
+        names_(std::move(names)) {}
 
   std::unique_ptr<LogJudge> judge(std::string name, JudgeSink sink) const override {
     return std::make_unique<LogWatch>(model_, options_, std::move(name), hash_, std::move(sink),
@@ -65,7 +66,8 @@ class DetectorStreams::Lesson : public StreamLesson {
     }
     ScoreOptions options = of_.options_;
     options.vehicle = called;
-    return std::make_unique<DetectorStreams>(std::move(model), std::move(hash), std::move(options));
+    return std::make_unique<DetectorStreams>(std::move(model), std::move(hash), std::move(options),
+                                             of_.names_);
   }
 
  private:
@@ -107,7 +109,8 @@ class NetworkStreams : public StreamModel {
 }  // namespace
 
 std::unique_ptr<StreamModel> open_stream_model(const std::filesystem::path& model,
-                                               const ScoreOptions& options) {
+                                               const ScoreOptions& options,
+                                               std::function<ExitCode()> cancelled) {
   const std::filesystem::path file =
       std::filesystem::is_directory(model)
           ? detector::detector_file(model).value_or(model / kModelFile)
@@ -115,7 +118,10 @@ std::unique_ptr<StreamModel> open_stream_model(const std::filesystem::path& mode
   if (is_json_file(file)) {
     detector::DetectorModel detector = detector::DetectorModel::read(file);
     check_options(detector, file.string(), options);
-    return std::make_unique<DetectorStreams>(std::move(detector), file_hash(file), options);
+    const JudgeSink sink{
+        {}, {}, [](const std::string&, const std::string&) {}, std::move(cancelled)};
+    return std::make_unique<DetectorStreams>(std::move(detector), file_hash(file), options,
+                                             read_names(options.dbc, sink));
   }
   check_network_options(file, options);
   WindowNetwork network = native_network(file);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -56,8 +57,10 @@ class StreamModel {
 };
 
 /// `model`: a detector.json, the model file of a network, or the folder of one. Throws Error(kData) for
-/// what cannot be read or computed, Error(kUsage) for options that it does not have.
-std::unique_ptr<StreamModel> open_stream_model(const std::filesystem::path& model,
-                                               const ScoreOptions& options);
+/// what cannot be read or computed, Error(kUsage) for options that it does not have, and
+/// Error(kInterrupted) once `cancelled` is not kOk.
+std::unique_ptr<StreamModel> open_stream_model(
+    const std::filesystem::path& model, const ScoreOptions& options,
+    std::function<ExitCode()> cancelled = [] { return ExitCode::kOk; });
 
 }  // namespace kdgat::score

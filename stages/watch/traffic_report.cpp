@@ -1,11 +1,9 @@
 #include "watch/traffic_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "data/can/bus_clock.h"
 #include "data/can/bus_slots.h"
 #include "kdgat/text.h"
 
@@ -55,12 +53,7 @@ bool TrafficReport::is_known(uint32_t key, const score::LogJudge& judge) {
 void TrafficReport::add(const live::LiveFrame& live, const score::LogJudge& judge) {
   ++frames_;
   last_frame_ = live.received;
-  // In the traffic's own time, whatever the speed at which it is played again.
-  if (!std::isnan(live.frame.time)) {
-    const double passed = live.frame.time - last_time_;
-    if (passed > 0) seconds_ += std::min(passed, graph::kLongestPause);
-    last_time_ = live.frame.time;
-  }
+  clock_.add(live);
   bus_us_ += graph::bus_time_us(live.frame, bitrate_);
   if (!judge.is_learning() && !is_known(live.frame.key(), judge)) ++unknown_;
 }
@@ -82,7 +75,7 @@ void TrafficReport::forget_ids() {
 }
 
 json TrafficReport::report(const score::LogJudge& judge, std::span<const live::BusCounts> buses) {
-  const double seconds = seconds_ - seconds_then_;
+  const double seconds = clock_.seconds() - seconds_then_;
   const auto rate = [&](int64_t count) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;
   };
@@ -107,9 +100,10 @@ json TrafficReport::report(const score::LogJudge& judge, std::span<const live::B
                             {"malformed", bus.malformed},
                             {"kernel_drops", bus.kernel_drops},
                             {"queue_drops", bus.queue_drops},
-                            {"interruptions", bus.interruptions}});
+                            {"interruptions", bus.interruptions},
+                            {"own_frames", bus.own_frames}});
   }
-  seconds_then_ = seconds_;
+  seconds_then_ = clock_.seconds();
   frames_then_ = frames_;
   bus_us_then_ = bus_us_;
   has_score_ = false;
@@ -117,7 +111,7 @@ json TrafficReport::report(const score::LogJudge& judge, std::span<const live::B
 }
 
 std::vector<std::string> TrafficReport::changes(std::span<const live::BusCounts> buses,
-                                                bool is_live, int64_t now) {
+                                                int64_t now) {
   std::vector<std::string> out;
   buses_.resize(buses.size());
   for (std::size_t i = 0; i < buses.size(); ++i) {
@@ -136,8 +130,9 @@ std::vector<std::string> TrafficReport::changes(std::span<const live::BusCounts>
     }
     before = bus;
   }
+  if (last_frame_ == 0) last_frame_ = now;
   const double quiet = static_cast<double>(now - last_frame_) / kNanoseconds;
-  const bool is_silent = is_live && quiet >= silence_;
+  const bool is_silent = is_live_ && quiet >= silence_;
   if (is_silent != std::exchange(is_silent_, is_silent)) {
     out.push_back(is_silent
                       ? "the bus is silent: no frame for " + format_number("%.1f", quiet) + " s"

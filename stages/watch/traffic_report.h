@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -15,13 +14,15 @@
 #include "live/frame_source.h"
 #include "scoring/log_judge.h"
 #include "watch/latency.h"
+#include "watch/traffic_clock.h"
 
 namespace kdgat::watch {
 
 class TrafficReport {
  public:
-  TrafficReport(int64_t bitrate, double silence_seconds)
-      : bitrate_(bitrate), silence_(silence_seconds) {}
+  /// `is_live`: silence means something, and rates are those of the monotonic clock.
+  TrafficReport(int64_t bitrate, double silence_seconds, bool is_live)
+      : bitrate_(bitrate), silence_(silence_seconds), is_live_(is_live), clock_(is_live) {}
 
   /// The next frame, which `judge` was given.
   void add(const live::LiveFrame& frame, const score::LogJudge& judge);
@@ -35,13 +36,12 @@ class TrafficReport {
   /// {"frames","frames_per_second","load","unknown","unknown_ids","windows","flagged","alarms",
   /// "highest_score" (since the last report; null where no window was judged),"learning","buses":
   /// [{"name","state","frames","error_frames","malformed","kernel_drops","queue_drops",
-  /// "interruptions"}],"decision","alarm" (see Latency::json())}. Rates are those since the last
-  /// report, in the time of the frames; a pause counts as no more than graph::kLongestPause.
+  /// "interruptions","own_frames"}],"decision","alarm" (see Latency::json())}. Rates are those
+  /// since the last report, by TrafficClock.
   nlohmann::json report(const score::LogJudge& judge, std::span<const live::BusCounts> buses);
   /// What changed since the last call: a bus that went down or is back, fell silent or speaks again,
-  /// lost frames; ids that are not those of the vehicle. `is_live`: silence means something.
-  std::vector<std::string> changes(std::span<const live::BusCounts> buses, bool is_live,
-                                   int64_t now);
+  /// lost frames; ids that are not those of the vehicle. `now`: as live::monotonic_now().
+  std::vector<std::string> changes(std::span<const live::BusCounts> buses, int64_t now);
 
  private:
   static constexpr int kUsualLooks = 10;
@@ -50,13 +50,15 @@ class TrafficReport {
 
   int64_t bitrate_;
   double silence_;
+  bool is_live_;
   std::array<int8_t, 2048> small_{};           // 0 not asked, 1 known, -1 unknown
   std::unordered_map<uint32_t, bool> others_;  // so many at most that a profile holds
   int64_t frames_ = 0, unknown_ = 0, unknown_ids_ = 0, bus_us_ = 0;
   int64_t frames_then_ = 0, bus_us_then_ = 0;  // at the last report
-  double seconds_ = 0, seconds_then_ = 0, last_time_ = std::numeric_limits<double>::quiet_NaN();
+  TrafficClock clock_;
+  double seconds_then_ = 0;                     // at the last report
   int64_t frames_seen_ = 0, unknown_seen_ = 0;  // at the last look for changes
-  int64_t last_frame_ = 0;                      // received
+  int64_t last_frame_ = 0;                      // received; before any, the first look
   float highest_ = 0;
   int usual_looks_ = kUsualLooks;  // since the last one at which most frames were of unknown ids
   bool has_score_ = false, is_silent_ = false, is_strange_ = false;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -17,6 +15,7 @@
 #include "live/bus_reader.h"
 #include "live/replay.h"
 #include "scoring/stream_model.h"
+#include "watch/own_frames.h"
 #include "watch/traffic_report.h"
 
 namespace kdgat::watch {
@@ -33,13 +32,20 @@ std::vector<std::string> parts_of(const std::string& text) {
   return out;
 }
 
-std::unique_ptr<live::FrameSource> open_source(const WatchOptions& options,
-                                               const std::string& bus) {
+std::unique_ptr<live::FrameSource> open_source(const WatchOptions& options, const std::string& bus,
+                                               const Host& host) {
   if (!options.replay) {
     live::BusOptions of_bus;
     of_bus.filters = options.filters;
     of_bus.receive_buffer = static_cast<int>(options.receive_buffer);
-    return std::make_unique<live::BusReader>(parts_of(bus), of_bus);
+    auto reader = std::make_unique<live::BusReader>(parts_of(bus), of_bus);
+    for (const std::string& name : reader->exposed()) {
+      host.log("warning",
+               name +
+                   " takes frames from every computer that reaches it, and the sender of "
+                   "a datagram can be forged; use 127.0.0.1, or a network of its own");
+    }
+    return reader;
   }
   live::ReplayOptions of_log;
   of_log.speed = options.speed > 0 ? options.speed : live::kMostSpeed;
@@ -58,6 +64,14 @@ std::string stream_name(const WatchOptions& options, const std::string& bus) {
               "name one of them: each is a stream of its own");
 }
 
+std::vector<std::string> names_of(const live::FrameSource& source) {
+  std::vector<std::string> out;
+  for (const live::BusCounts& bus : source.counts()) out.push_back(bus.name);
+  return out;
+}
+
+std::string seconds_text(double seconds) { return format_number("%.0f", seconds) + " s"; }
+
 /// The frames of one source, judged by one model after another while it calibrates.
 class Watching {
  public:
@@ -67,7 +81,9 @@ class Watching {
         source_(source),
         name_(std::move(name)),
         host_(host),
-        report_(options.bitrate, options.silence),
+        clock_(!options.replay),
+        report_(options.bitrate, options.silence, !options.replay),
+        own_(options.own_frames, names_of(source)),
         model_(std::move(model)) {
     if (options.calibrate_seconds > 0) lesson_ = model_->lesson();
     judge_ = new_judge();
@@ -94,8 +110,7 @@ class Watching {
       }
       if (host_.cancelled() != ExitCode::kOk) source_.stop();
     }
-    // Whoever ends it while it learns wants no verdict on how little that was.
-    if (lesson_ && host_.cancelled() == ExitCode::kOk) finish_lesson();
+    if (phase() != Phase::kWatch) end_early();
     current_ = nullptr;
     judge_->finish();
     say_changes(monotonic_now());
@@ -104,6 +119,8 @@ class Watching {
 
   const score::LogJudge& judge() const { return *judge_; }
   int64_t frames() const { return frames_; }
+  /// No frame was left to be judged.
+  bool ended_early() const { return ended_early_; }
 
  private:
   enum class Phase { kWatch, kLearn, kBudget };
@@ -112,6 +129,7 @@ class Watching {
     score::JudgeSink sink;
     sink.alarm = [this](const AlarmEvent& alarm) {
       if (phase() == Phase::kBudget) return;
+      own_.raise(alarm);
       host_.emit(alarm);
       is_alarm_open_ = alarm.open;
       if (current_ != nullptr && alarm.open) report_.told(*current_, monotonic_now());
@@ -128,10 +146,15 @@ class Watching {
   }
 
   void take(const LiveFrame& live) {
-    if (is_own(live.frame)) return;
-    const bool restarts = live.restarts || live.lost > 0;
+    const bool is_cut = live.restarts || live.lost > 0;
+    if (own_.is_own(live)) {
+      is_cut_ = is_cut_ || is_cut;  // what was lost ahead of it is lost ahead of the next one
+      return;
+    }
+    const bool restarts = std::exchange(is_cut_, false) || is_cut;
     current_ = &live;
     ++frames_;
+    clock_.add(live);
     if (phase() != Phase::kWatch) calibrate(live, restarts);
     if (lesson_) return;
     const int64_t before = judge_->windows();
@@ -142,33 +165,29 @@ class Watching {
     if (phase() == Phase::kBudget) scores_.push_back(judge_->last_score());
   }
 
-  /// Whether this computer sent it for an alarm.
-  bool is_own(const graph::CanFrame& frame) const {
-    constexpr int64_t kExtended = int64_t{1} << 31;  // as SocketCAN marks it
-    const int64_t id = frame.id | (frame.extended ? kExtended : 0);
-    return std::find(options_.own_ids.begin(), options_.own_ids.end(), id) !=
-           options_.own_ids.end();
-  }
-
-  /// The traffic's own seconds since the first frame.
-  double seconds(const LiveFrame& live) {
-    const double time =
-        std::isnan(live.frame.time) ? static_cast<double>(live.received) * 1e-9 : live.frame.time;
-    if (std::isnan(first_)) first_ = time;
-    return time - first_;
-  }
-
   void calibrate(const LiveFrame& live, bool restarts) {
-    const double now = seconds(live);
     const double learns_until =
         options_.budget > 0 ? options_.calibrate_seconds * 2 / 3 : options_.calibrate_seconds;
-    if (lesson_ && now < learns_until) return lesson_->add(live.frame, restarts);
+    if (lesson_ && clock_.seconds() < learns_until) return lesson_->add(live.frame, restarts);
     if (lesson_) finish_lesson();
-    if (measures_ && now >= options_.calibrate_seconds) finish_budget();
+    if (measures_ && clock_.seconds() >= options_.calibrate_seconds) finish_budget();
+  }
+
+  /// The source ended, or somebody stopped it, while it calibrates.
+  void end_early() {
+    const bool is_stopped = host_.cancelled() != ExitCode::kOk;
+    host_.log("warning", name_ + ": calibration got " + seconds_text(clock_.seconds()) +
+                             " of traffic, not the " + seconds_text(options_.calibrate_seconds) +
+                             " that were asked for" + (is_stopped ? "; it was stopped" : ""));
+    if (is_stopped) return;
+    ended_early_ = true;
+    if (lesson_) finish_lesson();
+    if (measures_) finish_budget();
   }
 
   void finish_lesson() {
     const int64_t windows = lesson_->windows();
+    learned_seconds_ = clock_.seconds();
     std::unique_ptr<score::StreamModel> learned =
         lesson_->learned(options_.vehicle.empty() ? name_ : options_.vehicle, options_.save);
     lesson_.reset();
@@ -177,8 +196,9 @@ class Watching {
     measures_ = options_.budget > 0;
     judge_ = new_judge();
     report_.forget_ids();
-    host_.log("info", name_ + ": calibrated by " + grouped(windows) +
-                          " windows, which were taken as benign" +
+    host_.log("info", name_ + ": calibrated by " + grouped(windows) + " windows, " +
+                          seconds_text(learned_seconds_) +
+                          " of traffic, which were taken as benign" +
                           (options_.save.empty() ? "" : "; the detector is " + options_.save));
   }
 
@@ -186,7 +206,7 @@ class Watching {
   /// least the model's own.
   void finish_budget() {
     measures_ = false;
-    detector::Stretch stretch{std::move(scores_), options_.calibrate_seconds / 3};
+    detector::Stretch stretch{std::move(scores_), clock_.seconds() - learned_seconds_};
     const auto allowed = static_cast<int64_t>(options_.budget * stretch.seconds / 3600);
     double threshold = model_->threshold();
     if (!stretch.scores.empty()) {
@@ -197,18 +217,19 @@ class Watching {
     judge_ = new_judge();
     host_.log("info", name_ + ": threshold " + format_number("%.3f", threshold) + ", with " +
                           std::to_string(allowed) + " alarms allowed in " +
-                          format_number("%.0f", stretch.seconds) + " s of benign traffic");
+                          seconds_text(stretch.seconds) + " of benign traffic");
   }
 
   void say_changes(int64_t now) {
-    const std::vector<live::BusCounts> buses = source_.counts();
-    for (const std::string& change : report_.changes(buses, !options_.replay, now)) {
+    for (const std::string& change : report_.changes(source_.counts(), now)) {
       host_.log("warning", change);
     }
   }
 
   void say_traffic(int64_t now) {
-    json values = report_.report(*judge_, source_.counts());
+    std::vector<live::BusCounts> buses = source_.counts();
+    for (std::size_t i = 0; i < buses.size(); ++i) buses[i].own_frames = own_.count(i);
+    json values = report_.report(*judge_, buses);
     values["alarm_open"] = is_alarm_open_;
     values["calibrating"] = phase() != Phase::kWatch;
     values["seconds"] = static_cast<double>(now - begin_) * 1e-9;
@@ -219,7 +240,9 @@ class Watching {
   live::FrameSource& source_;
   std::string name_;
   const Host& host_;
+  TrafficClock clock_;
   TrafficReport report_;
+  OwnFrames own_;
   std::unique_ptr<score::StreamModel> model_;
   std::unique_ptr<score::StreamLesson> lesson_;  // while it learns
   bool is_alarm_open_ = false;
@@ -227,7 +250,9 @@ class Watching {
   std::vector<float> scores_;  // the same
   std::unique_ptr<score::LogJudge> judge_;
   const LiveFrame* current_ = nullptr;
-  double first_ = std::numeric_limits<double>::quiet_NaN();
+  bool ended_early_ = false;    // the calibration
+  bool is_cut_ = false;         // frames were lost ahead of the next one
+  double learned_seconds_ = 0;  // when the lesson was over, of clock_
   int64_t frames_ = 0, reports_ = 0, begin_ = 0;
 };
 
@@ -245,15 +270,15 @@ json WatchBus::plan(const Options&, const Request&) { return json::object(); }
 
 json WatchBus::run(const Options& options, const Request& request, Host& host) {
   const std::string bus = request.input("bus").path.string();
-  std::unique_ptr<score::StreamModel> model =
-      score::open_stream_model(request.input("model").path, options.of_scoring());
+  std::unique_ptr<score::StreamModel> model = score::open_stream_model(
+      request.input("model").path, options.of_scoring(), [&host] { return host.cancelled(); });
   const std::string hash = model->hash();
   if (!options.expect.empty() && options.expect != hash) {
     throw Error(ExitCode::kData, request.input("model").path.string() + " has the hash " + hash +
                                      ", not " + options.expect);
   }
   const std::string name = stream_name(options, bus);
-  const std::unique_ptr<live::FrameSource> source = open_source(options, bus);
+  const std::unique_ptr<live::FrameSource> source = open_source(options, bus, host);
   host.metrics("model", 0, {{"hash", hash}, {"name", name}});
   Watching watching(options, std::move(model), *source, name, host);
   watching.run();
@@ -262,7 +287,9 @@ json WatchBus::run(const Options& options, const Request& request, Host& host) {
       throw Error(ExitCode::kData, replay->problems());
     }
     for (const Diagnostic& problem : replay->problems()) host.log("warning", problem.text());
-    if (host.cancelled() == ExitCode::kOk) watching.judge().check(watching.frames());
+    if (host.cancelled() == ExitCode::kOk && !watching.ended_early()) {
+      watching.judge().check(watching.frames());
+    }
   }
   StageResult out;
   const score::LogJudge& judge = watching.judge();

@@ -24,7 +24,7 @@ struct WatchOptions {
   std::string format = "auto";
   bool strict = false;
   std::vector<std::string> filters;
-  std::vector<int64_t> own_ids;
+  std::vector<std::string> own_frames;
   int64_t receive_buffer = 4 << 20;
   int64_t bitrate = 500'000;
   double heartbeat = 10;
@@ -71,10 +71,9 @@ struct WatchOptions {
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         field("filters", &O::filters,
               "Ids that are watched, ID:MASK in hexadecimal each, as candump has them; [] = all."),
-        field("own_ids", &O::own_ids,
-              "Frames that this computer itself sends for its alarms, and that are not judged: ids "
-              "as "
-              "SocketCAN has them, bit 31 for one of 29 bits."),
+        field("own_frames", &O::own_frames,
+              "Where this program writes frames for its alarms, INTERFACE,ID each: those that it "
+              "sent itself, and no others with the ID, are left out and counted."),
         field("receive_buffer", &O::receive_buffer,
               "Bytes of frames of one bus that the kernel keeps while they are not read.")
             .range(1024, 1 << 30)

@@ -18,76 +18,12 @@
 #include <vector>
 
 #include "support/background.h"
-#include "support/cli.h"
-#include "support/detector_run.h"
 #include "support/scored_lines.h"
-#include "support/udp_sender.h"
+#include "support/watched_bus.h"
 
 using namespace kdgat::test;
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// Once for all tests of this file.
-const DetectorRun& watched_run() {
-  static const DetectorRun one;
-  return one;
-}
-
-/// The lines that tell of alarms, as they are.
-std::string alarm_lines(const std::string& text) {
-  std::istringstream in(text);
-  std::string out;
-  for (std::string line; std::getline(in, line);) {
-    if (json::parse(line).value("event", "") == "alarm") out += line + "\n";
-  }
-  return out;
-}
-
-/// The rows of a log in the form of can-train-and-test as what a CAN socket gives.
-std::vector<can_frame> frames_of(const fs::path& log) {
-  std::vector<can_frame> out;
-  for (const std::vector<std::string>& fields : log_rows(log)) {
-    can_frame frame{};
-    frame.can_id = static_cast<canid_t>(std::stoul(fields[1], nullptr, 16));
-    frame.can_dlc = static_cast<uint8_t>(fields[2].size() / 2);
-    for (uint8_t i = 0; i < frame.can_dlc; ++i) {
-      frame.data[i] = static_cast<uint8_t>(std::stoul(fields[2].substr(2 * i, 2), nullptr, 16));
-    }
-    out.push_back(frame);
-  }
-  return out;
-}
-
-// The kernel chooses a port that is free.
-constexpr const char* kAnyBus = "udp:127.0.0.1:0";
-
-/// The bus that `kdgat watch` in `folder` reads, as it names it once it reads; "" if it never does.
-std::string watched_bus(const fs::path& folder) {
-  std::smatch found;
-  const std::regex name("udp:127\\.0\\.0\\.1:[1-9][0-9]*");
-  comes_true([&] {
-    const std::string out = read_text(folder / "out");
-    return std::regex_search(out.begin(), out.end(), name);
-  });
-  const std::string out = read_text(folder / "out");
-  return std::regex_search(out, found, name) ? found.str() : "";
-}
-
-/// Sends frames, far from the log's pace, so that what comes is odd in any case, again and again: on
-/// a busy machine most may be lost. Whether `holds` came true.
-bool send_until(const std::vector<can_frame>& frames, const std::string& bus,
-                const std::function<bool()>& holds) {
-  const UdpSender sender(bus);
-  std::size_t next = 0;
-  return comes_true([&] {
-    for (int i = 0; i < 64; ++i, ++next) sender.send(frames[next % frames.size()]);
-    return holds();
-  });
-}
-
-}  // namespace
 
 TEST_CASE("a log that is played again has the alarms of its scoring, to the byte", "[watch][cli]") {
   const DetectorRun& t = watched_run();

@@ -34,6 +34,8 @@ class Background {
     pid_ = ::fork();
     if (pid_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves nothing behind
+      // Who runs the tests may ignore these, as nohup and shells do.
+      for (const int number : {SIGHUP, SIGINT, SIGQUIT}) std::signal(number, SIG_DFL);
       if (::chdir(folder.c_str()) != 0) ::_exit(126);
       ::execl("/bin/bash", "bash", "-c", line.c_str(), nullptr);
       ::_exit(127);

@@ -48,7 +48,6 @@ class DbcNames {
   /// Throws Error(kData) with file and line for the first of them that is malformed, and for a file
   /// without messages.
   explicit DbcNames(LineReader lines);
-  static DbcNames read(const std::filesystem::path& file) { return DbcNames(LineReader(file)); }
 
   /// nullptr: none has this id.
   const DbcMessage* find(uint32_t id, bool extended) const;

@@ -341,6 +341,32 @@ TEST_CASE("a CAN interface is read, and again after it was down", "[bus_reader]"
   CHECK(behind[0].frame.id == 0x124);
 }
 
+TEST_CASE("the kernel marks what another socket of this computer sent to a CAN interface",
+          "[bus_reader]") {
+  const VirtualBus bus;
+  if (!bus.is_there()) return;
+  BusReader reader({bus.name()});
+  reader.start();
+  REQUIRE(bus.send(classic_frame(0x123, {1, 2})));
+  const std::vector<LiveFrame> frames = take(reader, 1);
+  REQUIRE(frames.size() == 1);
+  CHECK(frames[0].is_sent_here);
+}
+
+TEST_CASE("nothing of a bus over UDP counts as sent here, and ports for all are known",
+          "[bus_reader]") {
+  BusReader reader({kLocal});
+  CHECK(reader.exposed().empty());
+  const UdpSender sender(reader.name());
+  reader.start();
+  sender.send(classic_frame(0x123, {1, 2}));
+  const std::vector<LiveFrame> frames = take(reader, 1);
+  REQUIRE(frames.size() == 1);
+  CHECK_FALSE(frames[0].is_sent_here);
+  const BusReader open({"udp:0.0.0.0:0"});
+  CHECK(open.exposed() == std::vector<std::string>{open.name()});
+}
+
 TEST_CASE("the kernel leaves out ids of a CAN interface that no filter wants", "[bus_reader]") {
   const VirtualBus bus;
   if (!bus.is_there()) return;

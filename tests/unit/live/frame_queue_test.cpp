@@ -34,6 +34,7 @@ TEST_CASE("a frame leaves the queue as it came in", "[frame_queue]") {
   fd.received = 1234567890123;
   fd.lost = 4000000000;
   fd.restarts = true;
+  fd.is_sent_here = true;
   LiveFrame classic = numbered(0x123);
   classic.frame.length = 8;
   classic.frame.remote = true;
@@ -57,6 +58,7 @@ TEST_CASE("a frame leaves the queue as it came in", "[frame_queue]") {
     CHECK(out[0].received == in.received);
     CHECK(out[0].lost == in.lost);
     CHECK(out[0].restarts == in.restarts);
+    CHECK(out[0].is_sent_here == in.is_sent_here);
   }
 }
 

@@ -58,7 +58,7 @@ TEST_CASE("a quantile of latencies is an upper bound, exact to an eighth", "[wat
 
 TEST_CASE("rates are those of the frames' own time since the last report", "[watch]") {
   const KnownIds judge;
-  TrafficReport report(500'000, 1);
+  TrafficReport report(500'000, 1, false);
   const auto send = [&](double from, int count, double step, uint32_t id) {
     for (int i = 0; i < count; ++i) report.add(frame_at(from + i * step, id), judge);
   };
@@ -85,41 +85,70 @@ TEST_CASE("rates are those of the frames' own time since the last report", "[wat
   CHECK(report.report(judge, {}).at("frames_per_second").get<double>() > 49);
 }
 
+TEST_CASE("traffic is measured by a clock that nobody sets", "[watch]") {
+  // A computer without a clock begins in 1970, is set by NTP, and set back once more.
+  const auto frame = [](double time, double received) {
+    LiveFrame out = frame_at(time, 0x10);
+    out.received = static_cast<int64_t>(received * 1e9);
+    return out;
+  };
+  TrafficClock live(true), log(false);
+  const KnownIds judge;
+  TrafficReport report(500'000, 1, true);
+  double received = 5;
+  for (const double from : {10.0, 1.7e9, 3600.0}) {
+    for (int i = 0; i < 100; ++i, received += 0.01) {
+      live.add(frame(from + i * 0.01, received));
+      log.add(frame(from + i * 0.01, received));
+      report.add(frame(from + i * 0.01, received), judge);
+    }
+  }
+  CHECK(live.seconds() == Approx(2.99));
+  // The log's own clock cannot know how long its steps took: one ahead counts as a pause.
+  CHECK(log.seconds() == Approx(3 * 0.99 + graph::kLongestPause));
+  CHECK(report.report(judge, {}).at("frames_per_second").get<double>() == Approx(300 / 2.99));
+  live.add(frame(3700, 900));
+  CHECK(live.seconds() == Approx(2.99 + graph::kLongestPause));  // silence is no traffic
+}
+
 TEST_CASE("what changes on a bus is said once", "[watch]") {
   const KnownIds judge;
-  TrafficReport report(500'000, 1);
+  TrafficReport report(500'000, 1, true), of_log(500'000, 1, false);
   std::vector<BusCounts> buses(1);
   buses[0].name = "can0";
+  CHECK(report.changes(buses, 5 * kSecond).empty());  // nothing has come since the start, just now
   report.add(frame_at(10, 0x10), judge);
-  CHECK(report.changes(buses, true, 10 * kSecond).empty());
-  CHECK_THAT(only(report.changes(buses, true, 12 * kSecond)), Catch::Contains("silent"));
-  CHECK(report.changes(buses, true, 13 * kSecond).empty());
+  CHECK(report.changes(buses, 10 * kSecond).empty());
+  CHECK_THAT(only(report.changes(buses, 12 * kSecond)), Catch::Contains("silent"));
+  CHECK(report.changes(buses, 13 * kSecond).empty());
   report.add(frame_at(14, 0x10), judge);
-  CHECK_THAT(only(report.changes(buses, true, 14 * kSecond)), Catch::Contains("speaks again"));
-  CHECK(report.changes(buses, false, 60 * kSecond).empty());  // of a log silence means nothing
+  CHECK_THAT(only(report.changes(buses, 14 * kSecond)), Catch::Contains("speaks again"));
+  of_log.add(frame_at(14, 0x10), judge);
+  CHECK(of_log.changes(buses, 60 * kSecond).empty());  // of a log silence means nothing
+  report.add(frame_at(60, 0x10), judge);
   buses[0].state = BusState::kDown;
-  CHECK_THAT(only(report.changes(buses, false, 60 * kSecond)), Catch::Contains("can0 is down"));
+  CHECK_THAT(only(report.changes(buses, 60 * kSecond)), Catch::Contains("can0 is down"));
   buses[0].state = BusState::kUp;
-  CHECK_THAT(only(report.changes(buses, false, 60 * kSecond)), Catch::Contains("can0 is back"));
+  CHECK_THAT(only(report.changes(buses, 60 * kSecond)), Catch::Contains("can0 is back"));
   buses[0].kernel_drops = 7;
   buses[0].queue_drops = 2;
-  CHECK_THAT(only(report.changes(buses, false, 60 * kSecond)),
+  CHECK_THAT(only(report.changes(buses, 60 * kSecond)),
              Catch::Contains("9 frames were lost (7 by the kernel's buffer and 2 by"));
-  CHECK(report.changes(buses, false, 60 * kSecond).empty());
+  CHECK(report.changes(buses, 60 * kSecond).empty());
 }
 
 TEST_CASE("a bus of other ids is said to be strange, and usual again", "[watch]") {
   const KnownIds judge;
-  TrafficReport report(500'000, 1);
+  TrafficReport report(500'000, 1, false);
   for (int i = 0; i < 200; ++i) report.add(frame_at(i * 0.001, 0x10), judge);
-  CHECK(report.changes({}, false, 0).empty());
+  CHECK(report.changes({}, 0).empty());
   for (int i = 0; i < 200; ++i) report.add(frame_at(1 + i * 0.001, 0x300), judge);
-  CHECK_THAT(only(report.changes({}, false, 0)), Catch::Contains("does not have"));
+  CHECK_THAT(only(report.changes({}, 0)), Catch::Contains("does not have"));
   // Bursts are told once; it is over after ten looks without any.
   const auto usual = [&](int looks) {
     for (int look = 1; look <= looks; ++look) {
       for (int i = 0; i < 200; ++i) report.add(frame_at(2 + i * 0.001, 0x10), judge);
-      const std::vector<std::string> changes = report.changes({}, false, 0);
+      const std::vector<std::string> changes = report.changes({}, 0);
       if (look < 10) {
         CHECK(changes.empty());
       } else {
@@ -129,7 +158,7 @@ TEST_CASE("a bus of other ids is said to be strange, and usual again", "[watch]"
   };
   usual(5);
   for (int i = 0; i < 200; ++i) report.add(frame_at(3 + i * 0.001, 0x300), judge);
-  CHECK(report.changes({}, false, 0).empty());
+  CHECK(report.changes({}, 0).empty());
   usual(10);
   // Another model may know other ids.
   report.forget_ids();

@@ -232,7 +232,7 @@ print(json.dumps(sorted(out)))
   const auto ran = test::run_shell(*python + " read.py", scratch.path());
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
-  const DbcNames read = DbcNames::read(scratch / "car.dbc");
+  const DbcNames read = DbcNames(LineReader(scratch / "car.dbc"));
   std::vector<json> ours;
   for (const DbcMessage& message : read.messages()) {
     std::vector<json> signals;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <regex>
 
 #include "pipeline/alarms/alarms.h"
@@ -15,6 +16,7 @@
 #include "support/alarm_peers.h"
 #include "support/command.h"
 #include "support/processes.h"
+#include "support/variable.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
@@ -138,6 +140,45 @@ TEST_CASE("a file that was moved away is made again", "[alarms]") {
   CHECK(numbers_in(lines_in(path)) == from_to(3, 4));
 }
 
+TEST_CASE("a link that takes the place of a file is not followed", "[alarms]") {
+  const ScratchFolder scratch;
+  const std::string path = (scratch / "alarms").string(), other = (scratch / "other").string();
+  std::ofstream(other) << "untouched\n";
+  Told told;
+  AlarmSinks sinks({"file:" + path}, impatient(told));
+  send_alarms(sinks, 1, 1);
+  CHECK(has_sent(sinks, 1));
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(other, path);
+  send_alarms(sinks, 2, 1);
+  CHECK(comes_true([&] { return told.text().find("is not followed") != std::string::npos; }));
+  std::filesystem::remove(path);
+  sinks.finish(kAlarmPatience);
+  CHECK(numbers_in(lines_in(path)) == from_to(2, 2));
+  CHECK(lines_in(other) == std::vector<std::string>{"untouched"});
+}
+
+TEST_CASE("a link that its user names leads to the file that it led to at the start", "[alarms]") {
+  const ScratchFolder scratch;
+  const std::string path = (scratch / "alarms").string(), file = (scratch / "file").string();
+  std::ofstream(file) << "";
+  std::filesystem::create_symlink(file, path);
+  {
+    AlarmSinks sinks({"file:" + path}, {});
+    send_alarms(sinks, 1, 2);
+    sinks.finish(kAlarmPatience);
+  }
+  CHECK(numbers_in(lines_in(file)) == from_to(1, 2));
+  CHECK(std::filesystem::is_symlink(path));
+  std::filesystem::remove(file);  // it leads nowhere now
+  CHECK_THROWS_WITH(AlarmSinks({"file:" + path}, {}), Contains("is not followed"));
+  // A link to what is no file has no other name.
+  auto [reads, writes] = pipe_ends();
+  AlarmSinks sinks({"file:/dev/fd/" + std::to_string(writes.get())}, {});
+  send_alarms(sinks, 1, 1);
+  CHECK(numbers_in(lines_of(reads.get(), 1)) == from_to(1, 1));
+}
+
 TEST_CASE("a FIFO may get its reader later", "[alarms]") {
   const ScratchFolder scratch;
   const std::string path = (scratch / "fifo").string();
@@ -235,7 +276,7 @@ TEST_CASE("a bus gets frames of eight bytes, no more than its rate", "[alarms]")
   const auto [socket, port] = loopback_socket(SOCK_DGRAM);
   const std::string to = "can:udp:127.0.0.1:" + std::to_string(port);
   AlarmSinks sinks({to + ",id=6F0,rate=1/h"}, {});
-  CHECK(sinks.can_ids() == std::vector<uint32_t>{0x6F0});
+  CHECK(sinks.bus_frames().empty());  // nothing proves who sent a datagram
   send_alarms(sinks, 0x1FF, 5);
   sinks.send(alarm_event(0x203, false));
   sinks.finish(kAlarmPatience);
@@ -297,6 +338,20 @@ TEST_CASE("a command gets the alarm in its environment and nothing from a shell"
   CHECK(read_text(scratch / "input").empty());
 }
 
+TEST_CASE("a command gets no credentials of this program, and all else", "[alarms]") {
+  const ScratchFolder scratch;
+  const Variable mqtt("MQTT_PASSWORD", "s3"), token("MLFLOW_TRACKING_TOKEN", "s3");
+  const Variable own("KDGAT_LR", "1"), other("OTHER_PROGRAMS", "yes");
+  const std::string program = script(
+      scratch / "tell", "env | grep -v ^KDGAT_ALARM_ > '" + (scratch / "made").string() + "'\n");
+  AlarmSinks sinks({"command:" + program}, {});
+  send_alarms(sinks, 1, 1);
+  sinks.finish(kAlarmPatience);
+  CHECK(sinks.counts().front().sent == 1);
+  CHECK_THAT(read_text(scratch / "made"), Contains("OTHER_PROGRAMS=yes") && Contains("PATH=") &&
+                                              !Contains("s3") && !Contains("KDGAT_"));
+}
+
 TEST_CASE("a command that fails is said once and counted", "[alarms]") {
   const ScratchFolder scratch;
   Told told;
@@ -313,17 +368,18 @@ TEST_CASE("a command that hangs is killed with all that it started", "[alarms]")
   const ScratchFolder scratch;
   Told told;
   const std::string program =
-      script(scratch / "hang", "sleep 1000 &\necho $$ $! > '" + (scratch / "made").string() +
-                                   "'\nmv '" + (scratch / "made").string() + "' '" +
-                                   (scratch / "pids").string() + "'\nwait\n");
+      script(scratch / "hang",
+             // The last one has a session of its own, and a parent that has ended.
+             "cd '" + scratch.path().string() +
+                 "'\nsleep 1000 &\necho $$ $! > made\n"
+                 "(setsid sh -c 'echo $$ >> made; mv made pids; exec sleep 1000' &)\nwait\n");
   const auto has_begun = [&] { return std::filesystem::exists(scratch / "pids"); };
   const auto check_gone = [&] {
     std::ifstream in(scratch / "pids");
-    pid_t shell = 0, sleeps = 0;
-    in >> shell >> sleeps;
-    REQUIRE(sleeps > 1);
+    const std::vector<pid_t> pids(std::istream_iterator<pid_t>(in), {});
+    REQUIRE(pids.size() == 3);
     // Whoever takes in orphans may do so later: a zombie is gone.
-    CHECK(comes_true([&] { return !is_running(shell) && !is_running(sleeps); }));
+    CHECK(comes_true([&] { return std::none_of(pids.begin(), pids.end(), is_running); }));
   };
   SECTION("in time") {
     AlarmSinks sinks({"command,timeout=1s:" + program}, {told.tell()});

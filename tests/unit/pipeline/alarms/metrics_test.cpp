@@ -123,7 +123,8 @@ TEST_CASE("metrics are served on the loopback address, anew for each request", "
   const MetricsServer server(0, [&] {
     return std::vector<Metric>{{"asks", "Requests", "counter", {{{}, double(++asks)}}}};
   });
-  const std::string first = asked(server.port(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string first =
+      asked(server.port(), "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
   CHECK_THAT(first, Catch::StartsWith("HTTP/1.1 200 OK\r\n") &&
                         Contains("Content-Type: text/plain; version=0.0.4") &&
                         Contains("Content-Length: 48\r\n") && Catch::EndsWith("\nasks 1\n"));
@@ -146,6 +147,28 @@ TEST_CASE("other requests get their answers", "[alarms]") {
   CHECK(status("GET /metrics HTTP/1.1\r\nX: " + std::string(8000, 'x')) ==
         "HTTP/1.1 431 Request Header Fields Too Large");
   CHECK(status("GET /metrics HTTP/1.1\r\n\r\n") == "HTTP/1.1 200 OK");
+}
+
+TEST_CASE("metrics are answered to requests for this computer alone", "[alarms]") {
+  const MetricsServer server(0, [] { return std::vector<Metric>{}; });
+  const auto status = [&](const std::string& headers) {
+    const std::string out = asked(server.port(), "GET /metrics HTTP/1.1\r\n" + headers + "\r\n");
+    return out.substr(0, out.find("\r\n"));
+  };
+  const std::string port = ":" + std::to_string(server.port());
+  for (const std::string host : {"localhost", "LocalHost", "127.0.0.1", "[::1]"}) {
+    INFO(host);
+    CHECK(status("Host: " + host + port + "\r\n") == "HTTP/1.1 200 OK");
+    CHECK(status("hOST:" + host + " \r\n") == "HTTP/1.1 200 OK");
+  }
+  for (const std::string host :
+       {"evil.example", "localhost.evil.example", "evil.example:localhost",
+        "localhost:80@evil.example", "127.0.0.1.evil.example", "[::2]", ""}) {
+    INFO(host);
+    CHECK(status("Host: " + host + "\r\n") == "HTTP/1.1 421 Misdirected Request");
+    CHECK(status("Host: localhost\r\nHost: " + host + "\r\n") ==
+          "HTTP/1.1 421 Misdirected Request");
+  }
 }
 
 TEST_CASE("slow clients are left behind, and the others served", "[alarms]") {

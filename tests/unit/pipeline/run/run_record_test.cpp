@@ -41,7 +41,9 @@ TEST_CASE("a run's state is what its end or its lock says", "[runs]") {
   };
   CHECK(state(json::object()) == "done");
   CHECK(state({{"exit_code", 82}}) == "failed");
-  for (const int code : {85, 130, 143}) CHECK(state({{"exit_code", code}}) == "interrupted");
+  for (const int code : {85, 129, 130, 131, 143}) {
+    CHECK(state({{"exit_code", code}}) == "interrupted");
+  }
   CHECK(state({{"exit_code", nullptr}}) == "interrupted");
   const HeldLock lock(root / "set" / kFirstRun);
   CHECK(state({{"exit_code", nullptr}}) == "running");

@@ -64,6 +64,9 @@ TEST_CASE("the line of the traffic fits its columns", "[watch]") {
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::EndsWith("calibrating"));
   other["buses"] = json::array({{{"name", "can0"}, {"kernel_drops", 3}, {"queue_drops", 4}}});
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("7 lost"));
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), !Catch::Contains("of its own"));
+  other["buses"][0]["own_frames"] = 2;
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("7 lost  2 of its own"));
 }
 
 TEST_CASE("an alarm is told when it opens, with reasons, and when it is over", "[watch]") {

@@ -1,0 +1,36 @@
+// TrafficClock: how much traffic there was, in seconds, by a clock that may jump. A step back
+// counts nothing, and a pause or a step ahead no more than graph::kLongestPause.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/can/bus_clock.h"
+#include "live/frame_queue.h"
+
+namespace kdgat::watch {
+
+class TrafficClock {
+ public:
+  /// `is_live`: the moments at which frames were received count, which no setting of the time of
+  /// day moves. Else the log's own clock does, whatever the speed at which it is played again.
+  explicit TrafficClock(bool is_live) : is_live_(is_live) {}
+
+  void add(const live::LiveFrame& live) {
+    const double time = is_live_ ? static_cast<double>(live.received) * 1e-9 : live.frame.time;
+    if (std::isnan(time)) return;
+    const double passed = time - last_;
+    if (passed > 0) seconds_ += std::min(passed, graph::kLongestPause);
+    last_ = time;
+  }
+  /// Of all that was added.
+  double seconds() const { return seconds_; }
+
+ private:
+  bool is_live_;
+  double last_ = std::numeric_limits<double>::quiet_NaN();
+  double seconds_ = 0;
+};
+
+}  // namespace kdgat::watch
