@@ -25,22 +25,23 @@ TEST_CASE("a run starts no program that its folder's repository names", "[cli][g
   repository->make_hostile();
   // Every file has another stamp than the index: git would ask the filter for each.
   repository->shell("touch -d '2001-01-01' a p.yaml .gitattributes .gitmodules");
-  const auto records = [&](const std::string& words, bool is_dirty) {
+  const auto typed = [&](const std::string& words) {
     const CommandResult result = cluster.kdgat(words + " --root runs");
     INFO(words << "\n" << result.err);
     REQUIRE(result.exit_code == 0);
+    CHECK(repository->effects().empty());
+  };
+  for (const bool is_dirty : {false, true}) {
+    if (is_dirty) kdgat::test::write_text(tree / "a", "two\n");
+    typed("submit tree/p.yaml");
+    fs::remove_all(cluster.scratch / "runs");
+    typed("run tree/p.yaml");
     const json git = git_of(cluster.scratch / "runs");
     CHECK(git.at("commit") == repository->commit());
     CHECK(git.at("branch") == "main");
     CHECK(git.at("dirty") == is_dirty);
-    CHECK(repository->effects().empty());
     fs::remove_all(cluster.scratch / "runs");
-  };
-  records("run tree/p.yaml", false);
-  records("submit tree/p.yaml", false);
-  kdgat::test::write_text(tree / "a", "two\n");
-  records("run tree/p.yaml", true);
-  records("submit tree/p.yaml", true);
+  }
 }
 
 TEST_CASE("fit and tune start no program of the current folder's repository", "[cli][git]") {
