@@ -80,8 +80,8 @@ TEST_CASE("programs of the current folder are never started", "[program]") {
 TEST_CASE("a program gets the folder and the environment that it is given", "[program]") {
   const ScratchFolder folder;
   const std::string at = fs::canonical(folder.path()).string();
-  const auto answer = run_program_in({at, {"ONE=1"}, nullptr},
-                                     {"sh", "-c", "pwd -P; echo \"$ONE.$HOME.\""});
+  const auto answer =
+      run_program_in({at, {"ONE=1"}, nullptr}, {"sh", "-c", "pwd -P; echo \"$ONE.$HOME.\""});
   REQUIRE(answer);
   CHECK(answer->out == at + "\n1..\n");
 }
