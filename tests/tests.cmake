@@ -159,6 +159,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/memory/legacy_estimate_test.cpp
     tests/unit/pipeline/system/clock_test.cpp
     tests/unit/pipeline/system/git_test.cpp
+    tests/unit/pipeline/system/program_test.cpp
     tests/unit/pipeline/system/json_file_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/system/parallel_test.cpp
@@ -237,7 +238,7 @@ if(KDGAT_ENGINE)
        tests/cli/docs_test.cpp tests/cli/export_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp tests/cli/installed_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp
-       tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
+       tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/programs_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp
        tests/cli/config_test.cpp tests/cli/device_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/terminal_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp

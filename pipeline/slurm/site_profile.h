@@ -73,9 +73,8 @@ struct SiteOptions {
         field("before", &SiteOptions::before, "Shell lines before kdgat is started, as they are."),
         field("environment", &SiteOptions::environment, "Variables, each NAME=VALUE."),
         field("container", &SiteOptions::container,
-              "What is written before kdgat, e.g. apptainer exec --nv kdgat.sif; it must see the "
-              "same "
-              "paths.")};
+              "Shell words before kdgat, as they are, e.g. apptainer exec --nv kdgat.sif; it must "
+              "see the same paths.")};
   }
   std::vector<Diagnostic> validate() const;
 };

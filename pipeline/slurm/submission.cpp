@@ -35,10 +35,22 @@ json attempt_json(const Attempt& a) {
           {"cancelled", a.cancelled}};
 }
 
+[[noreturn]] void refuse_value(const std::string& key, const json& value,
+                               const std::string& wanted) {
+  throw Error(ExitCode::kData, key + ": " + printable(value_text(value)) + " is not " + wanted);
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// The job becomes a word of scancel, scontrol and sbatch: "--user=ann" would be an option there.
 Attempt read_attempt(const json& in) {
   Attempt a;
   a.job = in.at("job");
+  if (!is_number(a.job)) refuse_value("job", in.at("job"), "the number of a job");
   if (!in.at("task").is_null()) a.task = in.at("task").get<int64_t>();
+  if (a.task && *a.task < 0) refuse_value("task", in.at("task"), "the number of a task");
   a.submitted = in.at("submitted");
   a.unix_time = in.at("unix");
   a.script = in.at("script").get<std::string>();
@@ -64,6 +76,9 @@ Submission read_submission(const json& in) {
   for (const json& item : in.at("steps")) {
     SubmittedStep step;
     step.step = item.at("step");
+    if (step.step.empty() || step.step.find('/') != std::string::npos) {
+      refuse_value("step", item.at("step"), "the name of a step");  // files are called after it
+    }
     step.stage = item.at("stage");
     step.needs = item.at("needs").get<std::vector<std::string>>();
     step.site = load_options<SiteOptions>(item.at("site"));
@@ -77,7 +92,7 @@ Submission read_submission(const json& in) {
 /// What sbatch --parsable prints: a number, perhaps with the cluster behind it. "" for other text.
 std::string job_number(const std::string& text) {
   const std::string number = text.substr(0, text.find_first_of(";\n"));
-  return number.find_first_not_of("0123456789") == std::string::npos ? number : "";
+  return is_number(number) ? number : "";
 }
 
 }  // namespace
@@ -88,10 +103,13 @@ Submission Submission::load(const fs::path& run_folder) {
     throw Error(ExitCode::kData, run_folder.string() + " was not submitted: it has no jobs",
                 "kdgat submit makes runs that are jobs");
   }
+  const json document = load_object(file);
   try {
-    return read_submission(load_object(file));
+    return read_submission(document);
   } catch (const json::exception& e) {
     throw Error(ExitCode::kData, file.string() + ": not what kdgat submit wrote: " + e.what());
+  } catch (const Error& e) {
+    throw Error(ExitCode::kData, e.diagnostics().front().message, "", file.string());
   }
 }
 

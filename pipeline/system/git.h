@@ -1,5 +1,6 @@
-// What of a Git working tree names its state: the commit, and whether files differ from it. Commit
-// and branch are read from .git itself; no program is needed for them.
+// The state of a Git working tree: the commit, and whether files differ from it. Commit and branch are
+// read from .git itself. Whether files differ is asked of git, without the configuration of the
+// repository: that names programs, and a folder from somebody else must not run any.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +15,17 @@ struct GitState {
   std::filesystem::path folder;  ///< of the working tree
   std::string commit;            ///< 40 or 64 hex digits
   std::string branch;            ///< "" where none is checked out
-  /// Files under version control differ from the commit; none where no program `git` can tell.
+  /// A file under version control differs from the commit, or the index does. Files of submodules,
+  /// untracked files and the executable bit do not count; no filter is run, so that a file whose
+  /// stamp is not that of the index is compared as it lies on the disk. None if there is no git, it
+  /// fails, or it has no answer within half a minute.
   std::optional<bool> is_dirty;
 };
 
-/// Of the working tree that `folder` lies in; nullopt if there is none, or no commit in it, or it
-/// cannot be read. Never throws.
-std::optional<GitState> read_git(const std::filesystem::path& folder,
-                                 const RunProgram& run = run_program);
+/// Reads the working tree that `folder` lies in; nullopt if there is none, or no commit in it, or it
+/// cannot be read (as references in the form "reftable"). Never throws.
+std::optional<GitState> read_git(const std::filesystem::path& folder);
+/// The same with another program in the place of git; for tests.
+std::optional<GitState> read_git(const std::filesystem::path& folder, const RunProgram& run);
 
 }  // namespace kdgat

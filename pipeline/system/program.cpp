@@ -9,16 +9,21 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "kdgat/error.h"
+#include "kdgat/program_path.h"
 #include "pipeline/system/owned_fd.h"
+#include "pipeline/system/subprocess.h"
 
 extern char** environ;
 
 namespace kdgat {
 namespace {
+
+namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& program, int reason) {
   throw Error(ExitCode::kStageFailed, "cannot start " + program + ": " + std::strerror(reason));
@@ -34,12 +39,15 @@ struct Pipe {
   OwnedFd read, write;
 };
 
-/// Both streams to their ends, whichever has something to say.
-void read_all(OwnedFd& out, OwnedFd& err, ProgramOutput& into) {
+/// Reads both streams to their ends; stops early when `give_up` says so.
+void read_all(OwnedFd& out, OwnedFd& err, ProgramOutput& into,
+              const std::function<bool()>& give_up) {
+  constexpr int kLook = 100;  // milliseconds
   std::array<char, 4096> buffer{};
   while (out.get() >= 0 || err.get() >= 0) {
     std::array<pollfd, 2> wait{{{out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}}};
-    if (::poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) return;
+    if (::poll(wait.data(), wait.size(), give_up ? kLook : -1) < 0 && errno != EINTR) return;
+    if (give_up && give_up()) return;
     const auto take = [&](const pollfd& ready, OwnedFd& fd, std::string& text) {
       if (fd.get() < 0 || ready.revents == 0) return;
       const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
@@ -49,6 +57,37 @@ void read_all(OwnedFd& out, OwnedFd& err, ProgramOutput& into) {
     take(wait[0], out, into.out);
     take(wait[1], err, into.err);
   }
+}
+
+/// `environment`: null-ended, as posix_spawn() takes it. `folder`: "" = the current one.
+std::optional<ProgramOutput> run(const std::vector<std::string>& words, const fs::path& folder,
+                                 char* const* environment, const std::function<bool()>& give_up) {
+  std::vector<std::string> all = words;
+  const bool is_name = words.front().find('/') == std::string::npos;
+  if (is_name) all.front() = program_path(words.front());
+  if (all.front().empty()) return std::nullopt;
+  Pipe out, err;
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
+  if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, all.front().c_str(), &actions, nullptr,
+                                   null_ended(all).data(), environment);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed == ENOENT) return std::nullopt;
+  if (failed != 0) fail(words.front(), failed);
+  out.write.reset();
+  err.write.reset();
+  ProgramOutput result;
+  read_all(out.read, err.read, result, give_up);
+  if (give_up && give_up()) ::kill(pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
 }
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; }
@@ -86,30 +125,13 @@ std::string escaped_word(const std::string& word) {
 }  // namespace
 
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& words) {
-  Pipe out, err;
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t pid = -1;
-  const int failed =
-      ::posix_spawnp(&pid, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (failed == ENOENT) return std::nullopt;
-  if (failed != 0) fail(words.front(), failed);
-  out.write.reset();
-  err.write.reset();
-  ProgramOutput result;
-  read_all(out.read, err.read, result);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return result;
+  return run(words, "", environ, nullptr);
+}
+
+std::optional<ProgramOutput> run_program_in(const ProgramPlace& place,
+                                            const std::vector<std::string>& words) {
+  std::vector<std::string> variables = place.environment;
+  return run(words, place.folder, null_ended(variables).data(), place.give_up);
 }
 
 bool holds_control(const std::string& text) {

@@ -1,6 +1,8 @@
-// Another program, run to its end and heard out: sbatch, sacct, scontrol. No shell in between.
+// Runs another program to its end and returns what it printed: git, sbatch, sacct, scontrol. No shell
+// in between.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,8 +19,19 @@ struct ProgramOutput {
 using RunProgram =
     std::function<std::optional<ProgramOutput>(const std::vector<std::string>& words)>;
 
-/// By PATH, without standard input. Throws Error(kStageFailed) if no process can be started.
+/// Without standard input. A name without a slash is looked up by program_path(). Throws
+/// Error(kStageFailed) if no process can be started.
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& words);
+
+/// Where a program starts, and until when it may run.
+struct ProgramPlace {
+  std::filesystem::path folder;          ///< its current folder
+  std::vector<std::string> environment;  ///< NAME=VALUE; all that it gets
+  std::function<bool()> give_up;         ///< asked several times a second; true kills it
+};
+
+std::optional<ProgramOutput> run_program_in(const ProgramPlace& place,
+                                            const std::vector<std::string>& words);
 
 /// The words as bash takes them again, each quoted where it must be; one line of printable text,
 /// whatever is in them.

@@ -73,7 +73,7 @@ outside.
 What was written is checked before it stands under its name: the native engine against LibTorch on
 the validation windows of the run, or on made-up traffic where its data are not there; the C file,
 compiled by cc, against the native engine, on made-up traffic and on each --check LOG; the ONNX file
-by ONNX Runtime, where python3 has it. An exact export that differs by more than 1e-5 is not
+by ONNX Runtime, where python3 -I has it. An exact export that differs by more than 1e-5 is not
 written. VERIFY.md says what was checked, and what could not be. Scoring without LibTorch on a
 computer needs no export: kdgat score and kdgat watch do so themselves.
 

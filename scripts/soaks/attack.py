@@ -1,4 +1,5 @@
-"""Kills, full disks, flipped bits, hostile files and names, small memory: what docs/reliability.md promises, tried.
+"""Kills, full disks, flipped bits, hostile files, names, folders, buses and signals, small memory: what
+docs/reliability.md promises, tried.
 
   scripts/soak attack [--only PART ...] [--sample] [--seed N] [--keep DIR]
 
@@ -12,10 +13,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PARTS = ("kills", "disks", "flips", "hostile", "names", "secrets", "limits", "large")
+PARTS = ("kills", "disks", "flips", "hostile", "documents", "names", "completion", "lent", "secrets", "signals", "bus",
+         "limits", "large")
 # What of each part is tried: all, and of a sample.
 SIZES = {"kills": (60, 3), "disks": (64, 3), "flips": (1000, 8), "trainings": (20, 1), "names": (None, 6),
-         "sizes": (None, [100, 400]), "hostile": (None, None), "seconds": (34000, 120)}
+         "sizes": (None, [100, 400]), "hostile": (None, None), "seconds": (34000, 120),
+         "megabytes": (None, [60]), "limits": (None, 1), "runs": (None, 3), "commands": (None, 1), "signals": (None, 1)}
 
 
 def read(words):

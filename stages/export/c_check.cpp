@@ -15,6 +15,7 @@
 #include "export/made_up_frames.h"
 #include "export/run_program.h"
 #include "kdgat/error.h"
+#include "kdgat/program_path.h"
 #include "kdgat/text.h"
 #include "scoring/stream_model.h"
 #include "train/metrics/metrics.h"
@@ -80,19 +81,19 @@ Said said_by_program(const fs::path& program, const fs::path& log, const fs::pat
 
 std::optional<std::string> CCheck::compiler() {
   for (const char* name : {"cc", "gcc", "clang"}) {
-    if (has_program(name)) return name;
+    if (!program_path(name).empty()) return name;
   }
   return std::nullopt;
 }
 
-CCheck::CCheck(fs::path folder, std::string name, fs::path model, score::ScoreOptions options,
-               bool is_exact)
-    : folder_(std::move(folder)),
+CCheck::CCheck(const fs::path& folder, std::string name, fs::path model,
+               score::ScoreOptions options, bool is_exact)
+    : folder_(fs::absolute(folder)),
       model_(std::move(model)),
       name_(std::move(name)),
       options_(std::move(options)),
       is_exact_(is_exact) {
-  std::string work = (fs::temp_directory_path() / "kdgat_export.XXXXXX").string();
+  std::string work = (fs::absolute(fs::temp_directory_path()) / "kdgat_export.XXXXXX").string();
   if (::mkdtemp(work.data()) == nullptr) {
     throw Error(ExitCode::kData, "cannot make a folder for temporary files", "", work);
   }

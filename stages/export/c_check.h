@@ -19,7 +19,7 @@ class CCheck {
  public:
   /// `folder`: where the files are. `model`: what they were made of, judged with `options`.
   /// `is_exact`: its weights are not rounded. Throws Error(kData) where the files do not compile.
-  CCheck(std::filesystem::path folder, std::string name, std::filesystem::path model,
+  CCheck(const std::filesystem::path& folder, std::string name, std::filesystem::path model,
          score::ScoreOptions options, bool is_exact);
   ~CCheck();
   CCheck(const CCheck&) = delete;

@@ -111,15 +111,18 @@ void write_detector_vectors(const std::filesystem::path& folder,
 
 std::optional<Check> check_by_runtime(const std::filesystem::path& folder, const std::string& file,
                                       double threshold, std::string& why) {
-  const Ran found = run_program({"python3", "-c", "import numpy, onnxruntime"});
+  // -I: no module of the current folder, of PYTHONPATH or of the user's own folder.
+  const Ran found = run_program({"python3", "-I", "-c", "import numpy, onnxruntime"});
   if (found.code != 0) {
-    why =
-        found.code == 127 ? "this machine has no python3" : "python3 has no numpy and onnxruntime";
+    why = found.code == 127
+              ? "this machine has no python3"
+              : "python3 -I has no numpy and onnxruntime; install them in a virtual environment";
     return std::nullopt;
   }
-  const std::filesystem::path answer = folder / "check.json";
-  const Ran ran = run_program({"python3", (folder / kCheckScript).string(),
-                               (folder / file).string(), "--json", answer.string()});
+  const std::filesystem::path from = std::filesystem::absolute(folder);
+  const std::filesystem::path answer = from / "check.json";
+  const Ran ran = run_program({"python3", "-I", (from / kCheckScript).string(),
+                               (from / file).string(), "--json", answer.string()});
   Check check;
   check.what = file + " by ONNX Runtime against the native engine";
   check.where = "the windows of " + std::string(kVectorsFile);

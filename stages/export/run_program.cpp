@@ -7,11 +7,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include "kdgat/error.h"
+#include "kdgat/program_path.h"
 
 extern char** environ;
 
@@ -29,9 +28,13 @@ namespace {
 
 Ran run_program(const std::vector<std::string>& words, const fs::path& input,
                 const fs::path& output) {
+  const bool is_name = words[0].find('/') == std::string::npos;
+  const std::string program = is_name ? program_path(words[0]) : words[0];
+  if (program.empty()) return {127, words[0] + ": no such program"};
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments[0] = const_cast<char*>(program.c_str());
   arguments.push_back(nullptr);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_to_run(words[0], errno);
@@ -46,9 +49,10 @@ Ran run_program(const std::vector<std::string>& words, const fs::path& input,
                                      0600);
   }
   posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
   pid_t child = 0;
   const int failure =
-      ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
+      ::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   Ran out;
@@ -68,15 +72,6 @@ Ran run_program(const std::vector<std::string>& words, const fs::path& input,
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   out.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return out;
-}
-
-bool has_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.empty() && ::access((fs::path(folder) / name).c_str(), X_OK) == 0) return true;
-  }
-  return false;
 }
 
 }  // namespace kdgat::exporting

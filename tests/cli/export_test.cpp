@@ -272,6 +272,31 @@ TEST_CASE("networks and detectors as ONNX, with what runs them", "[export][cli]"
         detector.scratch / "onnx", 0);
 }
 
+TEST_CASE("an export starts and reads nothing of the current folder", "[export][cli]") {
+  const DetectorRun& t = detector_to_export();
+  for (const char* module : {"numpy.py", "onnxruntime.py", "json.py", "sitecustomize.py"}) {
+    kdgat::test::write_text(t.scratch / module, "open('RAN', 'w')\n");
+  }
+  kdgat::test::write_text(t.scratch / "math.h", "#error math.h of the current folder\n");
+  for (const char* program : {"python3", "cc", "gcc", "as", "ld", "size"}) {
+    kdgat::test::write_text(t.scratch / program,
+                            "#!/bin/sh\ntouch '" + (t.scratch / "RAN").string() + "'\n");
+    fs::permissions(t.scratch / program, fs::perms::owner_all);
+  }
+  for (const std::string path : {"", "PATH=:$PATH ", "PATH=.:$PATH CPATH=: C_INCLUDE_PATH=: "}) {
+    for (const std::string format : {"onnx", "c"}) {
+      const CommandResult made =
+          run_shell(path + "PYTHONPATH=. " + kdgat_word() + " export '" + t.model().string() +
+                        "' -o lent --format " + format + exported_vehicle(t),
+                    t.scratch.path());
+      INFO(path << format << "\n" << made.err);
+      CHECK(made.exit_code == 0);
+      CHECK_FALSE(fs::exists(t.scratch / "RAN"));
+      fs::remove_all(t.scratch / "lent");
+    }
+  }
+}
+
 TEST_CASE("what cannot be exported is said with what to do", "[export][cli]") {
   const DetectorRun& t = detector_to_export();
   const std::string words = "export '" + t.model().string() + "' -o none --format ";

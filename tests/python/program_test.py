@@ -48,6 +48,22 @@ class Program(unittest.TestCase):
                 done = kdgat.run(["a b", pathlib.Path("c")], check=False, capture=True)
                 self.assertEqual((done.exit_code, done.out), (3, "a b.c."))
 
+    def test_a_program_of_the_current_folder_is_not_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lent = pathlib.Path(folder, "bin/kdgat")
+            lent.parent.mkdir()
+            for file in (lent, pathlib.Path(folder, "kdgat")):
+                file.write_text("#!/bin/sh\n")
+                file.chmod(0o755)
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                for path in ("", ":", ".", "./bin", "bin"):
+                    with mock.patch.dict(os.environ, PATH=path), self.assertRaises(kdgat.Error):
+                        kdgat.program()
+            finally:
+                os.chdir(before)
+
     def test_the_program_of_the_package_comes_first(self):
         with tempfile.TemporaryDirectory() as folder:
             package = pathlib.Path(shutil.copytree(PACKAGE / "kdgat", pathlib.Path(folder, "kdgat")))

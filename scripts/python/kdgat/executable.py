@@ -17,13 +17,15 @@ NAME = "kdgat"
 
 
 def program() -> pathlib.Path:
-    """The executable: program/kdgat inside the package if it is there, else kdgat of the PATH. Raises Error."""
+    """The executable: program/kdgat inside the package if it is there, else kdgat of the PATH. Raises Error.
+
+    Entries of PATH that are not absolute are skipped: the current folder may hold what somebody else packed."""
     bundled = pathlib.Path(__file__).resolve().parent / "program" / NAME
     if bundled.is_file() and os.access(bundled, os.X_OK):
         return bundled
     for folder in os.get_exec_path():
-        found = pathlib.Path(folder or ".", NAME).absolute()
-        if found.is_file() and os.access(found, os.X_OK) and not _starts_python(found):
+        found = pathlib.Path(folder, NAME)
+        if found.is_absolute() and found.is_file() and os.access(found, os.X_OK) and not _starts_python(found):
             return found
     raise Error("the program kdgat was found neither in the package nor in the PATH")
 

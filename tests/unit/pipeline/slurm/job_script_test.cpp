@@ -396,15 +396,3 @@ TEST_CASE("a frozen run is read as it was written", "[slurm]") {
   run.plan.steps[0].fingerprint = "another";
   CHECK_THROWS_AS(plan_of_step(run, scratch.path(), "b"), Error);
 }
-
-TEST_CASE("a program's answer has its code and both streams", "[slurm]") {
-  const auto answer = run_program({"bash", "-c", "echo out; echo err >&2; exit 3"});
-  REQUIRE(answer);
-  CHECK(answer->exit_code == 3);
-  CHECK(answer->out == "out\n");
-  CHECK(answer->err == "err\n");
-  CHECK(run_program({"bash", "-c", "kill -9 $$"})->exit_code == 137);
-  CHECK_FALSE(run_program({"no-such-program-here"}));
-  CHECK(run_program({"bash", "-c", "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2"})
-            ->out.size() == 300000);
-}

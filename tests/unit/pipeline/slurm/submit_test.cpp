@@ -212,6 +212,41 @@ TEST_CASE("kdgat cancel ends what waits or runs and says so", "[slurm]") {
   CHECK_THAT(cluster.kdgat("cancel " + run).out, Contains("nothing to cancel"));
 }
 
+TEST_CASE("no text of submission.json becomes an option of a program", "[slurm]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  REQUIRE(cluster.kdgat("submit p.yaml").exit_code == 0);
+  const fs::path run = cluster.run();
+  const json sound = json::parse(read_text(run / "submission.json"));
+  // Schedulers that know every job by whatever name.
+  for (const char* name : {"sacct", "scontrol", "squeue", "scancel"}) {
+    cluster.program(name, "#!/bin/bash\necho \"" + std::string(name) +
+                              " $*\" >> \"$FAKE/calls\"\necho \"JobId=${!#} JobState=PENDING\"\n");
+  }
+  const auto refused = [&](const char* place, const json& value) {
+    json document = sound;
+    document[json::json_pointer(place)] = value;
+    write_text(run / "submission.json", document.dump());
+    for (const std::string verb : {"cancel ", "jobs ", "jobs --retry "}) {
+      const CommandResult result = cluster.kdgat(verb + run.string());
+      INFO(verb << place << value << "\n" << result.err);
+      CHECK(result.exit_code == 3);
+      CHECK_THAT(result.err, Contains("submission.json: ") && Contains(" is not the "));
+    }
+  };
+  const std::string before = cluster.calls();
+  for (const char* job : {"--user=ann", "-u", "", "101 102", "101,102", "101_2", "1\n2"}) {
+    refused("/steps/0/attempts/0/job", job);
+  }
+  refused("/steps/0/attempts/0/task", -1);
+  refused("/steps/0/step", "../../first");
+  refused("/steps/0/step", "");
+  CHECK(cluster.calls() == before);
+  write_text(run / "submission.json", sound.dump());
+  CHECK(cluster.kdgat("cancel " + run.string()).exit_code == 0);
+  CHECK_THAT(cluster.calls(), Contains("scancel 101 102"));
+}
+
 TEST_CASE("kdgat jobs --retry submits failed steps again with what helps", "[slurm]") {
   const Cluster cluster;
   cluster.set("hold");
