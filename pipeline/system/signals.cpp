@@ -1,5 +1,7 @@
 #include "pipeline/system/signals.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 
@@ -22,7 +24,20 @@ extern "C" void set_flag(int signal) {
   }
 }
 
+extern "C" void exit_at_once(int signal) { ::_exit(128 + signal); }
+
 }  // namespace
+
+void exit_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = exit_at_once;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(signal, &action, nullptr);
+  }
+}
 
 void install_signal_flags() {
   struct sigaction action {};
