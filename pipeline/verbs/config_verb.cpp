@@ -15,6 +15,7 @@
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/program.h"
 #include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
@@ -290,8 +291,8 @@ int init(Context& context, const std::vector<std::string>& arguments) {
   out << kStarter << std::flush;
   if (!out) throw Error(ExitCode::kUsage, "cannot be written", "", file.string());
   if (context.verbosity >= 0) {
-    context.err << "wrote " << file.string() << "; next: kdgat config show " << file.string()
-                << '\n';
+    context.err << "wrote " << file.string() << "; next: kdgat config show "
+                << shell_line({file.string()}) << '\n';
   }
   return 0;
 }

@@ -18,6 +18,7 @@
 #include "pipeline/show/sparkline.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/program.h"
 #include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/run_replicates.h"
 #include "pipeline/verbs/runs_actions.h"
@@ -31,7 +32,7 @@ using nlohmann::json;
 
 /// What to type to go on with a run.
 std::string next_text(const RunRecord& run) {
-  const std::string folder = run.folder.string();
+  const std::string folder = shell_line({run.folder.string()});
   if (run.state == "running") return "it is running";
   if (run.state == "done" && run.steps.empty()) {
     return "kdgat report " + folder + " · kdgat runs compare " + folder + " RUN";
