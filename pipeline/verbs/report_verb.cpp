@@ -32,7 +32,7 @@ usage: kdgat report RUN [RUN...] [-o FILE] [--notes FILE.md] [--root DIR] [--jso
 
   -o, --output FILE    write there, - for standard output (default report.html in the run's folder,
                        of several runs compare.html in that of the first)
-  --notes FILE.md      text in Markdown, put above all else
+  --notes FILE.md      text in Markdown, put above all else; at most 1 MiB
   --root DIR           folder that holds all runs (default runs)
   --json               name of the file, its size and the runs, as JSON
 
@@ -79,8 +79,12 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   const std::vector<ReportRun> runs = read_reports(folders, context.catalog);
   std::string notes;
   if (!notes_file.empty()) {
-    const auto text = file_text(notes_file);
-    if (!text) throw Error(ExitCode::kData, "cannot read the notes: " + notes_file);
+    constexpr std::uintmax_t kLargestNotes = 1 << 20;
+    const auto text = file_text(notes_file, kLargestNotes);
+    if (!text) {
+      throw Error(ExitCode::kData, "cannot read the notes: " + notes_file,
+                  "a file of Markdown of at most 1 MiB");
+    }
     notes = *text;
   }
   if (output == "-") {
