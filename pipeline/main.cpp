@@ -3,8 +3,10 @@
 
 #include <exception>
 #include <iostream>
+#include <optional>
 
 #include "pipeline/show/line_width.h"
+#include "pipeline/show/printable_stream.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/verbs.h"
 
@@ -25,6 +27,10 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   kdgat::end_at_once_on_signals();
   std::ios::sync_with_stdio(false);
+  // Messages go to terminals and logs; results that a program reads are left as they are.
+  const kdgat::PrintableStream messages(std::cerr);
+  std::optional<kdgat::PrintableStream> results;
+  if (::isatty(STDOUT_FILENO) != 0) results.emplace(std::cout);
   try {
     kdgat::limit_tables(kdgat::line_width(STDOUT_FILENO));
     return kdgat::run_command(kdgat::verbs(), {argv + 1, argv + argc}, std::cout, std::cerr);

@@ -23,7 +23,7 @@ kdgat_add_room(kdgat_core pipeline/report
 kdgat_add_room(kdgat_core pipeline/run
   artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg sparkline status_jsonl status_terminal table table_fit table_format text)
+  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream sparkline status_jsonl status_terminal table table_fit table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system

@@ -143,6 +143,7 @@ kdgat_add_tests(kdgat_export_detector_tests
 kdgat_add_tests(kdgat_host_tests
   SOURCES
     tests/unit/pipeline/alarms/alarm_queue_test.cpp
+    tests/unit/pipeline/verbs/completion_test.cpp
     tests/unit/pipeline/verbs/json_forms_test.cpp
     tests/unit/pipeline/verbs/watch_view_test.cpp
     tests/unit/pipeline/alarms/alarm_sinks_test.cpp
@@ -151,6 +152,8 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/alarms/mqtt_test.cpp
     tests/unit/pipeline/run/artifacts_test.cpp
     tests/unit/pipeline/show/chart_svg_test.cpp
+    tests/unit/pipeline/show/printable_stream_test.cpp
+    tests/unit/pipeline/run/odd_records_test.cpp
     tests/unit/pipeline/cli/cli_test.cpp
     tests/unit/pipeline/data/data_test.cpp
     tests/unit/pipeline/run/find_model_test.cpp

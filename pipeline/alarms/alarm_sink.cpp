@@ -23,8 +23,10 @@ constexpr AlarmKind kAlarmKinds[] = {
      OptionsAt::kBehind, "", make_unix_sink},
     {"udp", "udp:HOST:PORT", "a datagram each; the name is looked up once", OptionsAt::kBehind, "",
      make_udp_sink},
-    {"mqtt", "mqtt://[USER[:PASSWORD]@]HOST[:PORT]/TOPIC[?qos=1&retain=0]",
-     "published to a broker, which confirms each (the password also from MQTT_PASSWORD)",
+    {"mqtt", "mqtt://HOST[:PORT]/TOPIC[?qos=1&retain=0]",
+     "published to a broker, which confirms each; USER:PASSWORD@ may stand before HOST (the "
+     "password "
+     "also in MQTT_PASSWORD)",
      OptionsAt::kQuery, "", make_mqtt_sink},
     {"can", "can:INTERFACE,id=HEX[,rate=1/s]",
      "a frame of 8 bytes on a bus, a second at least between two; INTERFACE may be udp:HOST:PORT",

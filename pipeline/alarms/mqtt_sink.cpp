@@ -52,7 +52,10 @@ class MqttSink : public AlarmSink {
 
 std::string decoded(const AlarmWords& words, const std::string& text) {
   const std::optional<std::string> out = percent_decoded(text);
-  if (!out) words.refuse("% is followed by two hexadecimal digits");
+  if (!out && text.find("%00") != std::string::npos) {
+    words.refuse("%00 cannot be part of a name or a topic; leave it out");
+  }
+  if (!out) words.refuse("% must be followed by two hexadecimal digits, as in %40 for @");
   return *out;
 }
 
@@ -109,10 +112,11 @@ std::unique_ptr<AlarmSink> make_mqtt_sink(AlarmWords& words) {
   nlohmann::json broker = broker_of(words);
   const std::filesystem::path program = beside_executable("kdgat_mqtt");
   if (!std::filesystem::exists(program)) {
-    words.refuse("MQTT is spoken by a program of its own, kdgat_mqtt, which is not in " +
-                 program.parent_path().string() +
-                 ": a build makes it where libmosquitto-dev is installed (apt-get install "
-                 "libmosquitto-dev), and the wheel does not hold it");
+    throw Error(ExitCode::kUsage,
+                "--alarm mqtt: needs the helper kdgat_mqtt, which is not in " +
+                    program.parent_path().string(),
+                "install libmosquitto-dev (apt-get install libmosquitto-dev) and build again "
+                "(scripts/build); the wheel does not hold kdgat_mqtt");
   }
   return std::make_unique<MqttSink>(program.string(), std::move(broker));
 }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <iostream>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "pipeline/cli/command_line.h"
 #include "pipeline/cli/json_error.h"
+#include "pipeline/show/printable_stream.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/secrets.h"
 
@@ -20,14 +22,20 @@ namespace {
 /// "error:", and with the argument at the end.
 void print_problem(std::ostream& err, const Diagnostic& d) {
   const bool is_word = d.where.starts_with(kCommandLine);
-  const Diagnostic shown = is_word ? Diagnostic{"", d.message + " (" + d.where + ")", d.hint} : d;
-  const std::string text =
-      (shown.where.empty() ? "error: " : "") + printable(without_secrets(shown.text()));
+  const auto part = [](const std::string& text) {
+    return shortened(without_secrets(text), kLongestMessage);
+  };
+  Diagnostic shown{part(d.where), part(d.message), part(d.hint)};
+  if (is_word) shown = {"", shown.message + " (" + shown.where + ")", shown.hint};
+  const std::string text = (shown.where.empty() ? "error: " : "") + printable(shown.text());
   // The place, or the word error, in colour; of other streams nothing is known.
   const bool has_colours = &err == &std::cerr && Terminal::of(STDERR_FILENO, 0).colours;
   const std::size_t head = shown.where.empty() ? 6 : printable(shown.where).size() + 1;
   if (has_colours && head <= text.size()) {
-    err << "\033[31m" << text.substr(0, head) << "\033[0m" << text.substr(head) << '\n';
+    write_control(err, "\033[31m");
+    err << text.substr(0, head);
+    write_control(err, "\033[0m");
+    err << text.substr(head) << '\n';
   } else {
     err << text << '\n';
   }
@@ -217,6 +225,14 @@ int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& 
   } catch (const Error& e) {
     code = e.code();
     problems = e.diagnostics();
+  } catch (const nlohmann::json::exception& e) {
+    // Who reads a file names it where it can; what is left is a value that nobody expected.
+    const std::string what = e.what();
+    code = ExitCode::kData;
+    problems = {{"",
+                 "a file of JSON holds a value of another type than it should: " +
+                     what.substr(std::min(what.find("] ") + 2, what.size())),
+                 "it was changed by hand or by another program"}};
   } catch (const std::bad_alloc&) {
     code = ExitCode::kHostMemory;
     problems = {{"", "out of host memory", ""}};

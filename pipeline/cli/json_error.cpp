@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "pipeline/show/text.h"
 #include "pipeline/system/secrets.h"
 #include "pipeline/system/signals.h"
 
@@ -91,9 +92,12 @@ Diagnostic with_place(Diagnostic problem) {
 ordered_json problem_json(const Diagnostic& said) {
   const Diagnostic problem = with_place(said);
   ordered_json out = {{"message", ""}};
-  add_message(without_secrets(problem.message), out);
-  add_place(without_secrets(problem.where), out);
-  if (!problem.hint.empty()) out["hint"] = without_secrets(problem.hint);
+  const auto shown = [](const std::string& text) {
+    return shortened(without_secrets(text), kLongestMessage);
+  };
+  add_message(shown(problem.message), out);
+  add_place(shown(problem.where), out);
+  if (!problem.hint.empty()) out["hint"] = shown(problem.hint);
   return out;
 }
 

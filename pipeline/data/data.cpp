@@ -16,6 +16,7 @@
 #include "pipeline/data/data_store.h"
 #include "pipeline/system/hash.h"
 #include "pipeline/system/machine.h"
+#include "pipeline/system/program.h"
 #include "pipeline/system/temporary.h"
 
 namespace kdgat {
@@ -317,13 +318,13 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
                  const DataProgress& progress, const std::function<bool()>& cancelled) {
   require_input(source);
   if (std::error_code ignored; fs::equivalent(source, folder, ignored)) {
-    throw Error(ExitCode::kUsage,
-                folder.string() + " is both the input and the folder of the store",
-                "name another folder: kdgat data import " + source.string() + " -o DIR");
+    throw Error(
+        ExitCode::kUsage, folder.string() + " is both the input and the folder of the store",
+        "name another folder: kdgat data import " + shell_line({source.string()}) + " -o DIR");
   }
   if (!store_of(source).empty()) {
     throw Error(ExitCode::kUsage, source.string() + " is a graph store already",
-                "kdgat data inspect " + source.string());
+                "kdgat data inspect " + shell_line({source.string()}));
   }
   graph::check_import_options(graph::all_domains(), options);
   OutputFolder output(folder);
@@ -370,7 +371,7 @@ std::vector<Diagnostic> verify_data(const fs::path& path) {
   const fs::path store = store_of(path);
   if (store.empty()) {
     throw Error(ExitCode::kData, path.string() + " is not a graph store",
-                "kdgat data import " + path.string() + " -o DIR makes one");
+                "kdgat data import " + shell_line({path.string()}) + " -o DIR makes one");
   }
   try {
     return graph::domain_of_store(graph::all_domains(), store).verify(store);

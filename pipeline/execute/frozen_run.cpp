@@ -4,6 +4,7 @@
 
 #include "pipeline/run/artifacts.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/program.h"
 
 namespace kdgat {
 namespace {
@@ -106,7 +107,7 @@ PlannedStep finished_need(PlannedStep need, const fs::path& run_folder, const st
                 of + ": needs " + need.spec.name + ", which is not done" +
                     (past && !past->missing.empty() ? ": " + past->missing + " is gone"
                                                     : " in " + own.string()),
-                "kdgat jobs " + run_folder.string() + " shows why");
+                "kdgat jobs " + shell_line({run_folder.string()}) + " shows why");
   }
   need.action = Action::kKeep;
   need.reason = "done";

@@ -113,6 +113,8 @@ void RunSession::check_parts(const PreparedData& data) const {
 
 void RunSession::tell_notes(Status& status) const {
   for (const Diagnostic& note : profile.notes) status.message("note", note.text());
+  const std::string withheld = withheld_credentials(targets());
+  if (!withheld.empty()) status.message("note", withheld);
 }
 
 std::vector<std::string> RunSession::step_names() const { return names_; }
@@ -183,9 +185,14 @@ void RunSession::check_libraries(const Plan& plan) const {
 }
 
 void RunSession::check_start(const Plan& plan) const {
-  make_targets(profile.records);  // an address of the environment may be a wrong one
+  static_cast<void>(targets());  // an address of the environment may be a wrong one
   check_libraries(plan);
   if (!plan.needs_no_work()) check_can_create(dataset_root);
+}
+
+RecordTargets RunSession::targets() const {
+  const auto origin = profile.origin.find("mlflow_uri");
+  return make_targets(profile.records, origin == profile.origin.end() ? "" : origin->second);
 }
 
 ProcessSettings RunSession::process() const {

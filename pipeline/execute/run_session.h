@@ -12,6 +12,7 @@
 #include "pipeline/cli/cli.h"
 #include "pipeline/execute/run_options.h"
 #include "pipeline/execute/runner.h"
+#include "pipeline/records/record_targets.h"
 #include "pipeline/run/requirements.h"
 #include "pipeline/show/status.h"
 
@@ -41,6 +42,8 @@ struct RunSession {
   /// Throws what would keep a run of this plan from being started, for who only says what would run:
   /// libraries, where its numbers go, where its folder would be. Writes nothing.
   void check_start(const Plan& plan) const;
+  /// Where its numbers go. Throws Error(kUsage) for an address that cannot be written to.
+  RecordTargets targets() const;
   ProcessSettings process() const;
   RunnerInput input(const Plan& plan, const std::optional<PreparedData>& data) const;
   /// What a stage may use in all here: the profile's limit as far as the machine's limits leave it,

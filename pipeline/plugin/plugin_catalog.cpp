@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "kdgat/stage_abi.h"
+#include "pipeline/plugin/schema.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/program.h"
 
 namespace kdgat {
 namespace {
@@ -27,8 +30,36 @@ std::vector<PortDescription> read_ports(const nlohmann::json& list) {
   return ports;
 }
 
+/// Whether a text of a description is shown as it is: no control characters but the ends of lines.
+bool is_shown_as_is(const nlohmann::json& json) {
+  const auto is_clean = [](std::string text) {
+    std::erase(text, '\n');
+    return !holds_control(text);
+  };
+  if (json.is_string()) return is_clean(json.get<std::string>());
+  if (!json.is_structured()) return true;
+  for (const auto& [key, value] : json.items()) {
+    if (!is_clean(json.is_object() ? key : "") || !is_shown_as_is(value)) return false;
+  }
+  return true;
+}
+
+/// A name that is the same in a folder, on a command line and in the script of a shell.
+void check_name(const char* what, const std::string& name) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  const bool is_plain = !name.empty() && name.front() != '-' && name.front() != '.' &&
+                        name.find_first_not_of(kPlain) == std::string::npos;
+  if (!is_plain) {
+    throw std::runtime_error(std::string(what) + " \"" + name +
+                             "\" holds more than letters, digits, _, - and .");
+  }
+}
+
 PluginDescription read_description(const fs::path& path) {
   nlohmann::json json = load_object(path);
+  if (!is_shown_as_is(json)) throw std::runtime_error("a text in it holds a control character");
+  check_name("its name", json.at("name").get<std::string>());
   PluginDescription plugin;
   plugin.name = json.at("name");
   const std::string library = json.at("library");
@@ -51,6 +82,7 @@ PluginDescription read_description(const fs::path& path) {
     for (const nlohmann::json& option : *options) {
       if (!option.is_object()) throw std::runtime_error("an option is not an object");
     }
+    for (const std::string& name : option_names(plugin.options)) check_name("the option", name);
   }
   plugin.refused = json.value("refused", nlohmann::json::array());
   plugin.trains_in_ranks = json.value("trains_in_ranks", false);
@@ -86,12 +118,40 @@ std::string who_may_write(const fs::path& path) {
   return is_of_group && !is_own_group(found.st_gid) ? "a group" : "";
 }
 
-/// Of what a plugin that nobody asked for by its folder is made of; throws Error(kPlugin).
-void check_owner(const fs::path& path) {
-  const std::string who = who_may_write(path);
-  if (who.empty()) return;
+[[noreturn]] void refuse(const fs::path& path, const std::string& who) {
   throw Error(ExitCode::kPlugin, "not used, as " + who + " may write to it",
               "take that away (chmod go-w), or name its folder with --plugin-dir", path.string());
+}
+
+/// Throws Error(kPlugin) if others may put something else in the place of `path`: a folder on the
+/// way to it that everybody may write to, unless its sticky bit keeps the files of others, and a
+/// symlink of another user. Follows each symlink on the way. A folder that holds this program as
+/// well is as good as the program.
+void check_way(const fs::path& path, const fs::path& program, int links_left = 20) {
+  fs::path way;
+  for (const fs::path& part : fs::absolute(path)) {
+    way /= part;
+    struct stat link {
+    }, found{};
+    if (::lstat(way.c_str(), &link) != 0 || ::stat(way.c_str(), &found) != 0) return;
+    if (S_ISLNK(link.st_mode)) {
+      if (link.st_uid != ::geteuid() && link.st_uid != 0) refuse(way, "another user");
+      if (links_left == 0) refuse(way, "an endless chain of symlinks");
+      check_way(way.parent_path() / fs::read_symlink(way), program, links_left - 1);
+    }
+    const bool holds_program =
+        std::mismatch(way.begin(), way.end(), program.begin(), program.end()).first == way.end();
+    if (!S_ISDIR(found.st_mode) || holds_program) continue;
+    if ((found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0) refuse(way, "everybody");
+  }
+}
+
+/// Checks what a plugin is made of that nobody asked for by its folder: throws Error(kPlugin) if
+/// others may change the file or folder, or put another in its place.
+void check_owner(const fs::path& path) {
+  if (const std::string who = who_may_write(path); !who.empty()) refuse(path, who);
+  std::error_code ignored;
+  check_way(path, fs::read_symlink("/proc/self/exe", ignored));
 }
 
 bool has_kind(const std::vector<PortDescription>& ports, const std::string& kind) {
@@ -106,6 +166,7 @@ bool PluginDescription::makes(const std::string& kind) const { return has_kind(o
 
 PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders, std::size_t named) {
   PluginCatalog catalog;
+  std::set<std::string> broken;  // hides those of later folders; one that is not used does not
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const fs::path& folder = folders[i];
     std::error_code ignored;
@@ -117,10 +178,12 @@ PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders, std::siz
     std::sort(found.begin(), found.end());
     for (const fs::path& path : found) {
       const std::string name = path.stem().string().substr(6);
-      if (catalog.plugins_.contains(name) || catalog.problems_.contains(name)) continue;
-      const auto refuse = [&](const std::string& where, const std::string& why) {
-        catalog.problems_[name] = {where, "bad plugin description: " + why,
-                                   "write it again: kdgat describe-plugin kdgat_" + name + ".so"};
+      if (catalog.plugins_.contains(name) || broken.contains(name)) continue;
+      const auto note_broken = [&](const std::string& where, const std::string& why) {
+        broken.insert(name);
+        catalog.problems_[name] = {
+            where, "bad plugin description: " + why,
+            "write it again: kdgat describe-plugin " + shell_line({"kdgat_" + name + ".so"})};
       };
       try {
         if (i >= named) check_owner(folder);
@@ -131,12 +194,12 @@ PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders, std::siz
         catalog.add(std::move(plugin));
       } catch (const Error& e) {
         if (e.code() == ExitCode::kPlugin) {
-          catalog.problems_[name] = e.diagnostics().front();
+          catalog.problems_.try_emplace(name, e.diagnostics().front());
           continue;
         }
-        refuse(e.diagnostics().front().where, e.diagnostics().front().message);
+        note_broken(e.diagnostics().front().where, e.diagnostics().front().message);
       } catch (const std::exception& e) {
-        refuse(path.string(), e.what());
+        note_broken(path.string(), e.what());
       }
     }
   }

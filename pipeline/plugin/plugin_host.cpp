@@ -10,6 +10,7 @@
 
 #include "pipeline/plugin/libtorch.h"
 #include "pipeline/system/hash.h"
+#include "pipeline/system/program.h"
 
 namespace kdgat {
 namespace {
@@ -55,8 +56,10 @@ std::optional<Diagnostic> check_runtime(const fs::path& library, const std::stri
 
 void check_file(const fs::path& library) {
   std::error_code ignored;
-  if (!fs::exists(library, ignored)) {
-    fail("plugin " + library.string() + " is missing", "see kdgat plugins list");
+  if (!fs::is_regular_file(library, ignored)) {
+    fail("plugin " + library.string() +
+             (fs::exists(library, ignored) ? " is not a file" : " is missing"),
+         "see kdgat plugins list");
   }
   std::array<char, 4> magic{};
   std::ifstream(library, std::ios::binary).read(magic.data(), magic.size());
@@ -109,7 +112,7 @@ void check_library(const PluginDescription& plugin) {
   if (hash != plugin.library_hash) {
     fail(plugin.description.string() + " describes another build of " + plugin.library.string() +
              " (" + plugin.library_hash + ", the file has " + hash + ")",
-         "write it again: kdgat describe-plugin " + plugin.library.string());
+         "write it again: kdgat describe-plugin " + shell_line({plugin.library.string()}));
   }
 }
 
@@ -119,7 +122,8 @@ const kdgat_stage& PluginHost::open(const PluginDescription& plugin) {
   const kdgat_stage& stage = open_library(plugin.library);
   if (stage.name != plugin.name) {
     fail(plugin.library.string() + " holds the stage " + stage.name + ", not " + plugin.name,
-         "write its description again: kdgat describe-plugin " + plugin.library.string());
+         "write its description again: kdgat describe-plugin " +
+             shell_line({plugin.library.string()}));
   }
   return stage;
 }

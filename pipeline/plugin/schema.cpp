@@ -45,7 +45,7 @@ Checked check_bounds(const json& schema, json value) {
   const double number = value.get<double>();
   const bool outside = (schema.contains("minimum") && number < schema["minimum"].get<double>()) ||
                        (schema.contains("maximum") && number > schema["maximum"].get<double>());
-  if (outside) return {nullptr, value_text(value) + " is outside " + bounds_text(schema)};
+  if (outside) return {nullptr, quoted_value(value) + " is outside " + bounds_text(schema)};
   return {std::move(value), ""};
 }
 
@@ -73,6 +73,25 @@ Checked check_list(const json& schema, const Value& value) {
   return {std::move(out), ""};
 }
 
+/// Whether a text is one of the choices, or of the form of one.
+bool is_choice(const json& choices, const std::string& text) {
+  return std::any_of(choices.begin(), choices.end(), [&](const json& choice) {
+    if (choice == text) return !is_form(text);
+    if (!choice.is_string() || !is_form(choice)) return false;
+    const std::string form = choice.get<std::string>(), name = form.substr(0, form.size() - 1);
+    if (!text.starts_with(name)) return false;
+    const std::string number = text.substr(name.size());
+    if (number.empty() || std::isdigit(static_cast<unsigned char>(number.front())) == 0)
+      return false;
+    if (form.back() == 'N') {
+      int64_t whole = 0;
+      return parse_all(number, whole) && whole >= 1;
+    }
+    double real = 0;
+    return parse_all(number, real) && std::isfinite(real) && real > 1;
+  });
+}
+
 Checked check_text(const json& schema, const Value& value) {
   std::string text;
   if (value.value.is_string()) {
@@ -80,16 +99,16 @@ Checked check_text(const json& schema, const Value& value) {
   } else if (!value.value.is_array() && !value.value.is_object()) {
     text = value.text;  // precision: 32 means the text
   } else {
-    return {nullptr, value_text(value.value) + " is not a text"};
+    return {nullptr, quoted_value(value.value) + " is not a text"};
   }
   // Stages are told of options in JSON, which holds nothing else.
   if (!schema.value(kAnyBytes, false) && !is_utf8(text)) {
-    return {nullptr, escaped_name(text) + " is not UTF-8"};
+    return {nullptr, shortened(escaped_name(text), kLongestValue) + " is not UTF-8"};
   }
   if (schema.contains("enum")) {
     const json& choices = schema["enum"];
-    if (std::find(choices.begin(), choices.end(), json(text)) == choices.end()) {
-      return {nullptr, json(text).dump() + " is not one of " + choices_text(schema)};
+    if (!is_choice(choices, text)) {
+      return {nullptr, quoted_value(text) + " is not one of " + choices_text(schema)};
     }
   }
   return {text, ""};
@@ -125,6 +144,25 @@ Value plain_scalar(const std::string& text) {
   return {text, text, {}};
 }
 
+bool is_form(const std::string& choice) { return choice.ends_with(":N") || choice.ends_with(":P"); }
+
+bool has_forms(const json& choices) {
+  return std::any_of(choices.begin(), choices.end(), [](const json& choice) {
+    return choice.is_string() && is_form(choice.get<std::string>());
+  });
+}
+
+std::string pattern_of(const json& choices) {
+  std::string out;
+  for (const json& choice : choices) {
+    const std::string text = choice.is_string() ? choice.get<std::string>() : choice.dump();
+    const char* number = text.ends_with(":N") ? "[1-9][0-9]*" : "[0-9]+(\\.[0-9]+)?";
+    out += (out.empty() ? "" : "|") +
+           (is_form(text) ? text.substr(0, text.size() - 1) + number : text);
+  }
+  return "^(" + out + ")$";
+}
+
 Checked check_value(const json& schema, const Value& value) {
   const std::string type = schema.value("type", "");
   const json& v = value.value;
@@ -133,18 +171,18 @@ Checked check_value(const json& schema, const Value& value) {
   if (v.is_null()) return {nullptr, "has no value"};
   if (type == "boolean") {
     if (v.is_boolean()) return {v, ""};
-    return {nullptr, value_text(v) + " is not true or false"};
+    return {nullptr, quoted_value(v) + " is not true or false"};
   }
   if (type == "number") {
     if (v.is_number()) return check_bounds(schema, v.get<double>());
-    return {nullptr, value_text(v) + " is not a number"};
+    return {nullptr, quoted_value(v) + " is not a number"};
   }
   if (v.is_number_integer()) return check_bounds(schema, v.get<int64_t>());
   if (v.is_number_float() && v.get<double>() == std::floor(v.get<double>()) &&
       std::abs(v.get<double>()) < 9e15) {
     return check_bounds(schema, static_cast<int64_t>(v.get<double>()));
   }
-  return {nullptr, value_text(v) + " is not a whole number"};
+  return {nullptr, quoted_value(v) + " is not a whole number"};
 }
 
 std::string own_option_name(const json& schema, const std::string& name) {

@@ -30,6 +30,13 @@ struct Checked {
 /// In the schema of a text: it may be any bytes, as names of files may. Others are UTF-8.
 inline constexpr const char* kAnyBytes = "x-any-bytes";
 
+/// A choice that ends with :N or :P is a form: every:N takes every:5, a whole number from 1 on;
+/// fragmentation:P takes fragmentation:1.5, a number above 1.
+bool is_form(const std::string& choice);
+bool has_forms(const nlohmann::json& choices);
+/// The pattern of JSON Schema that choices come to, forms among them or not.
+std::string pattern_of(const nlohmann::json& choices);
+
 /// 1 becomes 1.0 for a number, 1e3 becomes 1000 for an integer, `a,b` and `a` lists for a list.
 Checked check_value(const nlohmann::json& schema, const Value& value);
 

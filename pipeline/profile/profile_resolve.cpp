@@ -331,7 +331,7 @@ class Resolver {
       std::string name = label;
       name += "." + key;
       if (!is_neutral(neutral, a->value)) {
-        problem(*a, name + ": " + value_text(a->value.value) + " is not supported",
+        problem(*a, name + ": " + quoted_value(a->value.value) + " is not supported",
                 refused.value("reason", ""));
       } else if (neutral.size() > 1) {  // several values, none of which does anything
         note(*a, name + " has no effect: " + refused.value("reason", ""));
@@ -404,7 +404,7 @@ class Resolver {
     }
     if (const PublishedKey* published = published_key(a.key, catalog_)) {
       if (!published->neutral.empty() && !is_neutral(published->neutral, a.value)) {
-        problem(a, a.key + ": " + value_text(a.value.value) + " is not supported",
+        problem(a, a.key + ": " + quoted_value(a.value.value) + " is not supported",
                 published->reason);
       }
       return;

@@ -33,6 +33,8 @@ json as_written(const json& option) {
     const json item = as_written(option.at("items"));
     out = {{"anyOf",
             {{{"type", "array"}, {"items", item}}, item, {{"type", "string"}, {"pattern", ","}}}}};
+  } else if (type == "string" && option.contains("enum") && has_forms(option.at("enum"))) {
+    out = {{"type", "string"}, {"pattern", pattern_of(option.at("enum"))}};
   } else if (type == "string" && option.contains("enum")) {
     out.erase("type");
     for (const json& choice : option.at("enum")) {

@@ -3,7 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -291,15 +291,14 @@ Value parse_value(const std::string& text) {
 
 Layer read_layer(const fs::path& file, const PluginCatalog& catalog,
                  std::vector<Diagnostic>& problems) {
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream content;
-  if (!fs::is_regular_file(file) || !in) {
-    const char* why = fs::exists(file) ? "cannot be read" : "no such file";
-    problems.push_back({file.string(), why, ""});
+  std::optional<std::string> content = file_text(file);  // never waits, as opening a FIFO would
+  if (!content) {
+    const bool is_there = fs::exists(file);
+    problems.push_back({file.string(), is_there ? "cannot be read" : "no such file",
+                        is_there ? "a profile is a file of at most 64 MiB" : ""});
     return {};
   }
-  content << in.rdbuf();
-  std::string text = content.str();
+  std::string text = std::move(*content);
   Reader reader(shown_path(file), catalog, problems);
   try {
     if (file.extension() == ".json") {

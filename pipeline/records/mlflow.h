@@ -61,9 +61,10 @@ class MlflowStore {
                             const std::string& content) = 0;
 };
 
-/// `uri` may hold user and password. MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and
-/// MLFLOW_TRACKING_PASSWORD, say who asks.
-std::unique_ptr<MlflowStore> mlflow_server(const std::string& uri, Http http);
+/// `uri` may hold user and password. Otherwise MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME
+/// and MLFLOW_TRACKING_PASSWORD, say who asks, if `sends_credentials`.
+std::unique_ptr<MlflowStore> mlflow_server(const std::string& uri, Http http,
+                                           bool sends_credentials = true);
 std::unique_ptr<MlflowStore> mlflow_files(const std::filesystem::path& folder);
 
 /// `text` as a name MLflow takes: letters, digits, _ - . / : and blanks, at most 250.

@@ -1,6 +1,7 @@
 #include "pipeline/records/mlflow_address.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "kdgat/error.h"
 
@@ -31,6 +32,17 @@ std::pair<std::size_t, std::size_t> user_info(const std::string& uri) {
   const std::size_t begin = scheme + 3;
   const std::size_t at = uri.substr(0, uri.find('/', begin)).rfind('@');
   return at == std::string::npos || at < begin ? std::pair{begin, begin} : std::pair{begin, at + 1};
+}
+
+std::string mlflow_origin(const std::string& uri) {
+  std::string out = without_password(uri);
+  const std::size_t host = out.find("://");
+  if (host != std::string::npos) out.resize(std::min(out.find('/', host + 3), out.size()));
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string port = out.starts_with("https:") ? ":443" : ":80";
+  if (out.ends_with(port)) out.resize(out.size() - port.size());
+  return out;
 }
 
 MlflowKind mlflow_kind(const std::string& uri) {

@@ -24,6 +24,10 @@ std::string without_password(const std::string& uri);
 /// "token=abc" of http://HOST/mlflow?token=abc: a part of every request to this server.
 std::string query_of(const std::string& uri);
 
+/// "https://host:8080": scheme, host and port of a server's address in lower case, without the port
+/// that the scheme has anyway; two addresses with the same are of one server.
+std::string mlflow_origin(const std::string& uri);
+
 /// Where user and password of an address begin and end; equal if there are none.
 std::pair<std::size_t, std::size_t> user_info(const std::string& uri);
 

@@ -74,10 +74,13 @@ std::string unpercent(const std::string& text) {
   return out;
 }
 
-std::string authorization(const std::string& uri) {
-  std::string user = variable("MLFLOW_TRACKING_USERNAME");
-  std::string password = variable("MLFLOW_TRACKING_PASSWORD");
-  const std::string token = variable("MLFLOW_TRACKING_TOKEN");
+std::string authorization(const std::string& uri, bool takes_environment) {
+  const auto given = [&](const char* name) {
+    return takes_environment ? variable(name) : std::string();
+  };
+  std::string user = given("MLFLOW_TRACKING_USERNAME");
+  std::string password = given("MLFLOW_TRACKING_PASSWORD");
+  const std::string token = given("MLFLOW_TRACKING_TOKEN");
   if (const auto [begin, end] = user_info(uri); end > begin) {
     const std::string said = uri.substr(begin, end - 1 - begin);
     const std::size_t colon = std::min(said.find(':'), said.size());
@@ -105,11 +108,11 @@ json metric_json(const MlflowMetric& metric) {
 
 class Server : public MlflowStore {
  public:
-  Server(const std::string& uri, Http http)
+  Server(const std::string& uri, Http http, bool sends_credentials)
       : base_(without_password(uri)),
         query_(query_of(uri)),
         http_(std::move(http)),
-        authorization_(authorization(uri)) {
+        authorization_(authorization(uri, sends_credentials)) {
     while (base_.ends_with('/')) base_.pop_back();
   }
 
@@ -229,7 +232,8 @@ class Server : public MlflowStore {
     if (response.status == kUnauthorized || response.status == kForbidden) {
       throw Error(ExitCode::kData, text,
                   "MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or "
-                  "MLFLOW_TRACKING_TOKEN, say who asks; they are not sent on to another origin");
+                  "MLFLOW_TRACKING_TOKEN, say who asks; they are sent only to an address that "
+                  "--mlflow-uri, --to or MLFLOW_TRACKING_URI names, and not on to another origin");
     }
     const bool later = response.status < kClientError || response.status >= kServerError ||
                        response.status == kTooMany || response.status == kTimeout || code.empty();
@@ -261,8 +265,9 @@ std::string mlflow_name(const std::string& text) {
   return out;
 }
 
-std::unique_ptr<MlflowStore> mlflow_server(const std::string& uri, Http http) {
-  return std::make_unique<Server>(uri, std::move(http));
+std::unique_ptr<MlflowStore> mlflow_server(const std::string& uri, Http http,
+                                           bool sends_credentials) {
+  return std::make_unique<Server>(uri, std::move(http), sends_credentials);
 }
 
 }  // namespace kdgat

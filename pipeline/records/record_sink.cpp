@@ -12,9 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<MlflowStore> store_of(const std::string& uri, double seconds) {
+std::unique_ptr<MlflowStore> store_of(const RecordTargets& targets, double seconds) {
+  const std::string& uri = targets.mlflow_uri;
   if (mlflow_kind(uri) == MlflowKind::kFolder) return mlflow_files(mlflow_folder(uri));
-  return mlflow_server(uri, http_process(seconds));
+  return mlflow_server(uri, http_process(seconds), targets.sends_credentials);
 }
 
 /// A server that does not answer is asked ever less often, until the run has ended.
@@ -24,7 +25,7 @@ class MlflowSink : public RecordSink {
       : run_(std::move(run)),
         uri_(without_password(targets.mlflow_uri)),
         experiment_(targets.experiment),
-        store_(store_of(targets.mlflow_uri, seconds)) {}
+        store_(store_of(targets, seconds)) {}
 
   int64_t update() override {
     if (pause_ > 0 && std::chrono::steady_clock::now() < not_before_) {

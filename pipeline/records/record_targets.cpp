@@ -20,6 +20,12 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// Whether MLFLOW_TRACKING_URI is of the same server.
+bool is_of_environment(const std::string& uri) {
+  const std::string set = variable("MLFLOW_TRACKING_URI");
+  return !set.empty() && mlflow_origin(set) == mlflow_origin(uri);
+}
+
 /// As it is kept: a folder by its whole path, whatever form it was given in.
 std::string settled_uri(const std::string& uri) {
   if (uri.empty() || mlflow_kind(uri) == MlflowKind::kServer) return uri;
@@ -32,7 +38,8 @@ nlohmann::json RecordTargets::json() const {
   return {{"csv", csv},
           {"tensorboard", tensorboard},
           {"mlflow_uri", mlflow_uri},
-          {"experiment", experiment}};
+          {"experiment", experiment},
+          {"sends_credentials", sends_credentials}};
 }
 
 nlohmann::json RecordTargets::public_json() const {
@@ -47,10 +54,11 @@ RecordTargets RecordTargets::from_json(const nlohmann::json& json) {
   out.tensorboard = json.value("tensorboard", out.tensorboard);
   out.mlflow_uri = json.value("mlflow_uri", out.mlflow_uri);
   out.experiment = json.value("experiment", out.experiment);
+  out.sends_credentials = json.value("sends_credentials", false);
   return out;
 }
 
-RecordTargets make_targets(const nlohmann::json& options) {
+RecordTargets make_targets(const nlohmann::json& options, const std::string& origin) {
   const auto asked = load_options<RecordOptions>(options);
   const auto has = [&](const char* name) {
     return std::find(asked.records.begin(), asked.records.end(), name) != asked.records.end();
@@ -64,10 +72,27 @@ RecordTargets make_targets(const nlohmann::json& options) {
       asked.mlflow_experiment == RecordOptions().mlflow_experiment && !name.empty()) {
     out.experiment = name;
   }
+  const bool is_users = origin.starts_with("command line") || origin.starts_with("KDGAT_");
+  out.sends_credentials = is_users || is_of_environment(out.mlflow_uri);
   return out;
 }
 
-RecordTargets targets_of_run(const fs::path& run, const std::string& uri) {
+std::string withheld_credentials(const RecordTargets& targets) {
+  if (targets.sends_credentials || targets.mlflow_uri.empty() ||
+      mlflow_kind(targets.mlflow_uri) != MlflowKind::kServer) {
+    return "";
+  }
+  for (const char* name :
+       {"MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"}) {
+    if (variable(name).empty()) continue;
+    return std::string(name) + " is not sent to " + mlflow_origin(targets.mlflow_uri) +
+           ", which a file names; to send it, name the address with --mlflow-uri (kdgat sync: "
+           "--to) or in MLFLOW_TRACKING_URI";
+  }
+  return "";
+}
+
+RecordTargets targets_of_run(const fs::path& run, const std::string& uri, bool trusts_run) {
   RecordTargets out;
   try {
     out = RecordTargets::from_json(
@@ -81,6 +106,8 @@ RecordTargets targets_of_run(const fs::path& run, const std::string& uri) {
   // The environment's serves a run that named none, and knows the password of one that did.
   const bool same = out.mlflow_uri.empty() || without_password(set) == out.mlflow_uri;
   if (!set.empty() && (!uri.empty() || same)) out.mlflow_uri = set;
+  out.sends_credentials =
+      !uri.empty() || (trusts_run && out.sends_credentials) || is_of_environment(out.mlflow_uri);
   return out;
 }
 

@@ -12,6 +12,10 @@ struct RecordTargets {
   bool tensorboard = true;
   std::string mlflow_uri;  ///< with the password, if it has one; "" = not to MLflow
   std::string experiment = "kd-gat-pipeline";
+  /// Whether the server is told what MLFLOW_TRACKING_TOKEN, _USERNAME and _PASSWORD hold. They are
+  /// the user's, so they go only where the user or the environment sends a run, not to an address
+  /// that a file names.
+  bool sends_credentials = true;
 
   bool any() const { return csv || tensorboard || !mlflow_uri.empty(); }
   /// As run.json keeps it: without the password.
@@ -21,12 +25,17 @@ struct RecordTargets {
 };
 
 /// What the options of a profile (RecordOptions) come to with MLFLOW_TRACKING_URI and
-/// MLFLOW_EXPERIMENT_NAME; a relative folder is made absolute. Throws Error(kUsage) for an address
-/// of a kind that cannot be written to.
-RecordTargets make_targets(const nlohmann::json& options);
+/// MLFLOW_EXPERIMENT_NAME; a relative folder is made absolute. `origin` says who set mlflow_uri, as
+/// Profile::origin does. Throws Error(kUsage) for an address of a kind that cannot be written to.
+RecordTargets make_targets(const nlohmann::json& options, const std::string& origin);
+
+/// That the environment holds credentials which are not sent; "" if nothing is held back.
+std::string withheld_credentials(const RecordTargets& targets);
 
 /// Those of a run made earlier: as its run.json says; `uri`, where one is given, in place of its
-/// address or of MLFLOW_TRACKING_URI.
-RecordTargets targets_of_run(const std::filesystem::path& run, const std::string& uri);
+/// address or of MLFLOW_TRACKING_URI. Whether credentials may go to the address in run.json is
+/// taken from there only where `trusts_run`, for the jobs of a run that the user submitted.
+RecordTargets targets_of_run(const std::filesystem::path& run, const std::string& uri,
+                             bool trusts_run = false);
 
 }  // namespace kdgat

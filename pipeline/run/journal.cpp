@@ -16,6 +16,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr double kGiB = 1 << 30;
+/// A line of this program is far shorter, and a page shows no more warnings.
+constexpr std::size_t kLongestLine = 1 << 20, kMostWarnings = 1000;
 
 /// Collects what a journal says, event after event.
 class JournalGathering {
@@ -34,7 +36,8 @@ class JournalGathering {
         add_memory(event.get<MetricsEvent>(), since_start(now));
         break;
       case EventKind::kLog:
-        if (const LogEvent log = event.get<LogEvent>(); log.level != "info") {
+        if (const LogEvent log = event.get<LogEvent>();
+            log.level != "info" && journal_.warnings.size() < kMostWarnings) {
           journal_.warnings.push_back(log.level + ": " + log.message);
         }
         break;
@@ -143,6 +146,7 @@ std::vector<JournalReader::Line> JournalReader::read() {
   in.seekg(offset_);
   for (std::string text; std::getline(in, text) && !in.eof();) {
     offset_ += static_cast<int64_t>(text.size()) + 1;
+    if (text.size() > kLongestLine) continue;
     json event = json_or_none(text);
     if (event.is_object()) lines.push_back({std::move(event), offset_});
   }

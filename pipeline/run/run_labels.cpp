@@ -9,6 +9,7 @@
 #include "kdgat/text.h"
 #include "pipeline/run/run_lock.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/program.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kLabelsLock = "labels.lock";
-constexpr std::size_t kLongestLabel = 100;
+constexpr std::size_t kLongestLabel = 100, kLongestNote = 10'000, kMostNotes = 1000;
 
 bool is_utf8_text(std::string_view text) {
   while (!text.empty()) {
@@ -56,6 +57,9 @@ std::string label_problem(const std::string& label) {
   if (label.size() > kLongestLabel) return "is longer than 100 bytes";
   if (!is_utf8_text(label)) return "is not UTF-8";
   if (holds_control(label)) return "is not one line of text";
+  if (label.find_first_of("$`'\"\\") != std::string::npos) {
+    return "holds $, a backslash, a backquote or a quote, which a shell takes for more than text";
+  }
   if (label.find('/') != std::string::npos) return "has a \"/\", as folders do";
   if (label.find(',') != std::string::npos) return "has a comma, which stands between several";
   if (label.front() == '-') return "begins with a dash, as flags do";
@@ -66,12 +70,17 @@ std::string label_problem(const std::string& label) {
 RunLabels read_labels(const fs::path& run_folder) {
   const json told = read_json(run_folder / kLabelsFile);
   RunLabels labels;
-  labels.name = word(told, "name");
+  labels.name = shortened(word(told, "name"), kLongestLabel);
   for (const json& tag : below(told, "tags")) {
-    if (tag.is_string()) labels.tags.push_back(tag);
+    if (tag.is_string() && labels.tags.size() < kMostNotes) {
+      labels.tags.push_back(shortened(tag, kLongestLabel));
+    }
   }
+  // Others may have written more than this program takes.
   for (const json& note : below(told, "notes")) {
-    labels.notes.push_back({word(note, "time"), word(note, "text")});
+    if (labels.notes.size() == kMostNotes) break;
+    labels.notes.push_back({shortened(word(note, "time"), kLongestLabel),
+                            shortened(word(note, "text"), kLongestNote)});
   }
   return labels;
 }
@@ -79,6 +88,12 @@ RunLabels read_labels(const fs::path& run_folder) {
 RunLabels change_labels(const fs::path& run_folder, const LabelChange& change) {
   if (change.name && !change.name->empty()) check_label("the name", *change.name);
   for (const std::string& tag : change.tags) check_label("the tag", tag);
+  if (change.note.size() > kLongestNote) {
+    throw Error(ExitCode::kUsage,
+                "the note has " + std::to_string(change.note.size()) + " bytes, more than " +
+                    std::to_string(kLongestNote),
+                "keep a longer text in a file and show it with kdgat report RUN --notes FILE.md");
+  }
   const OwnedFd turn = lock_file(run_folder / kLabelsLock, LOCK_EX);
   RunLabels labels = read_labels(run_folder);
   if (change.name) labels.name = *change.name;
@@ -88,6 +103,10 @@ RunLabels change_labels(const fs::path& run_folder, const LabelChange& change) {
   std::erase_if(labels.tags, [&](const std::string& tag) {
     return std::find(change.untag.begin(), change.untag.end(), tag) != change.untag.end();
   });
+  if (!change.note.empty() && labels.notes.size() >= kMostNotes) {
+    throw Error(ExitCode::kUsage, "the run has " + std::to_string(kMostNotes) + " notes already",
+                "remove some in " + (run_folder / kLabelsFile).string());
+  }
   if (!change.note.empty()) labels.notes.push_back({iso_now(), change.note});
   write_file(run_folder / kLabelsFile,
              labels_json(labels).dump(1, ' ', false, json::error_handler_t::replace) + "\n");

@@ -34,8 +34,9 @@ struct LabelChange {
   bool is_empty() const { return !name && tags.empty() && untag.empty() && note.empty(); }
 };
 
-/// What is wrong with a name or a tag; "" if nothing. It is one line of up to 100 bytes of UTF-8
-/// without a comma and without "/", and begins with neither a dash nor a blank.
+/// What is wrong with a name or a tag; "" if nothing. It is one line of up to 100 bytes of UTF-8,
+/// without a comma, "/" and what a shell takes for more than text ($, backquotes, quotes,
+/// backslashes), and begins with neither a dash nor a blank.
 std::string label_problem(const std::string& label);
 
 /// Those of a run's folder; none where the file is absent or not readable as such.

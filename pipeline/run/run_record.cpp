@@ -10,7 +10,7 @@
 #include <cmath>
 #include <ctime>
 #include <exception>
-#include <fstream>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -29,11 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// -1 if it is no such time.
 std::time_t seconds_of(const std::string& iso) {
@@ -63,11 +58,68 @@ StepRecord read_step(const json& state, const RunRecord& run) {
   return step;
 }
 
+/// Throws Error(kData) where run.json holds a value of another type than this program writes: who
+/// reads it further relies on them. What is null is absent.
+void check_types(const json& document, const fs::path& file) {
+  using Type = json::value_t;
+  struct Key {
+    const char* name;
+    Type type;  ///< number_float: any number
+  };
+  constexpr Key kOfRun[] = {{"profile", Type::string},
+                            {"host", Type::string},
+                            {"kdgat", Type::string},
+                            {"command", Type::string},
+                            {"device", Type::string},
+                            {"started", Type::string},
+                            {"finished", Type::string},
+                            {"headline", Type::string},
+                            {"threads", Type::number_float},
+                            {"bytes", Type::number_float},
+                            {"exit_code", Type::number_float},
+                            {"data", Type::object},
+                            {"machine", Type::object},
+                            {"versions", Type::object},
+                            {"git", Type::object},
+                            {"records", Type::object},
+                            {"requirements", Type::array},
+                            {"steps", Type::array}};
+  constexpr Key kOfStep[] = {{"step", Type::string},
+                             {"stage", Type::string},
+                             {"status", Type::string},
+                             {"reason", Type::string},
+                             {"error", Type::string},
+                             {"folder", Type::string},
+                             {"run", Type::string},
+                             {"seconds", Type::number_float},
+                             {"peak_resident_bytes", Type::number_float}};
+  const auto check = [&](const json& object, std::span<const Key> keys, const std::string& place) {
+    for (const Key& key : keys) {
+      const json& value = below(object, key.name);
+      const bool is_good = value.is_null() || value.type() == key.type ||
+                           (key.type == Type::number_float && value.is_number());
+      if (is_good) continue;
+      const char* wanted = key.type == Type::string   ? "a text"
+                           : key.type == Type::object ? "an object"
+                           : key.type == Type::array  ? "a list"
+                                                      : "a number";
+      throw Error(ExitCode::kData, place + "\"" + key.name + "\" is not " + wanted, "",
+                  file.string());
+    }
+  };
+  check(document, kOfRun, "");
+  for (const json& step : below(document, "steps")) {
+    if (!step.is_object()) {
+      throw Error(ExitCode::kData, "a step is not an object", "", file.string());
+    }
+    check(step, kOfStep, "step \"" + word(step, "step") + "\": ");
+  }
+}
+
 /// What the run that made a kept step wrote of it.
 void follow(StepRecord& step) {
   const json document = read_json(step.folder.parent_path() / "run.json");
-  if (!document.is_object()) return;
-  for (const json& state : document.value("steps", json::array())) {
+  for (const json& state : below(document, "steps")) {
     if (word(state, "step") != step.folder.filename().string()) continue;
     step.seconds = number(state, "seconds");
     step.peak_bytes = number(state, "peak_resident_bytes");
@@ -137,6 +189,7 @@ double RunRecord::seconds() const {
 
 RunRecord read_run_file(const fs::path& folder) {
   const json document = load_object(folder / "run.json");
+  check_types(document, folder / "run.json");
   RunRecord run;
   run.folder = folder;
   const fs::path place = fs::absolute(folder / ".").parent_path();
@@ -219,6 +272,7 @@ uint64_t size_on_disk(const fs::path& folder) {
 
 StepFiles read_step_files(const fs::path& step_folder) {
   constexpr int kLogLines = 20;
+  constexpr std::uintmax_t kLargestReport = 1 << 20;
   StepFiles files;
   files.config = read_json(step_folder / "config.json");
   files.metrics = read_metrics(step_folder);
@@ -226,7 +280,7 @@ StepFiles read_step_files(const fs::path& step_folder) {
   files.pictures = read_json(step_folder / "pictures.json");
   files.result = read_result(step_folder);
   files.log_tail = last_lines(step_folder / "log.txt", kLogLines);
-  files.oom_report = read_text(step_folder / "oom-report.md");
+  files.oom_report = file_text(step_folder / "oom-report.md", kLargestReport).value_or("");
   return files;
 }
 

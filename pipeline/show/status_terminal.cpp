@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "kdgat/text.h"
+#include "pipeline/show/printable_stream.h"
 #include "pipeline/show/status.h"
 #include "pipeline/show/text.h"
 
@@ -133,16 +134,17 @@ class TerminalStatus : public Status {
     const std::size_t room = static_cast<std::size_t>(std::min(terminal_.columns, 100));
     if (!tail.empty())
       line = padded(line, room > text_width(tail) ? room - text_width(tail) : 0) + tail;
-    out_ << (is_bad ? coloured(line, "31") : line) << '\n' << std::flush;
+    coloured(line, is_bad ? "31" : "");
+    out_ << '\n' << std::flush;
   }
 
   void message(const std::string& level, const std::string& text) override {
     erase();
     if ((level == "info" || level == "note") && terminal_.verbosity < 0) return;
     if (level == "note") out_ << "note: ";
-    if (level == "warning") out_ << coloured("warning:", "33") << ' ';
-    if (level == "error") out_ << coloured("error:", "31") << ' ';
-    out_ << printable(text) << '\n' << std::flush;
+    if (level == "warning") coloured("warning: ", "33");
+    if (level == "error") coloured("error: ", "31");
+    out_ << printable(shortened(text, kLongestMessage)) << '\n' << std::flush;
   }
 
  private:
@@ -152,7 +154,8 @@ class TerminalStatus : public Status {
   };
 
   void erase() {
-    if (is_drawn_) out_ << "\r\033[K" << std::flush;
+    if (is_drawn_) write_control(out_, "\r\033[K");
+    if (is_drawn_) out_ << std::flush;
     is_drawn_ = false;
   }
 
@@ -179,8 +182,12 @@ class TerminalStatus : public Status {
     return line();
   }
 
-  std::string coloured(const std::string& text, const char* code) const {
-    return terminal_.colours ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
+  /// Writes a text in a colour; "" = in none.
+  void coloured(const std::string& text, const std::string& code) {
+    const bool has_colour = terminal_.colours && !code.empty();
+    if (has_colour) write_control(out_, "\033[" + code + "m");
+    out_ << text;
+    if (has_colour) write_control(out_, "\033[0m");
   }
 
   static std::string bar_of(const Progress& now) {

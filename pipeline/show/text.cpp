@@ -93,6 +93,18 @@ std::optional<double> finite_number(const std::string& text) {
   return value;
 }
 
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto is_inside = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  std::size_t head = most / 2, tail = text.size() - most / 4;
+  while (head > 0 && is_inside(head)) --head;
+  while (is_inside(tail)) ++tail;
+  return text.substr(0, head) + " ... (" + grouped(static_cast<int64_t>(tail - head)) +
+         " bytes left out) ... " + text.substr(tail);
+}
+
 std::string value_text(const nlohmann::json& value) {
   if (value.is_number_float()) return format_number("%.12g", value.get<double>());
   if (!value.is_array())
@@ -100,6 +112,10 @@ std::string value_text(const nlohmann::json& value) {
   std::string out = "[";
   for (const nlohmann::json& item : value) out += (out.size() > 1 ? ", " : "") + value_text(item);
   return out + "]";
+}
+
+std::string quoted_value(const nlohmann::json& value) {
+  return shortened(value_text(value), kLongestValue);
 }
 
 std::string joined(const std::vector<std::string>& words, const std::string& between) {

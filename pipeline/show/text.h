@@ -30,8 +30,16 @@ std::string short_number(double value);
 /// The finite number that a text is, and nothing else.
 std::optional<double> finite_number(const std::string& text);
 
-/// As written, for messages: 0, "fast", [1, 2].
+/// At most about `most` bytes of a text, for messages: its beginning and its end, and how much is
+/// left out between. No character is cut.
+std::string shortened(const std::string& text, std::size_t most);
+/// Of a message, and of one value in it.
+inline constexpr std::size_t kLongestMessage = 2000, kLongestValue = 200;
+
+/// As written: 0, "fast", [1, 2].
 std::string value_text(const nlohmann::json& value);
+/// The same in a message, where a long one is shortened.
+std::string quoted_value(const nlohmann::json& value);
 
 /// "a, b, c" with ", " between them.
 std::string joined(const std::vector<std::string>& words, const std::string& between);

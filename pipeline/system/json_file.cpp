@@ -22,9 +22,10 @@ std::string message_of(const std::string& what) {
 
 }  // namespace
 
-std::optional<std::string> file_text(const fs::path& file) {
+std::optional<std::string> file_text(const fs::path& file, std::uintmax_t most) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;  // reading a folder throws
+  if (fs::file_size(file, ignored) > most) return std::nullopt;
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
   std::string out;
@@ -57,6 +58,9 @@ json load_object(const fs::path& file) {
   };
   const std::optional<std::string> text = file_text(file);
   std::error_code ignored;
+  if (!text && fs::is_regular_file(file, ignored) && fs::file_size(file, ignored) > kLargestText) {
+    refuse("larger than 64 MiB");
+  }
   if (!text) refuse(fs::exists(file, ignored) ? "cannot be read" : "no such file");
   json content = parse_json(*text, file.string());
   if (!content.is_object()) refuse("not a JSON object");

@@ -1,7 +1,6 @@
 #include "pipeline/verbs/completion_lists.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "pipeline/execute/run_options.h"
 #include "pipeline/plugin/schema.h"
@@ -9,6 +8,7 @@
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/run/run_index.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 
@@ -62,6 +62,7 @@ void add_values(const json& option, bool is_flag, std::vector<Candidate>& to) {
   if (!element.contains("enum")) return;
   for (const json& choice : element["enum"]) {
     const std::string word = choice.is_string() ? choice.get<std::string>() : choice.dump();
+    if (is_form(word)) continue;  // not a value as it stands
     const bool is_default = option.contains("default") && option["default"] == choice;
     add(word, about_value(description, word) + (is_default ? " (default)" : ""));
   }
@@ -88,8 +89,9 @@ std::vector<Candidate> preset_candidates(const std::vector<fs::path>& folders) {
     std::string about;
     for (const fs::path& folder : folders) {
       for (const char* ending : {".yaml", ".yml", ".json"}) {
-        std::ifstream file(folder / (name + ending));
-        if (!about.empty() || !std::getline(file, about)) continue;
+        const std::string text = file_text(folder / (name + ending)).value_or("");
+        if (!about.empty() || text.empty()) continue;
+        about = text.substr(0, text.find('\n'));
         const std::size_t words = about.find_first_not_of("# ");
         about = about.rfind('#', 0) == 0 && words != std::string::npos ? about.substr(words) : "";
       }
@@ -139,8 +141,10 @@ std::vector<Candidate> option_candidates(const std::string& stage, const PluginC
 
 std::string candidates_text(const std::vector<Candidate>& candidates) {
   std::string out;
-  for (const Candidate& one : candidates)
-    out += one_line(one.word) + "\t" + one_line(one.about) + "\n";
+  for (const Candidate& one : candidates) {
+    const bool is_one_line = one_line(one.word) == one.word;  // others cannot be told apart
+    if (is_one_line && !one.word.empty()) out += one.word + "\t" + one_line(one.about) + "\n";
+  }
   return out;
 }
 

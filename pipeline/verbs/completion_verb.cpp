@@ -10,6 +10,7 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
+#include "pipeline/show/text.h"
 #include "pipeline/slurm/site_profile.h"
 #include "pipeline/verbs/completion_lists.h"
 #include "pipeline/verbs/log_stage.h"
@@ -19,21 +20,34 @@ namespace kdgat {
 
 namespace {
 
+/// Words that the scripts hold themselves. Each is plain: letters, digits and signs that no shell
+/// takes for more than text. Names of presets, sites and runs may be anything, so the scripts ask
+/// for them when they are needed, and read them as text.
 struct CompletionWords {
-  std::string verbs, stages, presets, run_flags, keys, score_flags, why_flags, adapt_flags,
-      export_flags, watch_flags, cards, sites, host_flags,
+  std::string verbs, stages, run_flags, keys, score_flags, why_flags, adapt_flags, export_flags,
+      watch_flags, cards, host_flags,
       devices = "auto cpu cuda", submit_flags = "--profile --slurm --array --gpu --static",
+      tune_flags =
+          "--mode --samples --min-epochs --eta --metric --goal --max-workers --devices "
+          "--gpu-memory-buffer-gb --model-memory-gb --auto-memory --simulate --copies",
       jobs_flags = "--retry --seed --root --json",
-      memory_flags = "--stage --graphs --nodes --edges --num-ids --gpu --svg --root",
-      report_flags = "--output --root --json --help",
+      memory_flags =
+          "--stage --graphs --nodes --edges --num-ids --gpu --svg --root --legacy --interactive",
+      report_flags = "--output --notes --root --json --help",
       runs_flags =
-          "--root --dataset --name --tag --untag --where --format --dry-run --yes --force --json "
-          "--help";
+          "--root --dataset --name --tag --untag --where --format --by-run --dry-run --yes --force "
+          "--json --help";
 };
 
+/// The words of a script, each plain text for every shell. Others are left out.
 std::string words_of(const std::set<std::string>& words) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=";
   std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  for (const std::string& word : words) {
+    const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    if (is_plain) out += (out.empty() ? "" : " ") + word;
+  }
   return out;
 }
 
@@ -60,10 +74,10 @@ CompletionWords collect(const PluginCatalog& catalog) {
     stages.insert(name);
     add(plugin.options, "");
   }
-  std::set<std::string> score_flags = {"--run",     "--model", "--output",  "--root", "--device",
-                                       "--threads", "--json",  "--fail-on", "--help"};
-  std::set<std::string> why_flags = {"--run",   "--model", "--window", "--time",
-                                     "--event", "--root",  "--json",   "--help"};
+  std::set<std::string> score_flags = {"--run",     "--model", "--output",  "--root",   "--device",
+                                       "--threads", "--json",  "--fail-on", "--engine", "--help"};
+  std::set<std::string> why_flags = {"--run",  "--model", "--window", "--time", "--event",
+                                     "--root", "--json",  "--engine", "--help"};
   std::set<std::string> adapt_flags = {"--model", "--output", "--force",
                                        "--root",  "--json",   "--help"};
   std::set<std::string> export_flags = {"--model", "--output",    "--check", "--force",
@@ -82,13 +96,10 @@ CompletionWords collect(const PluginCatalog& catalog) {
   add_options(kind::kBenignLog, adapt_options, adapt_flags);
   add_options(kind::kCheckLog, export_options, export_flags);
   add_options(kind::kBus, watch_options, watch_flags);
-  const std::vector<std::string> presets = preset_names(default_preset_folders());
   std::set<std::string> cards;
   for (const Card& card : known_cards()) cards.insert(card.name);
-  const std::vector<std::string> sites = site_names(site_folders());
   return {words_of(visible),
           words_of(stages),
-          words_of({presets.begin(), presets.end()}),
           words_of(flags),
           words_of(keys),
           words_of(score_flags),
@@ -97,7 +108,6 @@ CompletionWords collect(const PluginCatalog& catalog) {
           words_of(export_flags),
           words_of(watch_flags),
           words_of(cards),
-          words_of({sites.begin(), sites.end()}),
           host_flags};
 }
 
@@ -105,15 +115,14 @@ CompletionWords collect(const PluginCatalog& catalog) {
 std::string filled(std::string script, const CompletionWords& words) {
   const std::pair<const char*, const std::string*> places[] = {
       {"@verbs@", &words.verbs},         {"@stages@", &words.stages},
-      {"@presets@", &words.presets},     {"@flags@", &words.run_flags},
+      {"@tune@", &words.tune_flags},     {"@flags@", &words.run_flags},
       {"@keys@", &words.keys},           {"@devices@", &words.devices},
       {"@score@", &words.score_flags},   {"@why@", &words.why_flags},
       {"@adapt@", &words.adapt_flags},   {"@cards@", &words.cards},
       {"@export@", &words.export_flags}, {"@watch@", &words.watch_flags},
       {"@memory@", &words.memory_flags}, {"@submit@", &words.submit_flags},
-      {"@jobs@", &words.jobs_flags},     {"@sites@", &words.sites},
-      {"@report@", &words.report_flags}, {"@runs@", &words.runs_flags},
-      {"@hostflags@", &words.host_flags}};
+      {"@jobs@", &words.jobs_flags},     {"@report@", &words.report_flags},
+      {"@runs@", &words.runs_flags},     {"@hostflags@", &words.host_flags}};
   for (const auto& [mark, text] : places) {
     for (size_t at; (at = script.find(mark)) != std::string::npos;) {
       script.replace(at, std::string(mark).size(), *text);
@@ -122,118 +131,157 @@ std::string filled(std::string script, const CompletionWords& words) {
   return script;
 }
 
+// Nothing here may expand, split or evaluate a name: it stands in an array, is compared as text, and
+// is quoted where it is inserted.
 constexpr const char* kBash = R"sh(# kdgat completion for bash; made by: kdgat completion bash
-_kdgat_list() { "${COMP_WORDS[0]}" completion "$@" 2>/dev/null | cut -f1; }
+# _kdgat_list WORD...: adds what kdgat lists to the array words, without the descriptions.
+_kdgat_list() {
+  local -a lines
+  mapfile -t lines < <("${COMP_WORDS[0]}" completion "$@" 2>/dev/null)
+  words+=("${lines[@]%%$'\t'*}")
+}
+# Offers the words that begin with what is typed, each quoted for the place where it is inserted.
+_kdgat_offer() {
+  local word quoted
+  for word in "${words[@]}"; do
+    if [[ $current == [\"\']* ]]; then  # inside a quote that is still open
+      if [[ $word == *[\"\'\\\$\`!]* ]]; then continue; fi
+      if [[ $word == "${current:1}"* ]]; then COMPREPLY+=("$word"); fi
+      continue
+    fi
+    quoted=$word
+    if [[ $word == *[!A-Za-z0-9_.,=+/@%-]* ]]; then
+      printf -v quoted %q "$word"
+      # bash would take what follows a colon for a word of its own.
+      if [[ $quoted != \$* ]]; then quoted=${quoted//:/\\:}; fi
+    fi
+    if [[ $quoted == "$current"* || $word == "$current"* ]]; then COMPREPLY+=("$before$quoted"); fi
+  done
+}
 _kdgat() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
-  local words="" key="" before=""
+  local key="" before=""
+  local -a words=()
   COMPREPLY=()
   # "key=value" is three words here.
   if [[ $current == "=" ]]; then key=$previous current=""
   elif [[ $previous == "=" && $COMP_CWORD -gt 1 ]]; then key=${COMP_WORDS[COMP_CWORD-2]}
   elif [[ $previous == --* ]]; then key=$previous; fi
   if [[ $COMP_CWORD -eq 1 ]]; then
-    words="@verbs@ --help --version"
+    words=(@verbs@ --help --version)
   else
-    if [[ -n $key ]]; then words=$(_kdgat_list values "$key"); fi
-    if [[ -n $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$current")); return; fi
+    if [[ -n $key ]]; then _kdgat_list values "$key"; fi
+    if [[ ${#words[@]} -gt 0 ]]; then _kdgat_offer; return; fi
     case $previous in
-      --preset) words="@presets@" before=${current%"${current##*,}"} current=${current##*,} ;;
-      --device) words="@devices@" ;;
-      --gpu) words="@cards@" ;;
-      --profile) words="@sites@" ;;
-      --stage) words="@stages@" ;;
-      --run) words="$(_kdgat_list runs)" ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--svg|--check|--replay|--save) COMPREPLY=($(compgen -f -- "$current")); return ;;
+      --preset) _kdgat_list presets; before=${current%"${current##*,}"} current=${current##*,} ;;
+      --device) words=(@devices@) ;;
+      --gpu) words=(@cards@) ;;
+      --profile) _kdgat_list sites ;;
+      --stage) words=(@stages@) ;;
+      --run) _kdgat_list runs ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--svg|--check|--replay|--save|--notes) return ;;
       *)
         case $verb in
-          run|plan|submit) if [[ $COMP_CWORD -gt 2 ]]; then words=$(_kdgat_list options "${COMP_WORDS[2]}"); fi
-                if [[ -n $words ]]; then words+=" @hostflags@"; else words="@stages@ @flags@ @keys@"; fi
-                case $verb in plan) words+=" --gpu --static" ;; submit) words+=" @submit@" ;; esac ;;
-          fit) words="--output --budget @flags@ @keys@" ;;
-          jobs|cancel) words="@jobs@" ;;
-          memory) if [[ $COMP_CWORD -eq 2 ]]; then words="estimate report"; else words="@memory@ @keys@"; fi ;;
-          config) if [[ $COMP_CWORD -eq 2 ]]; then words="show schema options init"
-                  elif [[ ${COMP_WORDS[2]} == schema ]]; then words="data synth @stages@ --json"
-                  else words="--origin @flags@ @keys@"; fi ;;
-          plugins) if [[ $COMP_CWORD -eq 2 ]]; then words="list show"; else words="@stages@ --json"; fi ;;
-          data) if [[ $COMP_CWORD -eq 2 ]]; then words="import inspect verify synth inject convert"; fi ;;
-          report) words="@report@ $(_kdgat_list runs)" ;;
-          runs) if [[ $COMP_CWORD -eq 2 ]]; then words="list show compare pivot export note rm"
-                else words="@runs@ $(_kdgat_list runs)"; fi ;;
-          top) words="--root --once --json" ;;
-          score) words="@score@" ;;
-          why) words="@why@" ;;
-          adapt) words="@adapt@" ;;
-          export) words="@export@" ;;
-          watch) words="@watch@" ;;
-          sync) words="--root --to --follow --json" ;;
-          completion) words="bash zsh fish" ;;
-          help) words="@verbs@ exit-codes json" ;;
+          run|plan|submit) if [[ $COMP_CWORD -gt 2 ]]; then _kdgat_list options "${COMP_WORDS[2]}"; fi
+                if [[ ${#words[@]} -gt 0 ]]; then words+=(@hostflags@); else words=(@stages@ @flags@ @keys@); fi
+                case $verb in plan) words+=(--gpu --static) ;; submit) words+=(@submit@) ;; esac ;;
+          fit) words=(--output --budget @flags@ @keys@) ;;
+          tune) words=(show @stages@ @tune@ @flags@ @keys@)
+                if [[ ${COMP_WORDS[2]} == show ]]; then words=(@tune@ --root --json); _kdgat_list runs; fi ;;
+          jobs|cancel) words=(@jobs@); _kdgat_list runs ;;
+          memory) if [[ $COMP_CWORD -eq 2 ]]; then words=(estimate report); else words=(@memory@ @keys@); fi ;;
+          config) if [[ $COMP_CWORD -eq 2 ]]; then words=(show schema options init)
+                  elif [[ ${COMP_WORDS[2]} == schema ]]; then words=(data synth @stages@ --json)
+                  else words=(--origin @flags@ @keys@); fi ;;
+          plugins) if [[ $COMP_CWORD -eq 2 ]]; then words=(list show); else words=(@stages@ --json); fi ;;
+          data) if [[ $COMP_CWORD -eq 2 ]]; then words=(import inspect verify synth inject convert); fi ;;
+          report) words=(@report@); _kdgat_list runs ;;
+          runs) if [[ $COMP_CWORD -eq 2 ]]; then words=(list show compare pivot export note rm)
+                else words=(@runs@); _kdgat_list runs; fi ;;
+          top) words=(--root --once --json) ;;
+          score) words=(@score@) ;;
+          why) words=(@why@) ;;
+          adapt) words=(@adapt@) ;;
+          export) words=(@export@) ;;
+          watch) words=(@watch@) ;;
+          sync) words=(--root --to --follow --json) ;;
+          completion) words=(bash zsh fish) ;;
+          help) words=(@verbs@ exit-codes json) ;;
         esac ;;
     esac
   fi
-  COMPREPLY=($(compgen -P "$before" -W "$words" -- "$current"))
+  _kdgat_offer
   if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
-  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then COMPREPLY=($(compgen -f -- "$before$current")); fi
 }
-complete -F _kdgat kdgat
+# Where nothing is offered, names of files are: bash quotes those itself.
+complete -o default -F _kdgat kdgat
 )sh";
 
 constexpr const char* kZsh = R"sh(#compdef kdgat
 # kdgat completion for zsh; made by: kdgat completion zsh
-# Words with what they are, as _describe wants them.
+# _kdgat_list WORD...: what kdgat lists, in the array names, and how each is shown, in shown.
 _kdgat_list() {
   local line
-  reply=()
-  for line in ${(f)"$(${words[1]} completion "$@" 2>/dev/null)"}; do
-    reply+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+  local -i widest=0 i
+  local -a about
+  names=() shown=()
+  for line in "${(@f)$("${(Q)words[1]}" completion "$@" 2>/dev/null)}"; do
+    [[ -n $line ]] || continue
+    names+=("${line%%$'\t'*}") about+=("${line#*$'\t'}")
+    (( ${#names[-1]} > widest )) && widest=${#names[-1]}
   done
-  (( ${#reply} ))
+  for (( i = 1; i <= ${#names}; i++ )); do shown+=("${(r:widest:)names[i]}  -- ${about[i]}"); done
+  (( ${#names} ))
 }
+# compadd quotes what it inserts.
+_kdgat_offer() { compadd "$@" -l -d shown -a names; }
 _kdgat() {
-  local -a found reply
+  local -a found names shown
   local key=""
   if (( CURRENT == 2 )); then
     found=(@verbs@ --help --version)
   else
     if [[ ${words[CURRENT]} == [a-z]*=* ]]; then key=${words[CURRENT]%%=*}
     elif [[ ${words[CURRENT-1]} == --* ]]; then key=${words[CURRENT-1]}; fi
-    if [[ -n $key ]] && _kdgat_list values $key; then
+    if [[ -n $key ]] && _kdgat_list values "$key"; then
       compset -P '*='
-      _describe value reply
+      _kdgat_offer
       return
     fi
     case ${words[CURRENT-1]} in
-      --preset) compset -P '*,'; _kdgat_list presets && _describe preset reply; return ;;
-      --run) _kdgat_list runs && _describe run reply; _files; return ;;
+      --preset) compset -P '*,'; _kdgat_list presets && _kdgat_offer; return ;;
+      --run) _kdgat_list runs && _kdgat_offer; _files; return ;;
+      --profile) _kdgat_list sites && _kdgat_offer; _files; return ;;
       --device) found=(@devices@) ;;
       --gpu) found=(@cards@) ;;
-      --profile) found=(@sites@) ;;
       --stage) found=(@stages@) ;;
-      --config|--data|--root|--plugin-dir|-o|--output|--svg|--check|--replay|--save) _files; return ;;
+      --config|--data|--root|--plugin-dir|-o|--output|--svg|--check|--replay|--save|--notes) _files; return ;;
       *)
         case ${words[2]} in
-          run|plan|submit) if (( CURRENT > 3 )) && _kdgat_list options ${words[3]}; then
-                  local -a keys=(${(M)reply:#[a-z]*=:*}) flags=(${(M)reply:#--*})
-                  _describe option keys -S ''
-                  _describe flag flags
+          run|plan|submit) if (( CURRENT > 3 )) && _kdgat_list options "${(Q)words[3]}"; then
+                  local -a every=("${names[@]}") lines=("${shown[@]}")
+                  names=("${(@M)every:#[^-]*}") shown=("${(@M)lines:#[^-]*}")
+                  _kdgat_offer -S ''
+                  names=("${(@M)every:#--*}") shown=("${(@M)lines:#--*}")
+                  _kdgat_offer
                   found=(@hostflags@)
                 else
                   found=(@stages@ @flags@ @keys@)
                 fi
                 case ${words[2]} in plan) found+=(--gpu --static) ;; submit) found+=(@submit@) ;; esac ;;
           fit) found=(--output --budget @flags@ @keys@) ;;
-          jobs|cancel) found=(@jobs@) ;;
+          tune) if [[ ${words[3]} == show ]]; then found=(@tune@ --root --json); _kdgat_list runs && _kdgat_offer
+                else found=(show @stages@ @tune@ @flags@ @keys@); fi ;;
+          jobs|cancel) found=(@jobs@); _kdgat_list runs && _kdgat_offer ;;
           memory) if (( CURRENT == 3 )); then found=(estimate report); else found=(@memory@ @keys@); fi ;;
           config) if (( CURRENT == 3 )); then found=(show schema options init)
                   elif [[ ${words[3]} == schema ]]; then found=(data synth @stages@ --json)
                   else found=(--origin @flags@ @keys@); fi ;;
           plugins) if (( CURRENT == 3 )); then found=(list show); else found=(@stages@ --json); fi ;;
           data) if (( CURRENT == 3 )); then found=(import inspect verify synth inject convert); fi ;;
-          report) found=(@report@); _kdgat_list runs && _describe run reply ;;
+          report) found=(@report@); _kdgat_list runs && _kdgat_offer ;;
           runs) if (( CURRENT == 3 )); then found=(list show compare pivot export note rm)
-                else found=(@runs@); _kdgat_list runs && _describe run reply; fi ;;
+                else found=(@runs@); _kdgat_list runs && _kdgat_offer; fi ;;
           top) found=(--root --once --json) ;;
           score) found=(@score@) ;;
           why) found=(@why@) ;;
@@ -258,7 +306,10 @@ if [[ $funcstack[1] == _kdgat ]]; then _kdgat "$@"; else compdef _kdgat kdgat; f
 std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   const auto quoted = [](const std::string& text) {
     std::string out = "'";
-    for (const char c : text) out += c == '\'' ? std::string("\\'") : std::string(1, c);
+    for (const char c : one_line(text)) {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c;
+    }
     return out + "'";
   };
   std::string out = "# kdgat completion for fish; made by: kdgat completion fish\n";
@@ -270,7 +321,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
     return "complete -c kdgat -n '__fish_seen_subcommand_from " + verb + "'";
   };
   for (const auto& [name, plugin] : catalog.all()) {
-    for (const char* verb : {"run", "plan", "submit", "plugins", "config"}) {
+    for (const char* verb : {"run", "plan", "submit", "tune", "plugins", "config"}) {
       out += seen(verb) + " -a " + name + " -d " + quoted(plugin.summary) + "\n";
     }
   }
@@ -280,7 +331,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   out += seen("data") + " -a 'import inspect verify synth inject convert'\n";
   out += seen("runs") + " -a 'list show compare pivot export note rm'\n";
   out += seen("completion") + " -a 'bash zsh fish'\n";
-  out += seen("run fit plan submit memory config") + " -a '" + words.keys + "'\n";
+  out += seen("run fit plan submit tune memory config") + " -a '" + words.keys + "'\n";
   const auto add_flags = [&](const std::string& verbs, const std::string& flags) {
     for (size_t begin = 0; begin < flags.size();) {
       const size_t end = std::min(flags.find(' ', begin), flags.size());
@@ -291,19 +342,19 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
       if (flag == "run") out += " -a '(kdgat completion runs)'";
       if (flag == "device") out += " -x -a '" + words.devices + "'";
       if (flag == "gpu") out += " -x -a '" + words.cards + "'";
-      if (flag == "profile") out += " -x -a '" + words.sites + "'";
+      if (flag == "profile") out += " -x -a '(kdgat completion sites)'";
       if (flag == "stage") out += " -x -a '" + words.stages + "'";
       out += "\n";
     }
   };
-  add_flags("run fit plan submit config", words.host_flags);
+  add_flags("run fit plan submit tune config", words.host_flags);
   std::set<std::string> said;  // host options stand before those of stages of the same name
   for (const auto& [name, plugin] : catalog.all()) {
     for (const std::string& option : option_names(plugin.options)) {
       const std::string own = own_option_name(plugin.options, option);
       const std::string flag = flag_of(option).substr(2);
       if (!said.insert(flag).second) continue;
-      out += seen("run fit plan submit config") + " -l " + flag + " -d " +
+      out += seen("run fit plan submit tune config") + " -l " + flag + " -d " +
              quoted(option_schema(plugin.options, own).value("description", ""));
       if (!value_candidates("--" + flag, catalog).empty()) {
         out += " -x -a '(kdgat completion values --" + flag + ")'";
@@ -314,7 +365,13 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
   add_flags("fit", "--output --budget");
   add_flags("plan", "--gpu --static");
   add_flags("submit", words.submit_flags);
+  add_flags("tune", words.tune_flags);
+  out += seen("tune") + " -a show\n";
+  out +=
+      "complete -c kdgat -n '__fish_seen_subcommand_from tune; and "
+      "__fish_seen_subcommand_from show' -a '(kdgat completion runs)'\n";
   add_flags("jobs cancel", words.jobs_flags);
+  out += seen("jobs cancel") + " -a '(kdgat completion runs)'\n";
   add_flags("memory", words.memory_flags);
   add_flags("report", words.report_flags);
   out += seen("report") + " -a '(kdgat completion runs)'\n";
@@ -337,7 +394,7 @@ constexpr const char* kCompletionHelp = R"(Print the completion script of a shel
   kdgat completion fish > ~/.config/fish/completions/kdgat.fish
 
 usage: kdgat completion bash | zsh | fish
-       kdgat completion runs | presets | values OPTION | options STAGE [--root DIR]
+       kdgat completion runs | presets | sites | values OPTION | options STAGE [--root DIR]
 
 The second form is what the scripts ask: a line for each word, a tab and what it is.
 )";
@@ -361,6 +418,12 @@ int completion_verb(Context& context, const std::vector<std::string>& arguments)
   }
   if (shell == "presets") {
     context.out << candidates_text(preset_candidates(default_preset_folders()));
+    return 0;
+  }
+  if (shell == "sites") {
+    std::vector<Candidate> sites;
+    for (const std::string& name : site_names(site_folders())) sites.push_back({name, "a site"});
+    context.out << candidates_text(sites);
     return 0;
   }
   if (shell == "values" || shell == "options") {

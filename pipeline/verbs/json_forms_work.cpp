@@ -40,6 +40,7 @@ records.csv           boolean  to metrics.csv
 records.tensorboard   boolean  to files of TensorBoard
 records.mlflow_uri    string   to MLflow, without password; "" = not
 records.experiment    string   of MLflow
+records.sends_credentials? boolean  whether MLflow is sent those of the environment
 records.cpu_seconds?  number   what the records took, seconds
 requirements[]?       @requirement  of --require, judged
 steps[]               object   in the order of the plan

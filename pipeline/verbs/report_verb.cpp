@@ -41,7 +41,7 @@ usage: kdgat report RUN [RUN...] [-o FILE] [--notes FILE.md] [--root DIR] [--jso
   --log LOG            write one SVG picture instead: the scores of this log over time, with its
                        attacks and alarms (default LOG.svg in the run's folder). LOG is the name of
                        a log of the report, with its folder if two folders have one of that name
-  --notes FILE.md      text in Markdown, put above all else
+  --notes FILE.md      text in Markdown, put above all else; at most 1 MiB
   --root DIR           folder that holds all runs (default runs)
   --json               name of the file, its size and the runs, as JSON
 
@@ -116,8 +116,12 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   const std::vector<ReportRun> runs = read_reports(folders, context.catalog);
   std::string notes;
   if (!notes_file.empty()) {
-    const auto text = file_text(notes_file);
-    if (!text) throw Error(ExitCode::kData, "cannot read the notes: " + notes_file);
+    constexpr std::uintmax_t kLargestNotes = 1 << 20;
+    const auto text = file_text(notes_file, kLargestNotes);
+    if (!text) {
+      throw Error(ExitCode::kData, "cannot read the notes: " + notes_file,
+                  "a file of Markdown of at most 1 MiB");
+    }
     notes = *text;
   }
   const std::optional<LogPicture> picture =

@@ -103,7 +103,7 @@ class RunCommand {
 
   int run() {
     install_signal_flags();
-    const RecordTargets targets = make_targets(session_.profile.records);  // may refuse
+    const RecordTargets targets = session_.targets();  // may refuse
     const Place place = place_of([](const char* name) { return std::getenv(name); });
     std::unique_ptr<Gathering> gathering;
     refuse_several(place);
@@ -160,7 +160,8 @@ class RunCommand {
     const int code =
         run_plan(session_.input(plan, data), *run, *status_, executor(process, gathering.get()));
     for (const std::string& problem : recorder.finish(is_urgent)) {
-      status_->message("warning", problem + "; later: kdgat sync " + run->folder().string());
+      status_->message("warning",
+                       problem + "; later: kdgat sync " + shell_line({run->folder().string()}));
     }
     run->set_records(targets.public_json(), recorder.cpu_seconds());
     const std::vector<JudgedRequirement> judged = judge(plan, run->folder(), code);

@@ -68,7 +68,7 @@ class SubmitCommand {
     install_signal_flags();
     const bool is_dry = session_.options.dry_run;
     if (!is_dry) submitter_.check();
-    make_targets(session_.profile.records);  // may refuse
+    static_cast<void>(session_.targets());  // may refuse
     data_ = session_.import(*status_);
     for (const int64_t seed : seeds()) plans_.push_back(plan_for(seed));
     const bool needs_no_work = std::all_of(plans_.begin(), plans_.end(),
@@ -322,7 +322,7 @@ class SubmitCommand {
     Run run = Run::create(fs::absolute(session_.dataset_root), session_.profile.name, plans_[i]);
     fs::create_directories(run.folder() / "slurm");
     write_file(frozen_file(run.folder()), frozen(i).to_json().dump(1) + "\n");
-    run.set_records(make_targets(session_.profile.records).public_json());
+    run.set_records(session_.targets().public_json());
     run.describe({{"command", command_}});
     if (const LabelChange& labels = session_.options.labels; !labels.is_empty()) {
       change_labels(run.folder(), labels);

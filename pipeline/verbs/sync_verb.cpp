@@ -43,13 +43,16 @@ bool has_ended(const fs::path& run) { return read_object(run / "run.json").conta
 /// Once, or with `follow` again and again until the run has ended or a signal comes.
 RunRecords::Outcome sync_run(const fs::path& run, const SyncWords& words) {
   constexpr double kPauseSeconds = 2;
-  RunRecords records(run, targets_of_run(run, words.to), kRequestSeconds);
+  const RecordTargets targets = targets_of_run(run, words.to);
+  RunRecords records(run, targets, kRequestSeconds);
   RunRecords::Outcome all;
   while (true) {
     const bool last = !words.follow || has_ended(run) || pending_signal() != 0;
     const RunRecords::Outcome now = records.update(last);
     all.sent += now.sent;
     all.problems = now.problems;
+    const std::string withheld = withheld_credentials(targets);
+    if (!now.problems.empty() && !withheld.empty()) all.problems.push_back(withheld);
     if (last) return all;
     const Deadline until = deadline_in(kPauseSeconds);
     constexpr useconds_t kLook = 100'000;

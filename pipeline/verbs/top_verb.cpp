@@ -8,6 +8,7 @@
 #include "pipeline/run/plan.h"
 #include "pipeline/run/run_index.h"
 #include "pipeline/run/run_work.h"
+#include "pipeline/show/printable_stream.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
@@ -125,7 +126,7 @@ int top_verb(Context& context, const std::vector<std::string>& arguments) {
     if (context.json) {
       print_json(context, "kdgat.top", top_json(works));
     } else {
-      if (refreshes) context.out << kClear;
+      if (refreshes) write_control(context.out, kClear);
       if (works.empty()) {
         std::ostream& to = refreshes ? context.out : context.err;
         to << "no run is at work in " << one_line(root) << '\n';

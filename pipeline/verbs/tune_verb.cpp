@@ -19,6 +19,7 @@
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
@@ -80,7 +81,7 @@ class TuneCommand {
 
   int run() {
     install_signal_flags();
-    const RecordTargets targets = make_targets(session_->profile.records);  // may refuse
+    const RecordTargets targets = session_->targets();  // may refuse
     const std::optional<PreparedData> data = session_->import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = session_->plan_for(data);
@@ -109,7 +110,8 @@ class TuneCommand {
     Recorder recorder(run->folder(), targets);
     const int code = carry_out(plan, data, *run);
     for (const std::string& problem : recorder.finish(is_urgent)) {
-      status_->message("warning", problem + "; later: kdgat sync " + run->folder().string());
+      status_->message("warning",
+                       problem + "; later: kdgat sync " + shell_line({run->folder().string()}));
     }
     run->set_records(targets.public_json(), recorder.cpu_seconds());
     report(*run, code);
@@ -327,8 +329,9 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
   const std::filesystem::path folder = find_run(name, root);
   const json record = read_json(folder / kSweepFile);
   if (!record.is_object()) {
-    throw Error(ExitCode::kData, folder.string() + ": holds no sweep",
-                "kdgat tune makes one; kdgat runs show " + name + " says what this run is");
+    throw Error(
+        ExitCode::kData, folder.string() + ": holds no sweep",
+        "kdgat tune makes one; kdgat runs show " + shell_line({name}) + " says what this run is");
   }
   if (size.empty()) {
     if (context.json) {

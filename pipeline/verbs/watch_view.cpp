@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kdgat/text.h"
+#include "pipeline/show/printable_stream.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -127,7 +128,7 @@ bool WatchView::is_taken() {
 }
 
 void WatchView::clear_line() {
-  if (!line_.empty()) err_ << "\r\x1b[K";
+  if (!line_.empty()) write_control(err_, "\r\x1b[K");
 }
 
 void WatchView::alarm(const json& event) {

@@ -23,8 +23,8 @@ struct CurriculumOptions {
                           .range(1, 1e9)
                           .runtime(),
                       field("cache_policy", &O::cache_policy,
-                            "When memory kept for reuse is given back: never, chunk, stage, "
-                            "fragmentation:P or auto (see the training stages).")
+                            "When memory kept for reuse is given back (see the training stages).")
+                          .choices(memory::CachePolicy::choices())
                           .runtime()};
   }
 

@@ -1,12 +1,11 @@
 // Options of the export stage.
 #pragma once
 
-#include <algorithm>
-#include <cctype>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "export/c/c_source.h"
 #include "kdgat/options.h"
 
 namespace kdgat::exporting {
@@ -42,11 +41,9 @@ struct ExportOptions {
 
   std::vector<Diagnostic> validate() const {
     std::vector<Diagnostic> problems;
-    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
-        !std::all_of(name.begin(), name.end(), fits)) {
-      problems.push_back({"", "name: \"" + name + "\" is no name in C",
-                          "use letters, digits and _, a letter first"});
+    if (const std::string problem = c_name_problem(name); !problem.empty()) {
+      problems.push_back({"", "name: \"" + name + "\" " + problem,
+                          "use letters, digits and _, a letter first: my_detector"});
     }
     if (format == "onnx" && weights != "float32") {
       problems.push_back(

@@ -21,6 +21,11 @@ struct CachePolicy {
   double fragmentation = 0;       ///< reserved over allocated at the peak, above which; 0 = never
   int64_t synchronize_every = 0;  ///< steps
 
+  /// What parse() takes, as choices of an option.
+  static std::vector<std::string> choices() {
+    return {"never", "auto",    "epoch",   "chunk",          "checkpoint",
+            "stage", "hygiene", "every:N", "fragmentation:P"};
+  }
   /// `words`: never, every:N, epoch, chunk, checkpoint, stage, fragmentation:P, auto, hygiene (=
   /// every:5, checkpoint, epoch and synchronize_every 20). Adds to `problems` what is wrong.
   static CachePolicy parse(const std::vector<std::string>& words,

@@ -118,10 +118,11 @@ struct TrainOptions : memory::StepForm {
               "CPU). Only matrix products run in 16 bits: parameters, attention scores, norms, "
               "reductions and losses stay in 32, and so do validation and scores.")
             .choices({"32", "32-true", "16-mixed", "bf16-mixed"}),
-        field("cache_policy", &O::cache_policy,
-              "When memory kept for reuse is given back: never, every:N (steps), epoch, chunk, "
-              "checkpoint, stage, fragmentation:P (reserved over allocated above P), auto, or the "
-              "preset list of guide 002, hygiene. Several are combined.")
+        field(
+            "cache_policy", &O::cache_policy,
+            "When memory kept for reuse is given back; every:N: steps, fragmentation:P: reserved "
+            "over allocated above P, hygiene: the preset list of guide 002. Several are combined.")
+            .choices(memory::CachePolicy::choices())
             .runtime(),
         field("clear_cache_every_n", &O::clear_cache_every_n,
               "Published name of cache_policy every:N; 0 = as cache_policy says.")

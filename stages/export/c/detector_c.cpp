@@ -61,14 +61,8 @@ void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOp
   if (model.classifier.columns() != static_cast<int64_t>(graph::kRelativeColumns)) {
     throw Error(ExitCode::kData, "trees over other columns than a detector's cannot be exported");
   }
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  const std::string& name = options.name;
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
-      !std::all_of(name.begin(), name.end(), is_word)) {
-    throw Error(ExitCode::kUsage, "'" + name + "' is no name for a source of C",
-                "letters, digits and _");
+  if (const std::string problem = c_name_problem(options.name); !problem.empty()) {
+    throw Error(ExitCode::kUsage, "'" + options.name + "' " + problem, "letters, digits and _");
   }
   if (std::isnan(options.threshold)) throw Error(ExitCode::kUsage, "the threshold is no number");
 }

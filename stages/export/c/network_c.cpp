@@ -39,14 +39,8 @@ int64_t code_bytes(const NetworkCode& code) {
 }
 
 void check(const NetworkCOptions& options) {
-  const auto is_word = [](char c) {
-    return (std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '_';
-  };
-  const std::string& name = options.name;
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
-      !std::all_of(name.begin(), name.end(), is_word)) {
-    throw Error(ExitCode::kUsage, "'" + name + "' is no name for a source of C",
-                "letters, digits and _");
+  if (const std::string problem = c_name_problem(options.name); !problem.empty()) {
+    throw Error(ExitCode::kUsage, "'" + options.name + "' " + problem, "letters, digits and _");
   }
   if (std::isnan(options.threshold)) throw Error(ExitCode::kUsage, "the threshold is no number");
 }

@@ -6,6 +6,7 @@
 #include "kdgat/error.h"
 #include "pipeline/alarms/alarm_sink.h"
 #include "pipeline/alarms/alarms.h"
+#include "pipeline/system/secrets.h"
 #include "support/command.h"
 
 using namespace kdgat;
@@ -68,13 +69,26 @@ TEST_CASE("words of alarms that are wrong are named with what is meant", "[alarm
       {"mqtt://host/", "is no topic"},
       {"mqtt://host/all/#", "is no topic"},
       {"mqtt://host/t?qos=3", "qos=3 is no whole number from 0 to 2"},
-      {"mqtt://user:a%0@host/t", "% is followed by"}};
+      {"mqtt://user:a%0@host/t", "% must be followed by"}};
   for (const auto& [words, why] : wrong) {
     INFO(words);
     CHECK_THAT(said_of(words), Contains(why) && Contains("--alarm"));
   }
-  CHECK_THAT(said_of("fiel:x"), Contains("mqtt://[USER[:PASSWORD]@]HOST[:PORT]/TOPIC") &&
+  CHECK_THAT(said_of("fiel:x"), Contains("mqtt://HOST[:PORT]/TOPIC") &&
                                     Contains("command[,timeout=30s]:"));
+}
+
+TEST_CASE("the hint of a refused broker keeps its form where secrets are taken out", "[alarms]") {
+  for (const char* bad : {"mqtt:", "mqtt://h", "mqtt://:1/t", "mqtt://u:p@/t", "mqtt://h/a%00b"}) {
+    const std::string said = said_of(bad);
+    INFO(said);
+    CHECK_THAT(said, Contains("the form is mqtt://HOST[:PORT]/TOPIC"));
+    const std::string hint = said.substr(said.find("  hint: "));
+    CHECK(without_secrets(hint) == hint);
+  }
+  CHECK_THAT(said_of("mqtt://h/a%00b"), Contains("%00 cannot be part"));
+  CHECK_THAT(said_of("mqtt://h/a%4"), Contains("two hexadecimal digits"));
+  for (const AlarmKind& kind : alarm_kinds()) CHECK(without_secrets(kind.form) == kind.form);
 }
 
 TEST_CASE("a bus that is not there is refused", "[alarms]") {

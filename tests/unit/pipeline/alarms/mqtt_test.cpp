@@ -29,7 +29,7 @@ bool has_mqtt() {
   const bool has_broker =
       fs::exists("/usr/sbin/mosquitto") && fs::exists("/usr/bin/mosquitto_passwd");
   if (!has_program)
-    std::printf("skipped: no kdgat_mqtt (scripts/setup --dev installs libmosquitto-dev)\n");
+    std::printf("skipped: no kdgat_mqtt (scripts/setup installs libmosquitto-dev)\n");
   if (!has_broker)
     std::printf("skipped: no MQTT broker (scripts/setup --dev installs mosquitto)\n");
   return has_program && has_broker;

@@ -1,4 +1,7 @@
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <sstream>
 
 #include "kdgat/options.h"
@@ -6,6 +9,8 @@
 #include "pipeline/execute/run_options.h"
 #include "pipeline/verbs/verbs.h"
 #include "support/command.h"
+#include "support/fake_run.h"
+#include "support/shell_on_terminal.h"
 
 using namespace kdgat;
 using kdgat::test::ScratchFolder;
@@ -263,4 +268,45 @@ TEST_CASE("problems of the command line wait to be reported with all others", "[
         "unknown flag --dryrun (command line, argument 10)\n"
         "  hint: did you mean --dry-run?\n"
         "--data needs a value (command line, argument 11)\n");
+}
+
+TEST_CASE("a message repeats no value at any length", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string kdgat = std::filesystem::absolute(test::kdgat_binary()).string();
+  const std::string many(100'000, 'y');
+  for (const std::string& words :
+       {"KDGAT_LR=" + many + " '" + kdgat + "' run classifier -n",
+        "'" + kdgat + "' run classifier -n lr=" + many, "'" + kdgat + "' run classifier --" + many,
+        "'" + kdgat + "' run " + many, "'" + kdgat + "' run example --json tags=" + many,
+        "'" + kdgat + "' runs show '" + many + "'", "'" + kdgat + "' run example --name " + many}) {
+    const test::CommandResult said = test::run_shell(words, scratch.path());
+    INFO(words.substr(0, 20) << said.err.substr(0, 3000));
+    CHECK(said.exit_code != 0);
+    CHECK(said.err.size() < 10'000);
+    CHECK(said.err.find("bytes left out") != std::string::npos);
+  }
+}
+
+TEST_CASE("a FIFO is no profile, and nothing waits for one", "[cli]") {
+  const ScratchFolder scratch;
+  REQUIRE(::mkfifo((scratch / "p.yaml").c_str(), 0600) == 0);
+  const std::string kdgat = "'" + std::filesystem::absolute(test::kdgat_binary()).string() + "'";
+  for (const std::string words : {"run --config p.yaml", "config show p.yaml", "plan p.yaml"}) {
+    const test::CommandResult said = test::run_shell(kdgat + " " + words, scratch.path());
+    INFO(words << said.err);
+    CHECK(said.exit_code == 2);
+    CHECK(said.err.find("p.yaml: cannot be read") != std::string::npos);
+  }
+}
+
+TEST_CASE("a signal before any work ends the program with its code", "[cli]") {
+  const ScratchFolder scratch;
+  test::write_run(scratch / "runs", "set", test::kFirstRun, {});
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
+    test::ShellOnTerminal terminal(
+        {std::filesystem::absolute(test::kdgat_binary()).string(), "runs", "rm", test::kFirstRun},
+        scratch.path(), {});
+    REQUIRE(terminal.shows("[y/N]"));  // it waits for an answer
+    CHECK(terminal.ends_by(signal) == code);
+  }
 }

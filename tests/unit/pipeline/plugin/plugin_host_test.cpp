@@ -182,6 +182,71 @@ TEST_CASE("a plugin that others may write is used only from a folder that was na
   CHECK(run_kdgat("run probe --dry-run --plugin-dir plugins", scratch.path()).exit_code == 0);
 }
 
+TEST_CASE("a plugin folder that is not used hides no stage of another", "[plugin_host]") {
+  const ScratchFolder scratch;
+  const std::filesystem::path open = make_plugin(scratch / "open").parent_path();
+  const std::filesystem::path own = make_plugin(scratch / "own").parent_path();
+  std::filesystem::permissions(open, std::filesystem::perms::all);
+  const PluginCatalog catalog = PluginCatalog::scan({open, own}, 0);
+  REQUIRE(catalog.find("probe") != nullptr);
+  CHECK(catalog.find("probe")->library == own / "kdgat_probe.so");
+  CHECK(catalog.problems().contains("probe"));  // told by kdgat plugins list
+}
+
+TEST_CASE("a plugin is not used where others can put another in its place", "[plugin_host]") {
+  namespace fs = std::filesystem;
+  const ScratchFolder scratch;
+  fs::create_directories(scratch / "outer");
+  const fs::path folder = make_plugin(scratch / "outer/plugins").parent_path();
+  const auto problem = [](const fs::path& of) {
+    const PluginCatalog catalog = PluginCatalog::scan({of}, 0);
+    return catalog.problems().contains("probe") ? catalog.problems().at("probe").text() : "";
+  };
+  CHECK(problem(folder) == "");
+  fs::permissions(scratch / "outer", fs::perms::all);
+  CHECK_THAT(problem(folder), Contains((scratch / "outer").string() + ": not used, as everybody"));
+  fs::permissions(scratch / "outer", fs::perms::all | fs::perms::sticky_bit);  // as /tmp has
+  CHECK(problem(folder) == "");
+  // Symlinks: of the folder, and of the files.
+  fs::create_directories(scratch / "safe");
+  fs::create_directory_symlink(folder, scratch / "safe/link");
+  for (const char* file : {"kdgat_probe.so", "kdgat_probe.json"}) {
+    fs::create_directories(scratch / "safe/files");
+    fs::create_symlink(folder / file, scratch / "safe/files" / file);
+  }
+  CHECK(problem(scratch / "safe/link") == "");
+  CHECK(problem(scratch / "safe/files") == "");
+  fs::permissions(scratch / "outer", fs::perms::all);
+  CHECK_THAT(problem(scratch / "safe/link"), Contains("everybody may write"));
+  CHECK_THAT(problem(scratch / "safe/files"), Contains("everybody may write"));
+}
+
+TEST_CASE("a description with odd names, or with what steers a terminal, is refused",
+          "[plugin_host]") {
+  const ScratchFolder scratch;
+  const std::filesystem::path description =
+      std::filesystem::path(make_plugin(scratch / "plugins")).replace_extension(".json");
+  const nlohmann::json good = nlohmann::json::parse(read_text(description));
+  const auto problem = [&](const nlohmann::json& content) {
+    write_file(description, content.dump());
+    const PluginCatalog catalog = PluginCatalog::scan({scratch / "plugins"});
+    return catalog.problems().contains("probe") ? catalog.problems().at("probe").text() : "";
+  };
+  CHECK(problem(good) == "");
+  nlohmann::json bad = good;
+  bad["summary"] = "a \x1b[2J b";
+  CHECK_THAT(problem(bad), Contains("control character"));
+  bad = good;
+  bad["options"]["properties"]["mode"]["description"] = "a\rb";
+  CHECK_THAT(problem(bad), Contains("control character"));
+  bad = good;
+  bad["options"]["properties"]["$(touch PWNED)"] = bad["options"]["properties"]["mode"];
+  CHECK_THAT(problem(bad), Contains("the option \"$(touch PWNED)\" holds more than letters"));
+  bad = good;
+  bad["name"] = "probe;x";
+  CHECK_THAT(problem(bad), Contains("its name \"probe;x\""));
+}
+
 TEST_CASE("a description names a library of its own folder", "[plugin_host]") {
   const ScratchFolder scratch;
   const std::filesystem::path library = make_plugin(scratch / "plugins");

@@ -83,3 +83,26 @@ TEST_CASE("help of an option shows flag, bounds, default and published name", "[
         "  --hidden-dims N N ...           Widths. [1, 9] (default [4, 2]) (also "
         "vgae_hidden_dims)\n");
 }
+
+TEST_CASE("a choice with a number in it is checked before anything runs", "[schema]") {
+  using kdgat::plain_scalar;
+  const nlohmann::json schema = {
+      {"type", "array"},
+      {"items", {{"type", "string"}, {"enum", {"never", "every:N", "fragmentation:P"}}}}};
+  const auto problem = [&](const std::string& text) {
+    return check_value(schema, plain_scalar(text)).problem;
+  };
+  for (const char* good :
+       {"never", "every:1", "every:100,never", "fragmentation:1.5", "[every:5, fragmentation:2]"}) {
+    INFO(good);
+    CHECK(problem(good) == "");
+  }
+  for (const char* bad :
+       {"every:0", "every:-1", "every:1.5", "every:", "every:N", "every:+5", "fragmentation:nan",
+        "fragmentation:inf", "fragmentation:1", "fragmentation:P", "often", "never,every:0"}) {
+    INFO(bad);
+    CHECK(problem(bad).find("is not one of never, every:N, fragmentation:P") != std::string::npos);
+  }
+  CHECK(kdgat::pattern_of(schema["items"]["enum"]) ==
+        "^(never|every:[1-9][0-9]*|fragmentation:[0-9]+(\\.[0-9]+)?)$");
+}

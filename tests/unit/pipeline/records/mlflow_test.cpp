@@ -296,6 +296,45 @@ TEST_CASE("who asks is told to the server and written nowhere", "[records]") {
   CHECK(server.last_authorization() == "Bearer abc");
 }
 
+TEST_CASE("credentials of the environment go only where the user sends a run", "[records]") {
+  const ScratchFolder scratch;
+  FakeMlflow server;
+  const std::string kdgat = "'" + fs::absolute(kdgat_binary()).string() + "' ";
+  const std::string token = "MLFLOW_TRACKING_TOKEN=s3cret ";
+  append_text(scratch / "p.yaml",
+              "mlflow_uri: " + server.url() + "\nstages: {example: {steps: 2}}\n");
+  const auto run = [&](const std::string& words) {
+    const CommandResult said = run_shell(words, scratch.path());
+    INFO(words << "\n" << said.err);
+    CHECK(said.exit_code == 0);
+    return said.err;
+  };
+  // A profile may have come with a data set.
+  CHECK_THAT(run(token + kdgat + "run p.yaml"),
+             Contains("note: MLFLOW_TRACKING_TOKEN is not sent to " + server.url()) &&
+                 Contains("--mlflow-uri"));
+  CHECK(server.requests > 0);
+  CHECK(server.last_authorization().empty());
+  // Nor is the run.json of a run believed, but in the jobs of a run that the user submitted.
+  const fs::path made = begin_run(scratch / "other");
+  json document = json::parse(read_text(made / "run.json"));
+  document["records"] = RecordTargets{false, false, server.url(), "e"}.public_json();
+  write_json(made / "run.json", document);
+  CHECK_FALSE(targets_of_run(made, "").sends_credentials);
+  CHECK(targets_of_run(made, "", true).sends_credentials);
+  CHECK(targets_of_run(made, server.url()).sends_credentials);
+  // Who names the address means it: on the command line, in the environment, or the same server.
+  for (const std::string& words :
+       {kdgat + "run p.yaml steps=3 --mlflow-uri " + server.url(),
+        "KDGAT_MLFLOW_URI=" + server.url() + " " + kdgat + "run p.yaml steps=4",
+        "MLFLOW_TRACKING_URI=" + server.url() + "/ " + kdgat + "run p.yaml steps=5",
+        "MLFLOW_TRACKING_URI=" + server.url() + " " + kdgat + "run example steps=6"}) {
+    const std::string said = run(token + words);
+    CHECK(said.find("is not sent") == std::string::npos);
+    CHECK(server.last_authorization() == "Bearer s3cret");
+  }
+}
+
 TEST_CASE("hundreds of parameters and thousands of numbers are sent in parts", "[records]") {
   const ScratchFolder scratch;
   FakeMlflow server;

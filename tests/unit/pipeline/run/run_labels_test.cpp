@@ -53,7 +53,8 @@ TEST_CASE("labels are changed one after another, and none is lost where several 
 TEST_CASE("a name or tag that would be taken for something else is refused", "[runs]") {
   const ScratchFolder root;
   const fs::path run = write_run(root.path(), "set", kOlder, {});
-  for (const char* bad : {"a/b", "-x", "a,b", " a", "a\n", "\xff", "\xc2\x9b"}) {
+  for (const char* bad : {"a/b", "-x", "a,b", " a", "a\n", "\xff", "\xc2\x9b", "$(x)", "`x`",
+                          "it's", "\"x\"", "a\\"}) {
     LabelChange change;
     change.tags = {bad};
     CHECK_THAT(error_of([&] { change_labels(run, change); }, ExitCode::kUsage),
@@ -63,6 +64,34 @@ TEST_CASE("a name or tag that would be taken for something else is refused", "[r
   CHECK(label_problem("GAT große 2") == "");
   CHECK(label_problem(std::string(101, 'a')) == "is longer than 100 bytes");
   CHECK_FALSE(fs::exists(run / kLabelsFile));
+}
+
+TEST_CASE("a note has a largest size, and more that others wrote is not read", "[runs]") {
+  const ScratchFolder root;
+  const fs::path run = write_run(root.path(), "set", kOlder, {});
+  LabelChange change;
+  change.note = std::string(10'000, 'x');
+  CHECK(change_labels(run, change).notes.size() == 1);
+  change.note += "x";
+  CHECK_THAT(error_of([&] { change_labels(run, change); }, ExitCode::kUsage),
+             Contains("10001 bytes") && Contains("--notes"));
+  // As another program may write them.
+  nlohmann::json notes = nlohmann::json::array();
+  for (int i = 0; i < 2000; ++i) notes.push_back({{"time", "t"}, {"text", "short"}});
+  notes[0]["text"] = std::string(1 << 20, 'y');
+  write_text(
+      run / kLabelsFile,
+      nlohmann::json{{"name", std::string(1 << 20, 'n')}, {"notes", std::move(notes)}}.dump());
+  const RunLabels labels = read_labels(run);
+  CHECK(labels.notes.size() == 1000);
+  CHECK(labels.notes.front().text.size() < 10'000);
+  CHECK(labels.name.size() < 200);
+  CHECK_THAT(error_of(
+                 [&] {
+                   change_labels(run, {{}, {}, {}, "one more"});
+                 },
+                 ExitCode::kUsage),
+             Contains("1000 notes"));
 }
 
 TEST_CASE("a run is found by its name, and several of a name are listed", "[runs]") {

@@ -301,6 +301,14 @@ TEST_CASE("int8 takes a quarter of the room, and its rounded model is what it co
   CHECK(floats.files.at("vectors.h") != bytes.files.at("vectors.h"));
 }
 
+TEST_CASE("an export takes no name of its other files or of a header of C", "[export]") {
+  for (const char* good : {"detector", "my_net2", "Main"}) CHECK(c_name_problem(good) == "");
+  for (const char* bad : {"", "1st", "a-b", "main", "check", "vectors", "string", "stdint"}) {
+    INFO(bad);
+    CHECK_FALSE(c_name_problem(bad).empty());
+  }
+}
+
 TEST_CASE("what cannot be exported says which part and what to do", "[export]") {
   const ScratchFolder scratch;
   const std::filesystem::path path = scratch / "model.safetensors";
