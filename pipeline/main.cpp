@@ -1,8 +1,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <new>
+#include <string_view>
 
 #include "pipeline/show/line_width.h"
 #include "pipeline/verbs/verbs.h"
@@ -18,10 +23,28 @@ void occupy_standard_descriptors() {
   }
 }
 
+/// Where nothing can be thrown any more and memory ran out, as in a destructor that needs some, the
+/// program ends as it does everywhere else without memory.
+[[noreturn]] void end_at_once() {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kWords = "error: out of host memory\n";
+    if (::write(STDERR_FILENO, kWords.data(), kWords.size()) < 0) errno = 0;  // nobody reads it
+    ::_exit(static_cast<int>(kdgat::ExitCode::kHostMemory));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "terminate called: %s\n", e.what());
+  } catch (...) {
+    std::fputs("terminate called\n", stderr);
+  }
+  std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
+  std::set_terminate(end_at_once);
   std::ios::sync_with_stdio(false);
   try {
     kdgat::limit_tables(kdgat::line_width(STDOUT_FILENO));

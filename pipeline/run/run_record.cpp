@@ -10,7 +10,6 @@
 #include <cmath>
 #include <ctime>
 #include <exception>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -28,11 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// -1 if it is no such time.
 std::time_t seconds_of(const std::string& iso) {
@@ -232,7 +226,7 @@ StepFiles read_step_files(const fs::path& step_folder) {
   files.pictures = read_json(step_folder / "pictures.json");
   files.result = read_result(step_folder);
   files.log_tail = last_lines(step_folder / "log.txt", kLogLines);
-  files.oom_report = read_text(step_folder / "oom-report.md");
+  files.oom_report = file_text(step_folder / "oom-report.md", kLargestNotes).value_or("");
   return files;
 }
 

@@ -1,6 +1,7 @@
 // kdgat report: one HTML file of one run or several.
 #include <ostream>
 
+#include "kdgat/small_file.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/report/report_file.h"
 #include "pipeline/report/report_html.h"
@@ -9,7 +10,6 @@
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
-#include "pipeline/system/json_file.h"
 #include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
@@ -78,11 +78,7 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   for (const std::string& name : names) folders.push_back(find_run(name, root));
   const std::vector<ReportRun> runs = read_reports(folders, context.catalog);
   std::string notes;
-  if (!notes_file.empty()) {
-    const auto text = file_text(notes_file);
-    if (!text) throw Error(ExitCode::kData, "cannot read the notes: " + notes_file);
-    notes = *text;
-  }
+  if (!notes_file.empty()) notes = small_file(notes_file, kLargestNotes);
   if (output == "-") {
     context.out << report_html(runs, time_text(iso_now()), notes);
     return 0;
