@@ -48,7 +48,7 @@ target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Th
 add_library(kdgat_native SHARED)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/detector
-  alarms blame detector_model find_vehicle joined_files network_channel reasons tails traffic watch)
+  alarms blame detector_model find_vehicle joined_files network_channel reasons sealed_json tails traffic watch)
 kdgat_add_room(kdgat_native stages/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/model model_header trained_model)

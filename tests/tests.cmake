@@ -243,7 +243,7 @@ if(KDGAT_ENGINE)
        tests/cli/memory_test.cpp
        tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/programs_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp
-       tests/cli/config_test.cpp tests/cli/device_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
+       tests/cli/config_test.cpp tests/cli/detector_file_test.cpp tests/cli/device_test.cpp tests/cli/odd_names_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
        tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/terminal_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
        tests/cli/watch_bus_test.cpp
        tests/cli/watch_test.cpp

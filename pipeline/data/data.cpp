@@ -12,6 +12,7 @@
 #include "data/piped_input.h"
 #include "data/synth.h"
 #include "graph/section_facts.h"
+#include "kdgat/exact_json.h"
 #include "kdgat/result.h"
 #include "pipeline/data/data_store.h"
 #include "pipeline/system/hash.h"
@@ -175,7 +176,7 @@ std::string identity_of_given(const DataSpec& data, const fs::path& path) {
   const graph::SplitOptions split = graph::split_options(data.import.values);
   json identity = {split.kind, split.val_fraction, split.test_fraction, split.seed};
   if (split.folds > 0) identity.push_back({split.folds, split.fold});
-  return what + identity.dump();
+  return what + exact_dump(identity);
 }
 
 }  // namespace
@@ -197,7 +198,7 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
     graph::check_import_options(domains, data.import.values);
     const json what = {graph::kSynthVersion, graph::synth_identity(domains, data.synth.values),
                        domain.import_identity(data.import.values)};
-    return folder / folder_name("synth " + what.dump());
+    return folder / folder_name("synth " + exact_dump(what));
   }
   if (data.path.empty()) {
     throw Error(ExitCode::kUsage, "no input data is named",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kdgat/exact_json.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/program.h"
@@ -163,7 +164,9 @@ FrozenRun load_frozen_run(const fs::path& run_folder) {
     throw Error(ExitCode::kData, "cannot read " + file.string() + ": the run was not submitted",
                 "kdgat submit makes such a run, kdgat run one without jobs");
   }
-  return FrozenRun::from_json(load_object(file), file.string());
+  json content = load_object(file);
+  restore_exact(content);
+  return FrozenRun::from_json(content, file.string());
 }
 
 Plan plan_of_step(const FrozenRun& frozen, const fs::path& run_folder, const std::string& step) {

@@ -10,6 +10,7 @@
 
 #include "kdgat/atomic_file.h"
 #include "kdgat/event.h"
+#include "kdgat/exact_json.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/signals.h"
@@ -74,7 +75,7 @@ class LocalRanks {
         fs::create_directories(scratch(rank));
         own.request["run_dir"] = fs::absolute(scratch(rank)).string();
       }
-      const OwnedFd request = memory_file(own.to_json().dump());
+      const OwnedFd request = memory_file(exact_dump(own.to_json()));
       processes_.push_back(
           std::make_unique<StageProcess>(own, request.get(), folder / "log.txt", settings));
     }
@@ -296,10 +297,10 @@ Execute Gathering::lead(const ProcessSettings& settings, const PluginCatalog& ca
     const PluginDescription* plugin = catalog.find(call.plugin.name);
     if (plugin == nullptr || !plugin->trains_in_ranks) return alone(call, folder, on_event);
     const int number = calls_++;
-    write_file(folder_ / ("call-" + std::to_string(number)), call.to_json().dump());
+    write_file(folder_ / ("call-" + std::to_string(number)), exact_dump(call.to_json()));
     StageCall own = call_of_rank(call, 0, place_.world, place_.address);
     choose_device(own, place_.local_rank);
-    const OwnedFd request = memory_file(own.to_json().dump());
+    const OwnedFd request = memory_file(exact_dump(own.to_json()));
     StageProcess process(own, request.get(), folder.path() / "log.txt", settings);
     StepOutcome outcome = supervise(process, on_event);
     if (outcome.answer.code != 0 && !is_stop_code(outcome.answer.code)) {
@@ -335,14 +336,16 @@ int Gathering::follow(const ProcessSettings& settings) {
       continue;
     }
     if (!fs::exists(file)) return 0;
-    StageCall call = call_of_rank(StageCall::from_json(load_object(file)), place_.rank,
-                                  place_.world, place_.address);
+    json written = load_object(file);
+    restore_exact(written);
+    StageCall call =
+        call_of_rank(StageCall::from_json(written), place_.rank, place_.world, place_.address);
     choose_device(call, place_.local_rank);
     const fs::path scratch = folder_ / ("rank" + std::to_string(place_.rank));
     fs::remove_all(scratch);
     fs::create_directories(scratch);
     call.request["run_dir"] = scratch.string();
-    const OwnedFd request = memory_file(call.to_json().dump());
+    const OwnedFd request = memory_file(exact_dump(call.to_json()));
     StageProcess process(call, request.get(), "", settings);
     const StageAnswer answer = supervise(process, [](const json&, uint64_t) {}).answer;
     if (answer.code != 0 && !is_stop_code(answer.code)) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "kdgat/event.h"
+#include "kdgat/exact_json.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/signals.h"
@@ -192,7 +193,7 @@ Execute execute_here() {
 }
 
 StageAnswer plan_in_child(const StageCall& call, const ProcessSettings& settings) {
-  const OwnedFd request = memory_file(call.to_json().dump());
+  const OwnedFd request = memory_file(exact_dump(call.to_json()));
   StageProcess process(call, request.get(), "", settings);
   return supervise(process, [](const json&, uint64_t) {}).answer;
 }

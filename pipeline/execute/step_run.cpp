@@ -1,6 +1,7 @@
 #include "pipeline/execute/step_run.h"
 
 #include "kdgat/event.h"
+#include "kdgat/exact_json.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/run/step_metrics.h"
 
@@ -49,8 +50,8 @@ StepRun::StepRun(const RunnerInput& input, const PlannedStep& step, Run& run,
               fingerprint_config(input, step, plugin_, call_.request)),
       log_(folder_.path() / "log.txt"),
       now_(folder_.path()) {
-  folder_.write("request.json", call_.to_json());
-  std::filesystem::remove(folder_.path() / kOomReport);  // of an earlier attempt
+  folder_.write("request.json", exact_form(call_.to_json()));  // the stage reads it
+  std::filesystem::remove(folder_.path() / kOomReport);        // of an earlier attempt
   folder_.journal(StartEvent{run.id(), step.reason});
   folder_.journal(memory_event(machine_, index_));
 }

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "kdgat/event.h"
+#include "kdgat/exact_json.h"
 #include "kdgat/result.h"
 #include "kdgat/stage_abi.h"
 #include "pipeline/plugin/plugin_host.h"
@@ -119,7 +120,7 @@ StageAnswer call_stage(const StageCall& call, const std::function<void(const jso
         [](void* context) { return static_cast<int32_t>(session(context).cancelled()); },
         [](void* context, const char* text) { session(context).on_result(text); },
         [](void* context, const char* text) { session(context).on_fail(text); }};
-    const std::string request = call.request.dump();
+    const std::string request = exact_dump(call.request);
     int code = stage.validate(&host, request.c_str());
     if (code == 0 && call.entry == "plan") code = stage.plan(&host, request.c_str());
     if (code == 0 && call.entry == "run") code = stage.run(&host, request.c_str());

@@ -3,14 +3,13 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <sstream>
 
+#include "kdgat/parse_json.h"
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/show/text.h"
-#include "pipeline/system/json_file.h"
 
 namespace kdgat {
 
@@ -291,18 +290,17 @@ Value parse_value(const std::string& text) {
 
 Layer read_layer(const fs::path& file, const PluginCatalog& catalog,
                  std::vector<Diagnostic>& problems) {
-  std::optional<std::string> content = file_text(file);  // never waits, as opening a FIFO would
-  if (!content) {
-    const bool is_there = fs::exists(file);
-    problems.push_back({file.string(), is_there ? "cannot be read" : "no such file",
-                        is_there ? "a profile is a file of at most 64 MiB" : ""});
+  std::string text;
+  try {
+    text = small_file(file, kLargestProfile);
+  } catch (const Error& e) {
+    problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
     return {};
   }
-  std::string text = std::move(*content);
   Reader reader(shown_path(file), catalog, problems);
   try {
     if (file.extension() == ".json") {
-      parse_json(text, shown_path(file));  // for its messages; marks come below
+      checked_json(text, shown_path(file));  // for its messages; marks come below
       blanks_for_tabs(text);
     }
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);

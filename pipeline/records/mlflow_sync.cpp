@@ -276,7 +276,8 @@ class Sync {
 
   void save() {
     all_[uri_] = state_;
-    write_guarded(run_ / kStateFile, all_.dump(1) + "\n");
+    write_guarded(run_ / kStateFile,
+                  all_.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   }
 
   fs::path run_;

@@ -13,6 +13,7 @@
 #include <ostream>
 
 #include "kdgat/error.h"
+#include "kdgat/exact_json.h"
 #include "pipeline/records/record_files.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/system/json_file.h"
@@ -109,7 +110,7 @@ Recorder::Recorder(const fs::path& run, const RecordTargets& targets) {
     process_.emplace(std::vector<std::string>{"/proc/self/exe", "records-child"});
     nlohmann::json request = targets.json();
     request["run"] = fs::absolute(run).string();
-    process_->write(request.dump() + "\n", deadline_in(1));
+    process_->write(exact_dump(request) + "\n", deadline_in(1));
   } catch (const Error& e) {
     process_.reset();
     problems_.push_back(std::string("records: ") + e.what());
@@ -140,7 +141,7 @@ int record_from_input(std::istream& in, std::ostream& out) {
   if (::nice(kNice) < 0) errno = 0;  // no matter
   std::string text;
   if (!std::getline(in, text)) return static_cast<int>(ExitCode::kUsage);
-  const nlohmann::json request = nlohmann::json::parse(text);
+  const nlohmann::json request = exact_parse(text);
   std::optional<RunRecords> records(std::in_place, request.at("run").get<std::string>(),
                                     RecordTargets::from_json(request), kEndSeconds / 2);
   const auto has_ended = [](int milliseconds) {

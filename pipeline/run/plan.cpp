@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kdgat/exact_json.h"
 #include "kdgat/kinds.h"
 #include "pipeline/run/plan_reasons.h"
 #include "pipeline/show/text.h"
@@ -386,7 +387,7 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
     // Packs are planned to fit a limit, and results depend on packs. Absent without one: a limit
     // that no one sets changes no fingerprint.
     if (profile.memory_limit > 0) step.ingredients["memory_limit"] = profile.memory_limit;
-    step.fingerprint = hash_text(step.ingredients.dump());
+    step.fingerprint = hash_text(exact_dump(step.ingredients));
     decide(step, plugin, selection.is_forced(i), knows_data, past, built_again);
     fingerprints[name] = step.fingerprint;
     known[name] = knows_data;
@@ -394,7 +395,7 @@ Plan make_plan(const Profile& profile, const PluginCatalog& catalog,
     plan.steps.push_back(std::move(step));
   }
   built_again.warn(plan.warnings);
-  plan.fingerprint = hash_text(all.dump());
+  plan.fingerprint = hash_text(exact_dump(all));
   return plan;
 }
 

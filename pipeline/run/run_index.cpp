@@ -134,7 +134,7 @@ int64_t RunIndex::system_now() {
 }
 
 RunIndex::RunIndex(fs::path root, Now now) : root_(std::move(root)), now_(std::move(now)) {
-  if (const auto bytes = file_text(root_ / kIndexFile)) {
+  if (const auto bytes = file_text(root_ / kIndexFile, kLargestIndex)) {
     if (auto known = read_index(*bytes)) content_ = std::move(*known);
   }
   read_runs(find_runs());

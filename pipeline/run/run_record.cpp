@@ -272,7 +272,6 @@ uint64_t size_on_disk(const fs::path& folder) {
 
 StepFiles read_step_files(const fs::path& step_folder) {
   constexpr int kLogLines = 20;
-  constexpr std::uintmax_t kLargestReport = 1 << 20;
   StepFiles files;
   files.config = read_json(step_folder / "config.json");
   files.metrics = read_metrics(step_folder);
@@ -280,7 +279,7 @@ StepFiles read_step_files(const fs::path& step_folder) {
   files.pictures = read_json(step_folder / "pictures.json");
   files.result = read_result(step_folder);
   files.log_tail = last_lines(step_folder / "log.txt", kLogLines);
-  files.oom_report = file_text(step_folder / "oom-report.md", kLargestReport).value_or("");
+  files.oom_report = file_text(step_folder / "oom-report.md", kLargestNotes).value_or("");
   return files;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 
+#include "kdgat/exact_json.h"
 #include "pipeline/execute/child.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/json_lookup.h"
@@ -127,7 +128,7 @@ class ReplicateRuns {
       Working now;
       json request = settings_.request;
       request["seed"] = one.seed;
-      now.request = memory_file(request.dump(-1, ' ', false, json::error_handler_t::replace));
+      now.request = memory_file(exact_dump(std::move(request)));
       now.output = open_file(group_.folder() / ("seed-" + std::to_string(one.seed) + ".log"),
                              O_WRONLY | O_APPEND | O_CREAT);
       ChildSpec spec;

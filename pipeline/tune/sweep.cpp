@@ -102,7 +102,10 @@ class SweepRun {
     return 0;
   }
 
-  void save() { write_file(run_.folder() / kSweepFile, record_.json().dump(1) + "\n"); }
+  void save() {
+    write_file(run_.folder() / kSweepFile,
+               record_.json().dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+  }
 
   /// What earlier runs, or an earlier process of this one, left of a trial.
   void take_up(std::size_t i) {

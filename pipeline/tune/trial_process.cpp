@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "kdgat/exact_json.h"
 #include "pipeline/system/log.h"
 
 namespace kdgat {
@@ -40,7 +41,7 @@ TrialProcess::~TrialProcess() {
 }
 
 void TrialProcess::write(const json& line) {
-  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = exact_dump(line) + "\n";
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t wrote = ::write(requests_.get(), text.data() + done, text.size() - done);
     if (wrote < 0 && errno == EINTR) continue;

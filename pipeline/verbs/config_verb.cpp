@@ -1,11 +1,11 @@
 // kdgat config show|schema|options|init: what a profile comes to, what it may say, and how to begin one.
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <ostream>
 #include <utility>
 #include <vector>
 
+#include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
 #include "pipeline/execute/run_options.h"
@@ -40,7 +40,7 @@ std::string yaml_text(const json& value) {
                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                         "0123456789_-./ ") == std::string::npos &&
                     text.front() != ' ' && text.back() != ' ' && text.front() != '-';
-  return safe ? text : value.dump();
+  return safe ? text : value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 /// The keys of the host, as a profile has them: in both forms the same, each once.
@@ -161,7 +161,8 @@ int show_config(Context& context, const std::vector<std::string>& arguments) {
     for (const Diagnostic& note : profile.notes) context.err << "note: " << note.text() << '\n';
   }
   if (context.json) {
-    context.out << profile_json(profile, origin).dump(2) << '\n';
+    context.out << profile_json(profile, origin).dump(2, ' ', false, json::error_handler_t::replace)
+                << '\n';
   } else {
     YamlWriter(context.out, origin).write(profile);
   }
@@ -287,9 +288,7 @@ int init(Context& context, const std::vector<std::string>& arguments) {
   if (fs::exists(file) && !force) {
     throw Error(ExitCode::kUsage, "there already", "--force replaces it", file.string());
   }
-  std::ofstream out(file);
-  out << kStarter << std::flush;
-  if (!out) throw Error(ExitCode::kUsage, "cannot be written", "", file.string());
+  write_file(file, kStarter);
   if (context.verbosity >= 0) {
     context.err << "wrote " << file.string() << "; next: kdgat config show "
                 << shell_line({file.string()}) << '\n';

@@ -10,6 +10,7 @@
 #include <streambuf>
 #include <string>
 
+#include "kdgat/exact_json.h"
 #include "pipeline/execute/child.h"
 #include "pipeline/verbs/run_command.h"
 
@@ -61,15 +62,16 @@ int run_replicate(Context& context, const json& request, std::ostream& host) {
   style.replicate_of = request.at("replicate_of");
   style.command = request.at("command");
   style.on_begin = [&](const std::string& run) {
-    host << json{{"run", run}}.dump() + "\n" << std::flush;
+    host << exact_dump({{"run", run}}) + "\n" << std::flush;
   };
   return run_words(context, words, style);
 }
 
 int replicate_verb(Context& context, const std::vector<std::string>&) {
   for (const int fd : {kEventsFd, kCancelFd, kLockFd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  const json request =
+  json request =
       json::parse(std::string{std::istreambuf_iterator<char>(std::cin), {}}, nullptr, false);
+  restore_exact(request);
   if (!request.is_object() || ::fcntl(kEventsFd, F_GETFD) == -1) {
     throw Error(ExitCode::kUsage, "replicate-child is started by kdgat run --seeds");
   }

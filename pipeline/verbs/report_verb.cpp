@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/small_file.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/report/report_file.h"
 #include "pipeline/report/report_html.h"
@@ -13,7 +14,6 @@
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
-#include "pipeline/system/json_file.h"
 #include "pipeline/verbs/json_forms.h"
 
 namespace kdgat {
@@ -41,7 +41,7 @@ usage: kdgat report RUN [RUN...] [-o FILE] [--notes FILE.md] [--root DIR] [--jso
   --log LOG            write one SVG picture instead: the scores of this log over time, with its
                        attacks and alarms (default LOG.svg in the run's folder). LOG is the name of
                        a log of the report, with its folder if two folders have one of that name
-  --notes FILE.md      text in Markdown, put above all else; at most 1 MiB
+  --notes FILE.md      text in Markdown, put above all else; at most 1 MB
   --root DIR           folder that holds all runs (default runs)
   --json               name of the file, its size and the runs, as JSON
 
@@ -115,15 +115,7 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   for (const std::string& name : names) folders.push_back(find_run(name, root));
   const std::vector<ReportRun> runs = read_reports(folders, context.catalog);
   std::string notes;
-  if (!notes_file.empty()) {
-    constexpr std::uintmax_t kLargestNotes = 1 << 20;
-    const auto text = file_text(notes_file, kLargestNotes);
-    if (!text) {
-      throw Error(ExitCode::kData, "cannot read the notes: " + notes_file,
-                  "a file of Markdown of at most 1 MiB");
-    }
-    notes = *text;
-  }
+  if (!notes_file.empty()) notes = small_file(notes_file, kLargestNotes);
   const std::optional<LogPicture> picture =
       log.empty() ? std::nullopt : std::optional(picture_of(runs, log));
   if (output == "-") {

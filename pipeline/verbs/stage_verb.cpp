@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "kdgat/exact_json.h"
 #include "pipeline/cli/cli.h"
 #include "pipeline/execute/child.h"
 #include "pipeline/plugin/stage_call.h"
@@ -137,7 +138,7 @@ int stage_verb(Context&, const std::vector<std::string>&) {
   const std::string text{std::istreambuf_iterator<char>(std::cin),
                          std::istreambuf_iterator<char>()};
   const StageAnswer answer = call_stage(
-      StageCall::from_json(nlohmann::json::parse(text)),
+      StageCall::from_json(exact_parse(text)),
       [&](const nlohmann::json& event) { write_line(wire.events, event); },
       [] { return cancel != 0 ? cancel.load() : pending_signal(); });
   write_line(wire.events, {{"answer", answer.to_json()},
@@ -152,7 +153,8 @@ int trials_verb(Context&, const std::vector<std::string>&) {
   const Wire wire(cancel);
   Trials trials(wire.events, cancel);
   for (std::string text; std::getline(std::cin, text);) {
-    const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    restore_exact(line);
     if (line.is_object()) trials.obey(line);
   }
   trials.wait();

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/exact_json.h"
 #include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/records/recorder.h"
@@ -321,7 +322,7 @@ class SubmitCommand {
   JobTask make_run(std::size_t i) {
     Run run = Run::create(fs::absolute(session_.dataset_root), session_.profile.name, plans_[i]);
     fs::create_directories(run.folder() / "slurm");
-    write_file(frozen_file(run.folder()), frozen(i).to_json().dump(1) + "\n");
+    write_file(frozen_file(run.folder()), exact_dump(frozen(i).to_json()) + "\n");
     run.set_records(session_.targets().public_json());
     run.describe({{"command", command_}});
     if (const LabelChange& labels = session_.options.labels; !labels.is_empty()) {

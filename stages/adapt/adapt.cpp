@@ -129,7 +129,8 @@ json Adapt::plan(const Options&, const Request&) { return json::object(); }
 
 StageResult Adapt::run(const Options& options, const Request& request, Host& host) {
   if (options.output.empty()) throw Error(ExitCode::kUsage, "output: no file is named");
-  DetectorModel model = DetectorModel::read(request.input("model").path);
+  DetectorModel model =
+      DetectorModel::read(request.input("model").path, detector::warning_to(host));
   request.input("logs");
   std::vector<Diagnostic> notes;
   Lesson lesson(options, model.window, host);
@@ -145,7 +146,7 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
   graph::VehicleProfile profile = lesson.profile();
   const Vehicle* former = lesson.finder().find(model.vehicles);
   std::string name = options.name;
-  if (name.empty()) name = former != nullptr ? former->name : lesson.first();
+  if (name.empty()) name = former != nullptr ? former->name : escaped_name(lesson.first());
   StageResult out;
   out.metrics = {{"vehicle", name},
                  {"ids", profile.ids.size()},

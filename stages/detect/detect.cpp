@@ -27,7 +27,7 @@ using nlohmann::json;
 std::string text_of(const Error& error) {
   std::string out;
   for (const Diagnostic& one : error.diagnostics()) {
-    out += (out.empty() ? "" : "; ") + one.text();
+    out += (out.empty() ? "" : "; ") + Diagnostic{one.where, one.message, ""}.text();
     if (!one.hint.empty()) out += " (" + one.hint + ")";
   }
   return out;
@@ -50,11 +50,45 @@ std::string fault_of(Call&& call) {
   }
 }
 
+/// What the schema of an option says against its value; the program checks that before a stage is
+/// called, and nobody did it here.
+std::string problem_of(const json& schema, const json& value) {
+  if (value.is_array()) {
+    if (value.size() < schema.value("minItems", std::size_t{0})) return "is empty";
+    const json element = schema.value("items", json::object());
+    for (const json& one : value) {
+      if (std::string problem = problem_of(element, one); !problem.empty()) return problem;
+    }
+    return "";
+  }
+  if (value.is_number()) {
+    const double number = value.get<double>();
+    const bool is_inside =
+        number >= schema.value("minimum", number) && number <= schema.value("maximum", number);
+    return is_inside ? "" : value.dump() + " is outside of its range";
+  }
+  const json choices = schema.value("enum", json());
+  if (choices.is_null() || std::find(choices.begin(), choices.end(), value) != choices.end()) {
+    return "";
+  }
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + " is not one of " +
+         choices.dump();
+}
+
 score::ScoreOptions options_of(const char* text) {
   json given = text == nullptr ? json::object() : checked_json(text, "options");
-  // As each frame comes, whatever was asked for.
-  if (given.is_object()) given["batch"] = 1;
-  return load_options<score::ScoreOptions>(given);
+  if (!given.is_object()) throw Error(ExitCode::kUsage, "options: not a JSON object");
+  const json schema = options_schema<score::ScoreOptions>();
+  std::vector<Diagnostic> problems;
+  for (const auto& [name, option] : schema.at("properties").items()) {
+    const auto value = given.find(name);
+    const std::string problem = value == given.end() ? "" : problem_of(option, *value);
+    if (!problem.empty()) problems.push_back({"", "options: " + name + ": " + problem, ""});
+  }
+  if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
+  score::ScoreOptions options = load_options<score::ScoreOptions>(given);
+  options.batch = 1;  // as each frame comes, whatever was asked for
+  return options;
 }
 
 double seconds_of(const json& time) {
@@ -65,7 +99,7 @@ double seconds_of(const json& time) {
 
 struct kdgat_detect {
   kdgat_detect(const char* file, const char* text)
-      : options(options_of(text)), model(score::open_stream_model(file, options)) {
+      : options(options_of(text)), model(score::open_stream_model(file, options, {})) {
     judge = model->judge("bus", {{},
                                  [this](const AlarmEvent& alarm) { keep(alarm); },
                                  [](const std::string&, const std::string&) {},
@@ -145,16 +179,26 @@ kdgat_detect* kdgat_detect_open(const char* model, const char* options, char* wh
 }
 
 int32_t kdgat_detect_push(kdgat_detect* detect, const kdgat_frame* frame) {
-  return detect->answer([&] { detect->push(*frame); });
+  if (detect == nullptr) return -1;
+  return detect->answer([&] {
+    if (frame == nullptr) throw Error(ExitCode::kUsage, "no frame is given");
+    detect->push(*frame);
+  });
 }
 
 int32_t kdgat_detect_finish(kdgat_detect* detect) {
+  if (detect == nullptr) return -1;
   return detect->answer([&] {
     if (!std::exchange(detect->is_finished, true)) detect->judge->finish();
   });
 }
 
 int32_t kdgat_detect_poll(kdgat_detect* detect, kdgat_alarm* alarm) {
+  if (detect == nullptr) return -1;
+  if (alarm == nullptr) {
+    detect->error = "there is no place for the alarm";
+    return -1;
+  }
   if (detect->waiting.empty()) return 0;
   const AlarmEvent event = std::move(detect->waiting.front());
   detect->waiting.pop_front();
@@ -167,14 +211,21 @@ int32_t kdgat_detect_poll(kdgat_detect* detect, kdgat_alarm* alarm) {
 }
 
 void kdgat_detect_count(const kdgat_detect* detect, kdgat_detect_counts* counts) {
+  if (counts == nullptr) return;
+  *counts = {};
+  if (detect == nullptr) return;
   const score::LogJudge& judge = *detect->judge;
   *counts = {detect->frames,    judge.windows(), judge.flagged(),
              judge.alarms(),    detect->dropped, judge.is_learning() ? 1 : 0,
              judge.last_score()};
 }
 
-const char* kdgat_detect_error(const kdgat_detect* detect) { return detect->error.c_str(); }
-const char* kdgat_detect_model(const kdgat_detect* detect) { return detect->model->hash().c_str(); }
+const char* kdgat_detect_error(const kdgat_detect* detect) {
+  return detect == nullptr ? "no detector is open" : detect->error.c_str();
+}
+const char* kdgat_detect_model(const kdgat_detect* detect) {
+  return detect == nullptr ? "" : detect->model->hash().c_str();
+}
 void kdgat_detect_close(kdgat_detect* detect) { delete detect; }
 const char* kdgat_detect_version(void) { return KDGAT_VERSION; }
 

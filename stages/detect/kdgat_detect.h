@@ -8,6 +8,8 @@
  *   ...
  *   kdgat_detect_close(detect);
  *
+ * A NULL handle, frame or place for an alarm is an error (-1, or no text), never a crash. A detector.json
+ * whose content does not match the hash in it is refused; one of an earlier version has none and is read.
  * A handle serves one thread at a time; different handles are independent. Nothing is printed, no
  * signal is touched and no thread is started. Memory is that of the model, of the frames that a profile
  * is learned from, and of at most KDGAT_DETECT_ALARMS events that nobody has polled. */
@@ -52,7 +54,8 @@ typedef struct kdgat_alarm {
 typedef struct kdgat_detect kdgat_detect;
 
 /* `model`: a detector.json, or the model file of a classifier or autoencoder. `options`: those of
- * `kdgat score` as a JSON object, {"calibrate": 300, "vehicle": "..", "threshold": [2.5]}, or NULL.
+ * `kdgat score` as a JSON object, {"calibrate": 300, "vehicle": "..", "threshold": [2.5]}, or NULL. All
+ * but an object with known options in their ranges is refused.
  * NULL where it cannot be: `why` (of `size` bytes, may be NULL) then says so. */
 kdgat_detect* kdgat_detect_open(const char* model, const char* options, char* why, size_t size);
 
@@ -65,7 +68,7 @@ int32_t kdgat_detect_push(kdgat_detect* detect, const kdgat_frame* frame);
  * frame may follow. */
 int32_t kdgat_detect_finish(kdgat_detect* detect);
 
-/* Takes the oldest event that waits. 1: `alarm` is filled; 0: none waits. */
+/* Takes the oldest event that waits. 1: `alarm` is filled; 0: none waits; -1: a NULL argument. */
 int32_t kdgat_detect_poll(kdgat_detect* detect, kdgat_alarm* alarm);
 
 typedef struct kdgat_detect_counts {
@@ -74,11 +77,12 @@ typedef struct kdgat_detect_counts {
   int32_t learning;                         /* 1: it still learns what is usual on this bus */
   float score;                              /* of the last window */
 } kdgat_detect_counts;
+/* All zero for a NULL handle. */
 void kdgat_detect_count(const kdgat_detect* detect, kdgat_detect_counts* counts);
 
-/* Of the last call that failed; "" before. Valid until the next call. */
+/* Of the last call that failed; "" before. Valid until the next call. Of a NULL handle a text, too. */
 const char* kdgat_detect_error(const kdgat_detect* detect);
-/* xxh3-128 of the model's file, 32 hexadecimal digits. */
+/* xxh3-128 of the model's file, 32 hexadecimal digits; "" for a NULL handle. */
 const char* kdgat_detect_model(const kdgat_detect* detect);
 /* NULL is allowed. */
 void kdgat_detect_close(kdgat_detect* detect);

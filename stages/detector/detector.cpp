@@ -125,7 +125,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   }
   write_windows(judged, request.run_dir / "windows.csv");
   const Comparison comparison(judged, {kDetector}, same_content(logs));
-  write_file(request.run_dir / kPicturesFile, pictures_of(judged, comparison).dump() + "\n");
+  write_file(request.run_dir / kPicturesFile, Host::dump(pictures_of(judged, comparison)) + "\n");
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
   for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
   StageResult out = result_of(request.step, trained, comparison);

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "data/can/protocol_ids.h"
+#include "detector/sealed_json.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 #include "kdgat/parse_json.h"
@@ -32,16 +31,40 @@ json as_json(const Decision& decision) {
           {"benign_alarms", decision.budget.allowed}};
 }
 
+/// A number of an object in `file`, from `least` to `most`.
+double ranged_number(const json& in, const char* key, double least, double most,
+                     const std::string& file) {
+  const json& value = in.at(key);
+  const double number = value.is_number() ? value.get<double>() : std::nan("");
+  if (number >= least && number <= most) return number;
+  throw Error(
+      ExitCode::kData,
+      std::string("\"") + key + "\" is not a number in its range: " + value.dump().substr(0, 40),
+      "", file);
+}
+
+int64_t ranged_count(const json& in, const char* key, int64_t least, int64_t most,
+                     const std::string& file) {
+  const json& value = in.at(key);
+  const bool is_whole = value.is_number_integer() &&
+                        (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
+  const int64_t number = is_whole ? value.get<int64_t>() : 0;
+  if (is_whole && number >= least && number <= most) return number;
+  throw Error(ExitCode::kData,
+              std::string("\"") + key + "\" is not a whole number from " + std::to_string(least) +
+                  " to " + std::to_string(most) + ": " + value.dump().substr(0, 40),
+              "", file);
+}
+
 Decision decision_of(const json& in, const std::string& file) {
+  constexpr double kMostLogOdds = 1e6, kMostTens = 1e6, kMostHours = 1e9;
+  constexpr int64_t kMostAlarms = int64_t{1} << 50;
   Decision out;
-  out.classifier = in.at("classifier");
-  out.tails = in.at("tails");
-  out.budget.per_hour = in.at("false_alarms_per_hour");
-  out.budget.hours = in.at("benign_hours");
-  out.budget.allowed = in.at("benign_alarms");
-  if (!std::isfinite(out.classifier) || !std::isfinite(out.tails)) {
-    throw Error(ExitCode::kData, file + ": a threshold is not finite");
-  }
+  out.classifier = ranged_number(in, "classifier", -kMostLogOdds, kMostLogOdds, file);
+  out.tails = ranged_number(in, "tails", 0, kMostTens, file);
+  out.budget.per_hour = ranged_number(in, "false_alarms_per_hour", 0, kMostHours, file);
+  out.budget.hours = ranged_number(in, "benign_hours", 0, kMostHours, file);
+  out.budget.allowed = ranged_count(in, "benign_alarms", 0, kMostAlarms, file);
   return out;
 }
 
@@ -62,7 +85,9 @@ std::map<int32_t, Decision> decisions_of(const json& in, const std::string& file
 
 KOfN alarm_rule_of(const json& in, const std::string& file) {
   if (in.at("version") == kVersion) return {};
-  const KOfN out{in.at("alarm").at("windows"), in.at("alarm").at("of")};
+  const json& alarm = in.at("alarm");
+  const KOfN out{ranged_count(alarm, "windows", 0, KOfN::kMostOf, file),
+                 ranged_count(alarm, "of", 0, KOfN::kMostOf, file)};
   if (out.k < 1 || out.k > out.n || out.n > KOfN::kMostOf) {
     throw Error(ExitCode::kData, file + ": an alarm of " + std::to_string(out.k) + " of " +
                                      std::to_string(out.n) + " windows");
@@ -110,7 +135,7 @@ int64_t DetectorModel::parameters() const {
   return static_cast<int64_t>(classifier.forest().nodes.size());
 }
 
-void DetectorModel::write(const std::filesystem::path& file) const {
+std::string DetectorModel::text() const {
   json list = json::array();
   for (const Vehicle& one : vehicles) {
     json& vehicle = list.emplace_back();
@@ -131,18 +156,16 @@ void DetectorModel::write(const std::filesystem::path& file) const {
               {"classifier", classifier.to_json()},
               {"tails", tails.json()}};
   if (!alarm_rule.is_single()) out["alarm"] = {{"windows", alarm_rule.k}, {"of", alarm_rule.n}};
-  write_file(file, out.dump() + "\n");
+  return sealed_text(std::move(out));
 }
 
-DetectorModel DetectorModel::read(const std::filesystem::path& file) {
+void DetectorModel::write(const std::filesystem::path& file) const { write_file(file, text()); }
+
+DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn& warn) {
   const std::string name = file.string();
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(ExitCode::kData, "cannot read " + name);
-  std::ostringstream bytes;
-  bytes << stream.rdbuf();
-  const std::string text = std::move(bytes).str();
+  LargeJson content(checked_json_file(file));
+  json& in = content.value;
   try {
-    const json in = checked_json(text, name);
     if (!in.is_object() || in.value("format", json()) != kFormat) {
       throw Error(ExitCode::kData, name + ": not a detector");
     }
@@ -150,33 +173,33 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file) {
     if (version != kVersion && version != kRuleVersion) {
       throw Error(ExitCode::kData, name + ": a detector of another version", "train it again");
     }
+    check_seal(in, file,
+               {"format", "version", "window", "own_windows", "columns", "thresholds", "vehicles",
+                "classifier", "tails", "alarm"},
+               warn);
     if (in.at("columns") != json(graph::relative_names())) {
       throw Error(ExitCode::kData, name + ": a detector of other columns", "train it again");
     }
     constexpr int64_t kMostWindow = 10000;
-    const int64_t window = in.at("window");
-    if (window < 2 || window > kMostWindow) {
-      throw Error(ExitCode::kData, name + ": windows of " + std::to_string(window) + " frames");
-    }
+    const int64_t window = ranged_count(in, "window", 2, kMostWindow, name);
+    constexpr int64_t kMostCount = int64_t{1} << 50;
     std::vector<Vehicle> vehicles;
     for (const json& one : in.at("vehicles")) {
       vehicles.push_back({one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name),
-                          one.value("own_windows", int64_t{0})});
-      if (vehicles.back().own < 0) {
-        throw Error(ExitCode::kData, name + ": a vehicle with fewer than no windows of its own");
-      }
+                          one.contains("own_windows")
+                              ? ranged_count(one, "own_windows", 0, kMostCount, name)
+                              : 0});
     }
-    const int64_t own = in.at("own_windows");
     constexpr int64_t kLeastOwn = 20, kMostOwn = 100'000;
-    if (own < kLeastOwn || own > kMostOwn) {
-      throw Error(ExitCode::kData, name + ": profiles of " + std::to_string(own) + " windows");
-    }
+    const int64_t own = ranged_count(in, "own_windows", kLeastOwn, kMostOwn, name);
+    Tails tails = Tails::from_json(in.at("tails"), graph::kRelativeColumns, name);
+    if (tails.columns().empty()) throw Error(ExitCode::kData, "\"tails\" is empty", "", name);
     return {window,
             own,
             decisions_of(in.at("thresholds"), name),
             std::move(vehicles),
             trees::BoostedTrees::from_json(in.at("classifier")),
-            Tails::from_json(in.at("tails"), graph::kRelativeColumns, name),
+            std::move(tails),
             alarm_rule_of(in, name)};
   } catch (const json::exception& e) {
     throw Error(ExitCode::kData, name + ": not a detector: " + e.what());

@@ -1,5 +1,5 @@
 // DetectorModel: trees over relative windows and tails of benign ones, the profiles of the vehicles
-// it was trained on, and its thresholds. One JSON file below 1 MB. No LibTorch.
+// it was trained on, and its thresholds. One JSON file, mostly below 1 MB, with a hash of its content. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "data/can/vehicle_profile.h"
 #include "detector/alarms.h"
 #include "detector/rank_filter.h"
+#include "detector/sealed_json.h"
 #include "detector/tails.h"
 #include "trees/boosted_trees.h"
 
@@ -66,9 +67,12 @@ struct DetectorModel {
   /// Splits and leaves.
   int64_t parameters() const;
 
+  /// What its file holds, the hash included.
+  std::string text() const;
   void write(const std::filesystem::path& file) const;
-  /// Throws Error(kData) naming the file and what is wrong with it.
-  static DetectorModel read(const std::filesystem::path& file);
+  /// Throws Error(kData) naming the file and what is wrong with it, and where its content does not
+  /// match the hash in it. `warn` is told of a file of an earlier version, which has none.
+  static DetectorModel read(const std::filesystem::path& file, const Warn& warn = {});
 };
 
 /// Both parts through the alarm rule of a model, of the windows of one log, one after another. Windows

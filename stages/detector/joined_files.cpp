@@ -32,8 +32,8 @@ bool is_joined(const fs::path& folder) {
   return fs::is_regular_file(folder / kChannelFile, ignored);
 }
 
-JoinedFiles read_joined(const fs::path& folder) {
-  NetworkChannel channel = NetworkChannel::read(folder / kChannelFile);
+JoinedFiles read_joined(const fs::path& folder, const Warn& warn) {
+  NetworkChannel channel = NetworkChannel::read(folder / kChannelFile, warn);
   check_file(folder / kModelFile, channel.network);
   check_file(folder / kChannelDetector, channel.detector);
   return {std::move(channel), DetectorModel::read(folder / kChannelDetector)};

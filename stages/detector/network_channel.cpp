@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
@@ -50,25 +49,27 @@ float ChannelOnLog::score(float raw) {
 }
 
 void NetworkChannel::write(const std::filesystem::path& file) const {
-  const json out = {{"format", kChannelFormat},     {"version", kChannelVersion},
-                    {"network", network},           {"detector", detector},
-                    {"threshold", threshold},       {"false_alarms_per_hour", budget.per_hour},
-                    {"benign_hours", budget.hours}, {"benign_alarms", budget.allowed},
-                    {"tails", tails.json()}};
-  write_file(file, out.dump(1) + "\n");
+  json out = {{"format", kChannelFormat},     {"version", kChannelVersion},
+              {"network", network},           {"detector", detector},
+              {"threshold", threshold},       {"false_alarms_per_hour", budget.per_hour},
+              {"benign_hours", budget.hours}, {"benign_alarms", budget.allowed},
+              {"tails", tails.json()}};
+  write_file(file, sealed_text(std::move(out)));
 }
 
-NetworkChannel NetworkChannel::read(const std::filesystem::path& file) {
+NetworkChannel NetworkChannel::read(const std::filesystem::path& file, const Warn& warn) {
   const std::string name = file.string();
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(ExitCode::kData, "cannot read " + name, "run the fusion again");
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  const json in = checked_json(text, name);
+  LargeJson content(checked_json_file(file));
+  json& in = content.value;
   if (!in.is_object() || in.value("format", json()) != kChannelFormat ||
       in.value("version", json()) != kChannelVersion) {
     throw Error(ExitCode::kData, name + ": not a channel of this version of kdgat",
                 "run the fusion again");
   }
+  check_seal(in, file,
+             {"format", "version", "network", "detector", "threshold", "false_alarms_per_hour",
+              "benign_hours", "benign_alarms", "tails"},
+             warn);
   NetworkChannel out;
   try {
     in.at("network").get_to(out.network);

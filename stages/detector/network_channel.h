@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "detector/alarms.h"
+#include "detector/sealed_json.h"
 #include "detector/tails.h"
 
 namespace kdgat::detector {
@@ -30,8 +31,9 @@ struct NetworkChannel {
   static NetworkChannel fit(std::span<const Stretch> benign, double per_hour);
 
   void write(const std::filesystem::path& file) const;
-  /// Throws Error(kData) naming the file and what is wrong with it.
-  static NetworkChannel read(const std::filesystem::path& file);
+  /// Throws Error(kData) naming the file and what is wrong with it, also where its content does not
+  /// match its hash. `warn` is told of a file of an earlier version, which has none.
+  static NetworkChannel read(const std::filesystem::path& file, const Warn& warn = {});
 };
 
 /// The channel on one log. Of a vehicle never seen, raw scores may lie elsewhere than those of

@@ -221,7 +221,7 @@ void Beside::finish(StageResult& result) {
   }
   result.metrics["baselines"] = comparison.metrics();
   write_file(folder_ / detector::kPicturesFile,
-             detector::pictures_of(judged_, comparison).dump() + "\n");
+             Host::dump(detector::pictures_of(judged_, comparison)) + "\n");
   for (const ResultTable* table : {&comparison.main(), &comparison.more(), &comparison.kinds()}) {
     result.tables.push_back(*table);
   }

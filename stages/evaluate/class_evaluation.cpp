@@ -95,7 +95,7 @@ class ClassEvaluation {
   /// Writes predictions.safetensors into `folder`, too.
   json result(const std::filesystem::path& folder) {
     writer_.metadata("store", data_.store.content_hash());
-    writer_.metadata("classes", json(classes_).dump());
+    writer_.metadata("classes", Host::dump(classes_));
     writer_.write(folder / "predictions.safetensors");
     StageResult out;
     out.metrics = metrics_;

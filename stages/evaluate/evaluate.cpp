@@ -56,7 +56,7 @@ std::string difference(const model::ModelHeader& header, const graph::GraphStore
          std::to_string(store.node_features());
 }
 
-Model load(const Input& input, const train::Data& data, torch::Device device) {
+Model load(const Input& input, const train::Data& data, torch::Device device, const Host& host) {
   const model::TrainedModel made = model::open_model(input.path);
   if (const std::string why = difference(made.header, data.store); !why.empty()) {
     throw Error(ExitCode::kData, made.path().string() + ": " + why,
@@ -64,7 +64,8 @@ Model load(const Input& input, const train::Data& data, torch::Device device) {
   }
   const std::filesystem::path folder = made.path().parent_path();
   std::optional<detector::JoinedFiles> joined;
-  if (detector::is_joined(folder)) joined = detector::read_joined(folder);
+  if (detector::is_joined(folder))
+    joined = detector::read_joined(folder, detector::warning_to(host));
   return {input.step, made.header, model::parameters_of(made.file),
           objective::load_scorer(made.path(), device), std::move(joined)};
 }
@@ -162,7 +163,7 @@ class Evaluation {
     }
     writer.metadata("store", data_.store.content_hash());
     writer.write(request_.run_dir / "predictions.safetensors");
-    write_file(request_.run_dir / "curves.json", report_.curves().dump() + "\n");
+    write_file(request_.run_dir / "curves.json", Host::dump(report_.curves()) + "\n");
   }
 
  private:
@@ -328,11 +329,12 @@ json Evaluate::run(const Options& options, const Request& request, Host& host) {
     if (detector::detector_file(input.path)) {
       detectors.push_back(input);
     } else {
-      evaluation.add(load(input, data, device));
+      evaluation.add(load(input, data, device, host));
     }
   }
   for (const Input& input : detectors) {
-    evaluation.add(input.step, detector::DetectorModel::read(*detector::detector_file(input.path)));
+    evaluation.add(input.step, detector::DetectorModel::read(*detector::detector_file(input.path),
+                                                             detector::warning_to(host)));
   }
   evaluation.tell();
   evaluation.write();

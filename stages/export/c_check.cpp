@@ -169,7 +169,7 @@ Check CCheck::run(const NextFrame& next, const std::string& where, double thresh
   const PortableLevel portable;
   Said by_native;
   std::vector<int64_t> label_of;  // of windows
-  const auto model = score::open_stream_model(model_, options_);
+  const auto model = score::open_stream_model(model_, options_, {});
   std::vector<int64_t> rows;
   score::JudgeSink sink;
   sink.window = [&](const WindowEvent& window) {

@@ -106,7 +106,8 @@ class Making {
   }
 
   void make_detector() {
-    const detector::DetectorModel model = detector::DetectorModel::read(file_);
+    const detector::DetectorModel model =
+        detector::DetectorModel::read(file_, detector::warning_to(host_));
     const detector::Vehicle& vehicle = chosen_vehicle(model);
     about_.kind = "detector";
     about_.of = ", for the vehicle " + vehicle.name;

@@ -75,10 +75,12 @@ std::size_t CsvReader::require(const std::string& column) const {
 bool CsvReader::next_row(std::string_view& text) {
   if (!lines_.next(text)) return false;
   first_ = lines_.line_number();
-  if (!multi_line_) return true;
   OpenQuote quote;
-  quote.read(text);
+  if (text.find('"') != std::string_view::npos) quote.read(text);
   if (!quote.is_open()) return true;
+  if (!multi_line_) {
+    throw Error(ExitCode::kData, "a quoted field does not end in its line", "", where());
+  }
   joined_ = text;
   while (quote.is_open()) {
     if (!lines_.next(text)) {
@@ -112,6 +114,12 @@ bool CsvReader::next() {
                 "", where());
   }
   return true;
+}
+
+const std::string& CsvReader::filled(std::size_t column) const {
+  const std::string& text = field(column);
+  if (!text.empty()) return text;
+  throw Error(ExitCode::kData, "no " + shown(header_[column]), "", where());
 }
 
 float CsvReader::number(std::size_t column) const {

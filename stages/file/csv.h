@@ -27,9 +27,11 @@ class CsvReader {
   std::size_t require(const std::string& column) const;
 
   /// The next row; false at the end. Empty lines are passed over. Throws Error(kData) if it has
-  /// another number of fields than the header.
+  /// another number of fields than the header, or a quoted field does not end in it.
   bool next();
   const std::string& field(std::size_t column) const { return fields_[column]; }
+  /// The same; throws Error(kData) where it is empty.
+  const std::string& filled(std::size_t column) const;
   /// Throws Error(kData) unless the field is a finite number that a float holds.
   float number(std::size_t column) const;
   int64_t row() const { return row_; }     ///< from 0

@@ -63,7 +63,8 @@ nlohmann::json add_channel(const FusionOptions& options, const fs::path& made,
                            const Host& host) {
   const auto file = detector::detector_file(made);
   if (!file) throw Error(ExitCode::kData, made.string() + ": holds no detector");
-  const detector::DetectorModel model = detector::DetectorModel::read(*file);
+  const detector::DetectorModel model =
+      detector::DetectorModel::read(*file, detector::warning_to(host));
   const std::vector<detector::Log> logs = detector::logs_of(data.store);
   const std::vector<int64_t> ids = benign_windows(data);
   if (ids.empty()) {

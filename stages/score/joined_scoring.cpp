@@ -103,7 +103,8 @@ bool has_channel(const fs::path& network) { return detector::is_joined(folder_of
 std::unique_ptr<LogScoring> open_joined(const fs::path& network, const ScoreOptions& options,
                                         const Request& request, const Host& host) {
   const torch::Device device = setup::prepare_scoring(request, host);
-  detector::JoinedFiles files = detector::read_joined(folder_of(network));
+  detector::JoinedFiles files =
+      detector::read_joined(folder_of(network), detector::warning_to(host));
   check_options(files.model, network.string(), options);
   WindowNetwork loaded = load_network(network, device);
   const fs::path network_file = loaded.path;

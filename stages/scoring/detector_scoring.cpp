@@ -65,7 +65,7 @@ std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,
     throw Error(ExitCode::kUsage, file.string() + " is a detector, which has no need of a device",
                 "leave --device away");
   }
-  DetectorModel model = DetectorModel::read(file);
+  DetectorModel model = DetectorModel::read(file, detector::warning_to(host));
   check_options(model, file.string(), options);
   return std::make_unique<DetectorScoring>(std::move(model), file_hash(file), options, host);
 }

@@ -5,6 +5,9 @@
 #include "detector/detector_model.h"
 #include "detector/find_vehicle.h"
 #include "detector/traffic.h"
+#include "file/safetensors.h"
+#include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
 #include "scoring/detector_scoring.h"
 #include "scoring/log_watch.h"
 #include "scoring/network_judge.h"
@@ -57,12 +60,13 @@ class DetectorStreams::Lesson : public StreamLesson {
     }
     detector::DetectorModel model = of_.model_;
     const detector::Vehicle* former = finder_.find(model.vehicles);
-    const std::string called = former != nullptr ? former->name : name;
+    const std::string called = former != nullptr ? former->name : escaped_name(name);
     detector::put_vehicle({called, builder_.profile(), windows()}, former, model.vehicles);
     std::string hash = of_.hash_;
     if (!file.empty()) {
-      model.write(file);
-      hash = file_hash(file);
+      const std::string text = model.text();  // the file may be a pipe, which cannot be read again
+      write_file(file, text);
+      hash = graph::hash_bytes(text.data(), text.size());
     }
     ScoreOptions options = of_.options_;
     options.vehicle = called;
@@ -110,13 +114,14 @@ class NetworkStreams : public StreamModel {
 
 std::unique_ptr<StreamModel> open_stream_model(const std::filesystem::path& model,
                                                const ScoreOptions& options,
+                                               const detector::Warn& warn,
                                                std::function<ExitCode()> cancelled) {
   const std::filesystem::path file =
       std::filesystem::is_directory(model)
           ? detector::detector_file(model).value_or(model / kModelFile)
           : model;
   if (is_json_file(file)) {
-    detector::DetectorModel detector = detector::DetectorModel::read(file);
+    detector::DetectorModel detector = detector::DetectorModel::read(file, warn);
     check_options(detector, file.string(), options);
     const JudgeSink sink{
         {}, {}, [](const std::string&, const std::string&) {}, std::move(cancelled)};

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "data/can/can_frame.h"
+#include "detector/sealed_json.h"
 #include "scoring/judge_sink.h"
 #include "scoring/log_judge.h"
 #include "scoring/score_options.h"
@@ -58,9 +59,10 @@ class StreamModel {
 
 /// `model`: a detector.json, the model file of a network, or the folder of one. Throws Error(kData) for
 /// what cannot be read or computed, Error(kUsage) for options that it does not have, and
-/// Error(kInterrupted) once `cancelled` is not kOk.
+/// Error(kInterrupted) once `cancelled` is not kOk. `warn` is given what is to be said of a detector
+/// without a hash.
 std::unique_ptr<StreamModel> open_stream_model(
-    const std::filesystem::path& model, const ScoreOptions& options,
+    const std::filesystem::path& model, const ScoreOptions& options, const detector::Warn& warn,
     std::function<ExitCode()> cancelled = [] { return ExitCode::kOk; });
 
 }  // namespace kdgat::score

@@ -37,7 +37,7 @@ std::vector<graph::CanFrame> frames_of(const std::string& log) {
 void windows(const std::string& model_file, const std::string& log) {
   score::ScoreOptions options;
   options.batch = 1;
-  const auto model = score::open_stream_model(model_file, options);
+  const auto model = score::open_stream_model(model_file, options, {});
   const std::vector<graph::CanFrame> frames = frames_of(log);
   std::vector<double> took;
   double whole = 0;

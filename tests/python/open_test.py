@@ -10,6 +10,7 @@ import numpy as np
 import support
 
 import kdgat
+from kdgat import saving
 
 RUNS = sorted(file.parent for file in support.OLD.glob("*/*/*/*/run.json"))
 CAN = next(run for run in RUNS if run.parts[-3:-1] == ("can", "can"))
@@ -50,6 +51,76 @@ class OldRuns(unittest.TestCase):
                 shutil.copytree(CAN, pathlib.Path(two, "set", name))
             with self.assertRaisesRegex(kdgat.Error, "2 runs in .* begin with 01A"):
                 kdgat.open("01A", root=two)
+
+    def test_a_run_is_found_by_its_name(self):
+        with tempfile.TemporaryDirectory() as root:
+            for name, label in (("01AAAA", "gin"), ("01AAAB", "gat"), ("01AAAC", "gat")):
+                copy = pathlib.Path(shutil.copytree(CAN, pathlib.Path(root, "set", name)))
+                (copy / "labels.json").write_text(json.dumps({"name": label, "tags": [], "notes": []}))
+            self.assertEqual(kdgat.open("gin", root=root).id, "01AAAA")
+            with self.assertRaisesRegex(kdgat.Error, "2 runs in .* are called so"):
+                kdgat.open("gat", root=root)
+            with self.assertRaisesRegex(kdgat.Error, "no run or folder"):
+                kdgat.open("gi", root=root)
+
+    def test_a_run_of_several_seeds_names_its_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "run.json").write_text(json.dumps(
+                {"profile": "smoke", "replicates": [{"seed": 1, "run": "01AAAA"}, {"seed": 2, "run": ""}]}))
+            with self.assertRaisesRegex(kdgat.Error, r"several seeds: open one of its runs, 01AAAA \(seed 1\)$"):
+                kdgat.open(folder)
+
+    def test_predictions_of_classes_have_a_probability_for_each(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(shutil.copytree(CAN, pathlib.Path(folder, "run")))
+            file = copy / "evaluate/predictions.safetensors"
+            numbers, probability = np.array([4, 7], "<i8"), np.array([[0.25, 0.75], [1, 0]], "<f4")
+            arrays = {}
+            for group in ("gin/val", "gin/test/one"):
+                arrays |= {f"{group}/graph": numbers, f"{group}/label": numbers - 6, f"{group}/prediction": numbers % 2,
+                           f"{group}/probability": probability}
+            saving.write(file, arrays, {"classes": '["ring", "path"]', "store": ""})
+            found = kdgat.open(copy).predictions()
+            self.assertEqual(list(found), ["model", "part", "graph", "label", "decision", "probability.ring",
+                                           "probability.path"])
+            self.assertEqual(list(found["part"]), ["one", "one", "val", "val"])
+            np.testing.assert_array_equal(found.select(part="val")["probability.path"], [0.75, 0])
+            arrays["gin/val/probability"] = probability[:, :1]
+            for broken in (arrays, {k: v for k, v in arrays.items() if k != "gin/val/label"}):
+                saving.write(file, broken, {"classes": '["ring", "path"]'})
+                with self.assertRaises(kdgat.Error):
+                    kdgat.open(copy).predictions()
+
+    def test_nothing_but_a_regular_file_is_waited_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(shutil.copytree(CAN, pathlib.Path(folder, "run")))
+            run = kdgat.open(copy)
+            for name, ask in (("evaluate/metrics.json", lambda: run.metrics), ("classifier/journal.jsonl", run.curves),
+                              ("classifier/model.safetensors", lambda: kdgat.load(copy / "classifier/model.safetensors")),
+                              ("run.json", lambda: kdgat.open(copy / "../run"))):
+                (copy / name).unlink()
+                os.mkfifo(copy / name)
+                with self.subTest(name), self.assertRaisesRegex(kdgat.Error, "not a regular file|no run or folder|neither the"):
+                    ask()
+
+    def test_names_with_a_null_byte_and_files_that_are_too_large_are_refused(self):
+        for ask in (kdgat.open, kdgat.graphs, kdgat.load, lambda name: kdgat.run([name])):
+            with self.assertRaises(kdgat.Error):
+                ask("a\0b")
+        with tempfile.TemporaryDirectory() as folder:
+            with open(pathlib.Path(folder, "run.json"), "wb") as file:
+                file.truncate(40_000_000)
+            with self.assertRaisesRegex(kdgat.Error, "run.json: is 40.0 MB; at most 32 MB are read"):
+                kdgat.open(folder)
+
+    def test_numbers_beyond_a_float_are_infinite(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(shutil.copytree(CAN, pathlib.Path(folder, "run")))
+            with open(copy / "classifier/journal.jsonl", "a") as journal:
+                for index, loss in ((61, "1" + 400 * "0"), (10**30, "1"), (62, "-1" + 400 * "0")):
+                    journal.write(f'{{"event":"metrics","what":"epoch","index":{index},"values":{{"val_loss":{loss}}}}}\n')
+            curves = kdgat.open(copy).curves("classifier")
+            self.assertEqual(list(curves["val_loss"][-2:]), [np.inf, -np.inf])
 
     def test_what_is_not_there_is_said_with_what_is(self):
         run = kdgat.open(CAN)

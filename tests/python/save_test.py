@@ -1,5 +1,7 @@
 """Of kdgat.save: what it writes is what the program reads, and what it refuses."""
+import os
 import pathlib
+import stat
 import tempfile
 import types
 import unittest
@@ -82,6 +84,29 @@ class Save(unittest.TestCase):
         self.assertEqual(found.metadata["classes"], '["ring"]')
         np.testing.assert_array_equal(found["x"], [[1], [2]])
         self.assertEqual([entry.name for entry in self.folder.iterdir()], [self.file.name])
+
+    def test_a_device_or_a_pipe_is_written_in_place(self):
+        graphs = [data(2, [(0, 1)], 0)]
+        null = self.folder / "null"
+        null.symlink_to("/dev/null")
+        kdgat.save(graphs, null)
+        full = self.folder / "full"
+        full.symlink_to("/dev/full")
+        with self.assertRaisesRegex(kdgat.Error, "No space left"):
+            kdgat.save(graphs, full)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        kdgat.save(graphs, pipe)
+        kdgat.save(graphs, self.file)
+        self.assertEqual(os.read(reader, 1 << 16), self.file.read_bytes())
+        self.assertTrue(stat.S_ISFIFO(pipe.lstat().st_mode) and null.is_symlink() and full.is_symlink())
+        self.assertEqual({entry.name for entry in self.folder.iterdir()}, {"null", "full", "pipe", self.file.name})
+
+    def test_a_name_with_a_null_byte_is_refused(self):
+        with self.assertRaisesRegex(kdgat.Error, "null byte"):
+            kdgat.save([data(2, [(0, 1)], 0)], "a\0b")
 
     def test_what_is_no_graph_is_refused(self):
         good = data(2, [(0, 1)], 0)

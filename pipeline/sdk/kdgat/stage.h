@@ -25,6 +25,7 @@
 
 #include "kdgat/error.h"
 #include "kdgat/event.h"
+#include "kdgat/exact_json.h"
 #include "kdgat/kinds.h"
 #include "kdgat/options.h"
 #include "kdgat/published.h"
@@ -169,7 +170,7 @@ struct Request {
   }
 
   static Request parse(const char* json) {
-    const nlohmann::json j = nlohmann::json::parse(json);
+    const nlohmann::json j = exact_parse(json);
     Request r;
     r.step = j.at("step");
     r.device = j.value("device", "cpu");

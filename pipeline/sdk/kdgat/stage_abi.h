@@ -45,7 +45,9 @@ typedef struct kdgat_host {
  *    "memory":{"limit","available","device","total","context","measure","own",
  *              "packs":null|{"graphs","nodes","edges","min_packs"}},
  *    "ranks":{"rank","world","store"},
- *    "inputs":{"graphs":[{"name","kind","path"|null,"facts":{...}}]}} */
+ *    "inputs":{"graphs":[{"name","kind","path"|null,"facts":{...}}]}}
+ * Strings may hold any bytes, as names of files do: one that is no UTF-8 is written as \u0000 and two
+ * hexadecimal digits (exact_json.h). */
 typedef struct kdgat_stage {
   uint32_t abi_major, abi_minor; /* first for ever: read before anything else */
   uint32_t size;

@@ -35,8 +35,9 @@ _LAZY = {"Curves": "runs", "Done": "executable", "Graph": "stores", "Graphs": "s
 
 
 def open(run: str | os.PathLike[str], root: str | os.PathLike[str] = "runs") -> Run:  # noqa: A001
-    """A run by its folder, the folder of one of its steps, or its id below `root`: whole, its beginning, or as the program
-    shows it ("01M8…7Z"). Raises Error where that is none, or more than one."""
+    """A run by its folder, the folder of one of its steps, its name, or its id below `root`: whole, its beginning, or as the
+    program shows it ("01M8…7Z"). Raises Error where that is none, more than one, or a run of several seeds, of which each is
+    a run of its own."""
     from .runs import open_run
     return open_run(run, root)
 
@@ -67,7 +68,7 @@ def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Seque
     split    "train", "val" or "test" of each graph: fixed parts; without it the import divides
     group    of each graph, any values: graphs of one group stay in one part
 
-    The file is put in place as a whole. Raises Error for what is none of that."""
+    The file is put in place as a whole; a device or a pipe is written in place. Raises Error for what is none of that."""
     from . import saving
     saving.save(dataset, path, classes=classes, split=split, group=group)
 

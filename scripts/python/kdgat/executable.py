@@ -73,6 +73,9 @@ def run(args: Sequence[str | os.PathLike[str]], check: bool = True, capture: boo
     if isinstance(args, (str, bytes)):
         raise TypeError("args is a list of words: run(['runs', 'list'])")
     words = [os.fspath(word) for word in args]
+    for word in [*words, os.fspath(cwd or "")]:
+        if "\0" in word:
+            raise Error(f"{word!r} cannot be passed on: it holds a null byte")
     out: list[str] = []
     err: list[str] = []
     with subprocess.Popen([program(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd) as child:

@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import csv
+import io
+import json
 import pathlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
 from .errors import Error, optional
+from .files import opened
 from .safetensors import Tensors
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ class Predictions(dict[str, np.ndarray]):
     file        str       the log, where the store is there
     row         int64     the window's first row in the log, counted from 0
     time        float64   seconds of that row, where the store keeps frames; NaN = the log has no times
+
+    Of labelled graphs model, part, graph, label and decision, where label and decision are numbers of classes (label -1 =
+    unknown), and for each class its probability, float32, as "probability.NAME".
 
     A detector's windows.csv has file, part, row, time, label, score, threshold, decision and rule (the published rule's
     score). CSV of other stages keeps its own names: columns of numbers are float64 or int64, all others str. Columns of
@@ -58,30 +64,63 @@ class Predictions(dict[str, np.ndarray]):
 
 def read_predictions(file: pathlib.Path, store: Graphs | None) -> Predictions:
     """Of predictions.safetensors, predictions.csv or windows.csv."""
-    return _of_windows(file, store) if file.suffix == ".safetensors" else _of_csv(file)
-
-
-def _of_windows(file: pathlib.Path, store: Graphs | None) -> Predictions:
+    if file.suffix != ".safetensors":
+        return _of_csv(file)
     tensors = Tensors(file)
-    groups = sorted({name.rpartition("/")[0] for name in tensors})
-    numbers: dict[str, list[np.ndarray]] = {name: [] for name in ("graph", "score", "label", "decision", "calibrated")}
-    sizes, models, parts, judged = [], [], [], []
-    for group in groups:
-        columns = {name: tensors.get(f"{group}/{stored}") for name, stored in
-                   zip(numbers, ("graph", "score", "label", "prediction", "calibrated"))}
-        lengths = {column.shape for column in columns.values() if column is not None}
-        if any(columns[name] is None for name in numbers if name != "calibrated") or len(lengths) != 1:
-            raise Error(f"'{group}' lacks a column, or its columns differ in length", path=file)
-        size = len(columns["graph"])  # type: ignore[arg-type]
-        for name, column in columns.items():
-            numbers[name].append(np.full(size, -1) if column is None else column)
-        calibrated = columns["calibrated"]
-        judged.append(np.ones(size, bool) if calibrated is None else calibrated >= 0)
-        model, _, part = group.partition("/")
+    return _of_classes(tensors) if "classes" in tensors.metadata else _of_windows(tensors, store)
+
+
+def _groups(tensors: Tensors, needed: list[str], optional_one: str = "") -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """The columns of each model and part, of one length."""
+    for group in sorted({name.rpartition("/")[0] for name in tensors}):
+        columns = {name: tensors[f"{group}/{name}"] for name in [*needed, optional_one] if f"{group}/{name}" in tensors}
+        lengths = {column.shape[:1] for column in columns.values()}
+        if any(name not in columns for name in needed) or len(lengths) != 1 or () in lengths:
+            raise Error(f"'{group}' lacks a column, or its columns differ in length", path=tensors.path)
+        yield group, columns
+
+
+def _labelled(groups: list[str], sizes: list[int]) -> Predictions:
+    """The columns model and part."""
+    return Predictions(model=_repeat([group.partition("/")[0] for group in groups], sizes),
+                       part=_repeat([group.partition("/")[2].removeprefix("test/") for group in groups], sizes))
+
+
+def _of_classes(tensors: Tensors) -> Predictions:
+    try:
+        classes = json.loads(tensors.metadata["classes"])
+    except (ValueError, RecursionError):
+        classes = None
+    if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
+        raise Error("the names of its classes are not a list of texts", path=tensors.path)
+    found = list(_groups(tensors, ["graph", "label", "prediction", "probability"]))
+    for group, columns in found:
+        if columns["probability"].shape[1:] != (len(classes),) or any(columns[n].ndim != 1 for n in ("graph", "label", "prediction")):
+            raise Error(f"'{group}' has not one probability for each of {len(classes)} classes", path=tensors.path)
+    out = _labelled([group for group, _ in found], [len(columns["graph"]) for _, columns in found])
+    for name, stored in (("graph", "graph"), ("label", "label"), ("decision", "prediction")):
+        out[name] = np.concatenate([np.empty(0, np.int64), *(columns[stored] for _, columns in found)])
+    for i, name in enumerate(classes):
+        out[f"probability.{name}"] = np.concatenate([np.empty(0, np.float32), *(c["probability"][:, i] for _, c in found)])
+    return out
+
+
+def _of_windows(tensors: Tensors, store: Graphs | None) -> Predictions:
+    file = tensors.path
+    stored = {"graph": "graph", "score": "score", "label": "label", "decision": "prediction", "calibrated": "calibrated"}
+    numbers: dict[str, list[np.ndarray]] = {name: [] for name in stored}
+    groups, sizes, judged = [], [], []
+    for group, columns in _groups(tensors, ["graph", "score", "label", "prediction"], "calibrated"):
+        size = len(columns["graph"])
+        if any(column.shape != (size,) for column in columns.values()):
+            raise Error(f"'{group}' has a column that is a matrix", path=file)
+        calibrated = columns.setdefault("calibrated", np.full(size, -1))
+        judged.append(calibrated >= 0 if f"{group}/calibrated" in tensors else np.ones(size, bool))
+        for name, arrays in numbers.items():
+            arrays.append(columns[stored[name]])
+        groups.append(group)
         sizes.append(size)
-        models.append(model)
-        parts.append(part.removeprefix("test/"))
-    out = Predictions(model=_repeat(models, sizes), part=_repeat(parts, sizes))
+    out = _labelled(groups, sizes)
     for name, arrays in numbers.items():
         out[name] = np.concatenate(arrays) if arrays else np.empty(0, np.float32 if name == "score" else np.int64)
     out["judged"] = np.concatenate(judged) if judged else np.empty(0, bool)
@@ -99,8 +138,8 @@ def _repeat(names: list[str], sizes: list[int]) -> np.ndarray:
 
 def _of_csv(file: pathlib.Path) -> Predictions:
     try:
-        with file.open(newline="", encoding="utf-8") as lines:
-            rows = list(csv.reader(lines))
+        with opened(file) as content, io.TextIOWrapper(content, encoding="utf-8", newline="") as lines:
+            rows = list(csv.reader(lines, strict=True))
     except (OSError, ValueError, csv.Error) as e:
         raise Error(f"cannot be read as CSV: {e}", path=file) from e
     if not rows or any(len(row) != len(rows[0]) for row in rows):

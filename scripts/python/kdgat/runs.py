@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pathlib
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from .errors import Error, optional
+from .files import LARGEST_JSON, read_bytes
 from .predictions import Predictions, read_predictions
 from .safetensors import Tensors
 from .stores import FILE, Graphs
@@ -19,12 +21,12 @@ MODEL = "model.safetensors"
 
 
 def read_json(file: pathlib.Path) -> Any:
-    """None where there is no such file. Raises Error where it is no JSON."""
+    """None where there is no such file. Raises Error where it is no JSON, no regular file or too large."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(read_bytes(file, LARGEST_JSON).decode("utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError) as e:
+    except (ValueError, RecursionError) as e:
         raise Error(f"cannot be read as JSON: {e}", path=file) from e
 
 
@@ -76,6 +78,8 @@ class Run:
         record = read_json(self.folder / "run.json")
         if not isinstance(record, dict) or not isinstance(record.get("steps", []), list):
             raise Error("not the folder of a run: it has no run.json with steps", path=folder)
+        if isinstance(record.get("replicates"), list):
+            raise Error("a run of several seeds: open one of its runs, " + _replicates(record["replicates"]), path=folder)
         self.record: dict[str, Any] = record  # run.json
         place = self.folder.resolve()
         self.id: str = place.name
@@ -187,13 +191,28 @@ class Run:
         return None
 
 
+def _replicates(listed: list[Any]) -> str:
+    """"01M8... (seed 1), 01M9... (seed 2)" """
+    runs = [f"{one['run']} (seed {one.get('seed')})" for one in listed if isinstance(one, dict) and one.get("run")]
+    return ", ".join(runs) or "of which none has begun"
+
+
+def _name(folder: pathlib.Path) -> str:
+    """What its user called a run; "" where it has no name."""
+    try:
+        labels = read_json(folder / "labels.json")
+    except Error:
+        return ""
+    return str(labels.get("name", "")) if isinstance(labels, dict) else ""
+
+
 def _curves(step: Step) -> Curves:
     """From the journal. A step that was continued says again what came after its checkpoint: the last word counts."""
     rows: dict[int, dict[str, float]] = {}
     unit = "epoch"
     try:
-        lines = (step.folder / "journal.jsonl").read_bytes().splitlines()
-    except OSError:
+        lines = read_bytes(step.folder / "journal.jsonl").splitlines()
+    except FileNotFoundError:
         return Curves()
     for line in lines:
         try:
@@ -203,7 +222,7 @@ def _curves(step: Step) -> Curves:
         if not isinstance(event, dict) or event.get("event") != "metrics" or event.get("what") not in ("epoch", "episode"):
             continue
         index, values = event.get("index"), event.get("values")
-        if not isinstance(index, int) or index < 0 or not isinstance(values, dict):
+        if not isinstance(index, int) or not 0 <= index < 2**63 or not isinstance(values, dict):
             continue
         unit = event["what"]
         for later in [i for i in rows if i >= index]:
@@ -222,7 +241,15 @@ def _numbers(values: Any, prefix: str = "") -> Iterator[tuple[str, float]]:
         if isinstance(value, dict):
             yield from _numbers(value, f"{prefix}{name}.")
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield prefix + name, float(value)
+            yield prefix + name, _real(value)
+
+
+def _real(value: int | float) -> float:
+    """Infinite where a whole number is beyond what a float holds."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, 1 if value > 0 else -1)
 
 
 def _figures(step: str, content: dict[str, Any]) -> Iterator[Figure]:
@@ -256,7 +283,7 @@ def _figures(step: str, content: dict[str, Any]) -> Iterator[Figure]:
     told = content.get("figures")
     for f in told if isinstance(told, list) else ():
         if isinstance(f, dict) and isinstance(f.get("value"), (int, float)):
-            yield from once(str(f.get("model", "")), str(f.get("part", "")), str(f.get("name", "")), float(f["value"]))
+            yield from once(str(f.get("model", "")), str(f.get("part", "")), str(f.get("name", "")), _real(f["value"]))
     for name, value in _numbers(plain):
         yield from once("", "", name, value)
 
@@ -270,12 +297,16 @@ def open_run(run: str | os.PathLike[str], root: str | os.PathLike[str] = "runs")
                 return Run(folder)
     if path.is_dir() and os.fspath(run):
         raise Error("neither the folder of a run nor of one of its steps", path=run)
-    name = os.fspath(run).replace("...", "…")
+    given = os.fspath(run)
+    name = given.replace("...", "…")
     head, dots, tail = name.partition("…")
-    found = [file.parent for file in sorted(pathlib.Path(root).glob("*/*/run.json"))
-             if name and file.parent.name.startswith(head) and (not dots or file.parent.name.endswith(tail))]
+    runs = [file.parent for file in sorted(pathlib.Path(root).glob("*/*/run.json"))] if name else []
+    found = [run for run in runs if run.name == name] or [
+        run for run in runs if run.name.startswith(head) and (not dots or run.name.endswith(tail))
+        or _name(run) == given]
     if len(found) == 1:
         return Run(found[0])
     if found:
-        raise Error(f"{len(found)} runs in {os.fspath(root)} begin with {name}: give more of the id, or the folder")
+        raise Error(f"{len(found)} runs in {os.fspath(root)} begin with {name} or are called so: give more of the id, or the "
+                    "folder")
     raise Error(f"no run or folder is called {os.fspath(run)!r}; runs were looked for in {os.fspath(root)}")

@@ -12,6 +12,7 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 
 from .errors import Error
+from .files import opened
 
 PADDING = "_pad."
 LONGEST_HEADER = 100_000_000  # bytes; the official reader's bound
@@ -32,8 +33,8 @@ class Tensors(Mapping[str, np.ndarray]):
         are not looked at: `kdgat data verify` compares those of a store with their hashes."""
         self.path = os.fspath(path)
         try:
-            size = os.path.getsize(self.path)
-            with open(self.path, "rb") as file:
+            with opened(self.path) as file:
+                size = os.fstat(file.fileno()).st_size
                 start = file.read(8)
                 length = int.from_bytes(start, "little")
                 if len(start) < 8:
@@ -43,8 +44,8 @@ class Tensors(Mapping[str, np.ndarray]):
                 if length > size - 8:
                     raise Error("truncated within the header", path=path)
                 header = self._parse(file.read(length))
-            self._places = self._check(header, size - 8 - length)
-            self._bytes = np.memmap(self.path, mode="r", dtype=np.uint8)
+                self._places = self._check(header, size - 8 - length)
+                self._bytes = np.memmap(file, mode="r", dtype=np.uint8)
         except OSError as e:
             raise Error(e.strerror or str(e), path=path) from e
         self._begin = 8 + length

@@ -5,12 +5,12 @@ import json
 import math
 import os
 import struct
-import tempfile
 from typing import Any, Iterable, Sequence
 
 import numpy as np
 
 from .errors import Error
+from .files import written
 
 PARTS = ("train", "val", "test")
 
@@ -159,20 +159,7 @@ def write(path: str | os.PathLike[str], arrays: dict[str, np.ndarray], metadata:
         at += array.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    place = os.path.abspath(os.fspath(path))
-    part = None
-    try:
-        handle, part = tempfile.mkstemp(prefix=os.path.basename(place) + ".", suffix=".part", dir=os.path.dirname(place))
-        with os.fdopen(handle, "wb") as file:
-            file.write(struct.pack("<Q", len(text)) + text)
-            for _, array in ordered:
-                file.write(array.tobytes())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(part, 0o666 & ~mask)
-        os.replace(part, place)
-    except OSError as e:
-        raise Error(e.strerror or str(e), path=path) from e
-    finally:
-        if part is not None and os.path.exists(part):
-            os.unlink(part)
+    with written(path) as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for _, array in ordered:
+            file.write(array.tobytes())

@@ -19,6 +19,7 @@ constexpr uint32_t kLargestId = (uint32_t{1} << 29) - 1, kLargestStandardId = 0x
 constexpr int64_t kMostBytes = 1785;
 constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kMostSignals = std::size_t{1} << 20;
+constexpr std::size_t kLargestDbc = 64'000'000;  // bytes of text
 /// What editors keep signals of no message in.
 constexpr std::string_view kNoMessage = "VECTOR__INDEPENDENT_SIG_MSG";
 
@@ -199,7 +200,7 @@ DbcNames::DbcNames(LineReader lines) {
   std::string where_of_message, repaired;
   bool is_in_text = false, is_in_message = false;
   int64_t others = 0;
-  std::size_t signals = 0;
+  std::size_t signals = 0, bytes = 0;
   std::string_view line;
   const auto where = [&] { return lines.name() + ":" + std::to_string(lines.line_number()); };
   const auto finish_message = [&] {
@@ -207,6 +208,9 @@ DbcNames::DbcNames(LineReader lines) {
     message.reset();
   };
   while (lines.next(line)) {
+    bytes += line.size() + 1;
+    if (bytes > kLargestDbc)
+      throw Error(ExitCode::kData, "is larger than 64 MB: is it a DBC?", "", where());
     if (lines.line_number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
     if (!is_utf8(line)) line = repaired = from_latin_1(line);
     const bool begins_in_text = is_in_text;

@@ -13,6 +13,12 @@ namespace kdgat::graph {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr std::size_t kMostIntervals = 1'000'000;  // a few are meant
+
+}  // namespace
+
 LabelIntervals::LabelIntervals(const fs::path& table) {
   CsvReader rows{LineReader(table)};
   const std::size_t begin = rows.require("begin"), end = rows.require("end");
@@ -36,6 +42,9 @@ LabelIntervals::LabelIntervals(const fs::path& table) {
       one.id = frame.id;
     }
     intervals_.push_back(one);
+    if (intervals_.size() > kMostIntervals) {
+      throw Error(ExitCode::kData, "more than 1,000,000 intervals", "", rows.where());
+    }
   }
   std::sort(intervals_.begin(), intervals_.end(),
             [](const Interval& a, const Interval& b) { return a.begin < b.begin; });

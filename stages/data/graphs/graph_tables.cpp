@@ -48,13 +48,6 @@ std::vector<std::size_t> other_columns(const CsvReader& table,
   return out;
 }
 
-/// The name that a row must have in a column.
-const std::string& name_in(const CsvReader& table, std::size_t column) {
-  const std::string& name = table.field(column);
-  if (!name.empty()) return name;
-  throw Error(ExitCode::kData, "no " + shown(table.header()[column]), "", table.where());
-}
-
 /// The column of labels; none where the table has none.
 std::optional<std::size_t> label_column_of(const CsvReader& table, const GraphsOptions& options) {
   if (options.label_column != GraphsOptions().label_column) {
@@ -81,7 +74,7 @@ void read_graphs(const GraphsImport& import, const std::filesystem::path& path, 
   if (label) collection.label = shown(table.header()[*label]);
   const auto part = table.find("split"), group = table.find("group");
   while (table.next()) {
-    const std::string& name = name_in(table, graph);
+    const std::string& name = table.filled(graph);
     if (!out.by_name.emplace(name, out.graphs.size()).second) {
       throw Error(ExitCode::kData, "graph '" + shown(name) + "' appears twice", "", table.where());
     }
@@ -109,7 +102,7 @@ void read_nodes(const GraphsImport& import, const std::filesystem::path& path, T
   const auto features = other_columns(table, {graph, node}, collection.node_features);
   while (table.next()) {
     TableGraph& of = out.of(table, graph);
-    const std::string& name = name_in(table, node);
+    const std::string& name = table.filled(node);
     if (!of.nodes.emplace(name, static_cast<int32_t>(of.given.nodes)).second) {
       throw Error(
           ExitCode::kData,

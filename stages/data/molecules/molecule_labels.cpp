@@ -38,7 +38,7 @@ MoleculeLabels::MoleculeLabels(LineReader lines, const MoleculeOptions& options)
       }
       one.part = static_cast<int32_t>(found - std::begin(kMoleculeParts));
     }
-    if (!labels_.emplace(table.field(*name), std::move(one)).second) {
+    if (!labels_.emplace(table.filled(*name), std::move(one)).second) {
       throw Error(ExitCode::kData, "'" + shown(table.field(*name)) + "' appears twice", "",
                   table.where());
     }

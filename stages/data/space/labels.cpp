@@ -29,7 +29,7 @@ Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& o
     if (target && !table.field(*target).empty() && table.field(*target) != "nan") {
       one.target = table.number(*target);
     }
-    if (!labels_.emplace(table.field(name), std::move(one)).second) {
+    if (!labels_.emplace(table.filled(name), std::move(one)).second) {
       throw Error(ExitCode::kData, "'" + table.field(name) + "' appears twice", "", table.where());
     }
   }

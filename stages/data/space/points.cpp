@@ -62,7 +62,7 @@ std::vector<Points> read_points(CsvReader& table, const Columns& columns) {
   std::vector<Points> graphs;
   std::unordered_map<std::string, std::size_t> known;
   while (table.next()) {
-    const std::string& name = table.field(columns.graph);
+    const std::string& name = table.filled(columns.graph);
     const auto [at, is_new] = known.emplace(name, graphs.size());
     if (is_new) graphs.push_back({name, {}, {}, table.row(), 0});
     Points& points = graphs[at->second];

@@ -115,6 +115,15 @@ TEST_CASE("what cannot be judged is refused with a reason", "[detect]") {
   CHECK_THAT(why, Catch::Contains("a boat"));
   CHECK(kdgat_detect_open(t.model().c_str(), "{\"colour\": 1}", why, sizeof(why)) == nullptr);
   CHECK(kdgat_detect_open(t.model().c_str(), "{", nullptr, 0) == nullptr);
+  for (const char* options :
+       {"[]", "null", "3", "\"\"", R"({"calibrate":-1})", R"({"batch":0})", R"({"batch":5000})",
+        R"({"top":0})", R"({"format":"wav"})", R"({"calibrate":true})", R"({"threshold":3})",
+        R"({"calibrate":40,"calibrate":50})"}) {
+    INFO(options);
+    why[0] = '\0';
+    CHECK(kdgat_detect_open(t.model().c_str(), options, why, sizeof(why)) == nullptr);
+    CHECK(std::string(why) != "");
+  }
   const Handle detect = open(t.model().string(), "{\"calibrate\": 40}");
   const uint8_t bytes[64] = {};
   const auto refused = [&](kdgat_frame frame) {
@@ -137,6 +146,37 @@ TEST_CASE("what cannot be judged is refused with a reason", "[detect]") {
   kdgat_detect_count(detect.get(), &counts);
   CHECK(counts.frames == 0);
   kdgat_detect_close(nullptr);
+}
+
+TEST_CASE("NULL is an error and never a crash", "[detect]") {
+  const Handle detect = open(detect_run().model().string());
+  kdgat_frame frame{};
+  kdgat_alarm alarm;
+  kdgat_detect_counts counts;
+  CHECK(kdgat_detect_push(nullptr, &frame) == -1);
+  CHECK(kdgat_detect_finish(nullptr) == -1);
+  CHECK(kdgat_detect_poll(nullptr, &alarm) == -1);
+  counts.frames = 7;
+  kdgat_detect_count(nullptr, &counts);
+  CHECK(counts.frames == 0);
+  kdgat_detect_count(detect.get(), nullptr);
+  CHECK(std::string(kdgat_detect_error(nullptr)) != "");
+  CHECK(std::string(kdgat_detect_model(nullptr)) == "");
+  CHECK(kdgat_detect_push(detect.get(), nullptr) == -1);
+  CHECK_THAT(kdgat_detect_error(detect.get()), Catch::Contains("no frame"));
+  CHECK(kdgat_detect_poll(detect.get(), nullptr) == -1);
+  CHECK(kdgat_detect_push(detect.get(), &frame) == 0);
+}
+
+TEST_CASE("a damaged detector is refused", "[detect]") {
+  const DetectorRun& t = detect_run();
+  std::string text = read_text(t.model());
+  text.insert(text.find("\"window\":") + 9, "1");
+  const std::filesystem::path damaged = t.scratch / "damaged.json";
+  std::ofstream(damaged) << text;
+  char why[256] = "";
+  CHECK(kdgat_detect_open(damaged.c_str(), nullptr, why, sizeof(why)) == nullptr);
+  CHECK_THAT(why, Catch::Contains("does not match its hash"));
 }
 
 TEST_CASE("any frames may come, in any order of time", "[detect]") {

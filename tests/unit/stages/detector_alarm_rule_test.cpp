@@ -310,10 +310,11 @@ TEST_CASE("a detector's file keeps its alarm rule, one without is 1 of 1", "[det
   CHECK(DetectorModel::read(scratch / "one.json").alarm_rule.is_single());
   // An older program must not take such thresholds for those of windows alone.
   const json one = json::parse(read_text(scratch / "one.json"));
-  const json two = json::parse(read_text(scratch / "two.json"));
+  json two = json::parse(read_text(scratch / "two.json"));
   CHECK(one.at("version") == 2);
   CHECK_FALSE(one.contains("alarm"));
   CHECK(two.at("version") == 3);
+  two.erase("hash");
   const auto refused = [&](const std::function<void(json&)>& change) {
     json bad = two;
     change(bad);

@@ -203,6 +203,7 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
     const json sound = json::parse(test::read_text(run / kDetectorFile));
     const auto refused = [&](const std::function<void(json&)>& change) {
       json bad = sound;
+      bad.erase("hash");  // it is looked at before all else
       change(bad);
       std::ofstream(run / "bad.json") << bad.dump();
       CHECK_THROWS_WITH(DetectorModel::read(run / "bad.json"), Contains("bad.json"));
@@ -210,6 +211,12 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
     refused([](json& j) { j["format"] = "other"; });
     refused([](json& j) { j["columns"] = {"a"}; });
     refused([](json& j) { j["window"] = 0; });
+    refused([](json& j) { j["window"] = true; });
+    refused([](json& j) { j["window"] = 100.5; });
+    refused([](json& j) { j["thresholds"]["0"]["tails"] = -1; });
+    refused([](json& j) { j["thresholds"]["0"]["benign_alarms"] = 1e300; });
+    refused([](json& j) { j["tails"] = json::array(); });
+    refused([](json& j) { j["another"] = 1; });
     refused([](json& j) { j["thresholds"]["0"]["tails"] = nullptr; });
     refused([](json& j) { j["thresholds"] = json::object(); });
     refused([](json& j) { j["thresholds"]["many"] = j["thresholds"]["0"]; });
@@ -217,7 +224,49 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
     refused([](json& j) { j["tails"][0]["excess"] = 0; });
     refused([](json& j) { j["vehicles"][0]["profile"]["ids"][0]["id"] = -1; });
     refused([](json& j) { j = 3; });
-    CHECK_THROWS_WITH(DetectorModel::read(run / "none.json"), Contains("cannot read"));
+    CHECK_THROWS_WITH(DetectorModel::read(run / "none.json"), Contains("none.json: no such file"));
+  }
+  SECTION("a changed byte of the file is noticed, wherever it is") {
+    const std::string sound = test::read_text(run / kDetectorFile);
+    const json content = json::parse(sound);
+    const auto is_read = [&](const std::string& text) {
+      std::ofstream(run / "bad.json") << text;
+      try {
+        DetectorModel::read(run / "bad.json");
+        return true;
+      } catch (const Error& error) {
+        CHECK(error.code() == ExitCode::kData);
+        CHECK_THAT(error.what(), Contains("bad.json"));
+        return false;
+      }
+    };
+    CHECK(is_read(sound));
+    CHECK(is_read(content.dump(1)));  // laid out in another way it is the same
+    for (std::size_t i = 0; i < sound.size(); i += 1 + sound.size() / 200) {
+      std::string bad = sound;
+      bad[i] = static_cast<char>(bad[i] ^ 4);
+      if (json::parse(bad, nullptr, false) == content) continue;
+      INFO(i << " " << sound.substr(i, 20));
+      CHECK_FALSE(is_read(bad));
+    }
+    for (const char* member : {"version", "window", "hash"}) {
+      std::string twice = sound;
+      twice.insert(1, "\"" + std::string(member) + "\":2,");
+      CHECK_FALSE(is_read(twice));
+    }
+  }
+  SECTION("a file of an earlier version has no hash: it is read with a warning") {
+    json earlier = json::parse(test::read_text(run / kDetectorFile));
+    earlier.erase("hash");
+    std::ofstream(run / "earlier.json") << earlier.dump();
+    std::vector<std::string> warnings;
+    const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
+    DetectorModel::read(run / kDetectorFile, warn);
+    CHECK(warnings.empty());
+    DetectorModel::read(run / "earlier.json", warn).write(run / "sealed.json");
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings[0], Contains("earlier.json has no hash"));
+    CHECK(test::read_text(run / "sealed.json") == test::read_text(run / kDetectorFile));
   }
   SECTION("the same seed gives the same file") {
     Request again = request_in(data().folder() / "second");

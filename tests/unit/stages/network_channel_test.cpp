@@ -138,6 +138,9 @@ TEST_CASE("a channel is read as it was written, and nothing else is", "[fusion][
   ChannelOnLog one(channel), other(back);
   for (float raw = -6; raw < 6; raw += 0.1F) CHECK(one.score(raw) == other.score(raw));
 
+  change_one_byte(file);
+  CHECK_THROWS_WITH(NetworkChannel::read(file), Contains(file.string()));
+
   for (const char* text :
        {"", "[", "[]", "{}", R"({"format":"kdgat.channel","version":2})",
         R"({"format":"kdgat.channel","version":1})", R"({"format":1,"version":"x"})"}) {
@@ -145,7 +148,7 @@ TEST_CASE("a channel is read as it was written, and nothing else is", "[fusion][
     std::ofstream(file) << text;
     CHECK_THROWS_AS(NetworkChannel::read(file), Error);
   }
-  CHECK_THROWS_WITH(NetworkChannel::read(scratch / "none"), Contains("cannot read"));
+  CHECK_THROWS_WITH(NetworkChannel::read(scratch / "none"), Contains("no such file"));
 }
 
 TEST_CASE("evaluate judges a fusion and the same with its detector", "[fusion][stages]") {

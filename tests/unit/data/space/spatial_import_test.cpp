@@ -153,6 +153,9 @@ TEST_CASE("labels that do not fit are refused or told", "[spatial_import]") {
         name +
             ":2: class is 0.25, not the number or name of a class\n"
             "  hint: for numbers to be predicted: data.target_column=class");
+  CHECK(fails("file,class\na.swc,\"1\n") == name + ":2: a quoted field does not end in its line");
+  CHECK(fails("file,\"class\na.swc,1\n") == name + ":1: a quoted field does not end in its line");
+  CHECK(fails("file,class\n,1\n") == name + ":2: no file");
   ImportOptions options;
   options.target_column = "age";
   CHECK(fails("file,age\na.swc,old\n", options) == name + ":2: age is not a number: old");
@@ -302,6 +305,8 @@ TEST_CASE("a table of points becomes graphs of nearest neighbours", "[spatial_im
   CHECK(fails("graph,x,y\na,0,nan\n") == name + ":2: y is not a number: nan");
   CHECK(fails("graph,x,y\na,0\n") == name + ":2: 2 fields, the header has 3");
   CHECK(fails("graph,x,y\n") == name + ": no point");
+  CHECK(fails("graph,x,y\na,0,1\n,1,1\n") == name + ":3: no graph");
+  CHECK(fails("graph,x,y\n\"a,0,1\n") == name + ":2: a quoted field does not end in its line");
   CHECK_THAT(fails("graph,x\na,0\n"), Catch::Contains("no column 'y'"));
   CHECK(fails("graph,x,y\na,0,0\na,1,1\n").empty());  // without features
   CHECK(store_in(folder).node_feature_names() == std::vector<std::string>{"one"});
