@@ -351,7 +351,7 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
 }
 
 json inspect_data(const fs::path& path, const json& options, const DataProgress& progress,
-                  const std::function<bool()>& cancelled) {
+                  const std::function<bool()>& cancelled, std::vector<Diagnostic>* warnings) {
   const graph::Domains domains = graph::all_domains();
   require_input(path);
   if (const fs::path store = store_of(path); !store.empty()) {
@@ -360,7 +360,9 @@ json inspect_data(const fs::path& path, const json& options, const DataProgress&
   clear_leftovers(temporary_folder(), {kInspectPrefix});
   const TemporaryFolder imported(temporary_folder(), kInspectPrefix);
   const fs::path folder = imported.path() / "data";  // which the import locks
-  graph::import_source(domains, path, folder, options, progress, cancelled);
+  graph::ImportReport report =
+      graph::import_source(domains, path, folder, options, progress, cancelled);
+  if (warnings != nullptr) *warnings = std::move(report.warnings);
   const fs::path store = folder / kStore;
   json out = graph::domain_of_store(domains, store).inspect(store);
   out["path"] = path.string();

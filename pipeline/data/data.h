@@ -74,9 +74,10 @@ nlohmann::json import_data(const std::filesystem::path& source, const std::files
 
 /// `kdgat data inspect`: {"path","content_hash","facts","options","files":[..],"parts":{name:
 /// counts}}, see Domain::inspect. What is no store is imported to a temporary place first, with
-/// `options`.
+/// `options`, and what its import warns of goes to `warnings`, unless null.
 nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::json& options,
-                            const DataProgress& progress, const std::function<bool()>& cancelled);
+                            const DataProgress& progress, const std::function<bool()>& cancelled,
+                            std::vector<Diagnostic>* warnings = nullptr);
 
 /// `kdgat data verify`: every problem of a store and, for a folder, of its split; empty when sound.
 /// Throws Error(kData) if there is no store.

@@ -187,6 +187,9 @@ class Display {
       status_->progress({name_, "", "bytes", done, total, json::object(), 0});
     };
   }
+  void warn_of(const std::vector<Diagnostic>& warnings) {
+    for (const Diagnostic& warning : warnings) status_->message("warning", warning.text());
+  }
   void warn_of(const json& result) {
     for (const json& warning : result.at("warnings")) {
       const Diagnostic d{warning.at("where"), warning.at("message"), warning.at("hint")};
@@ -266,8 +269,10 @@ int act(Context& context, const DataRequest& request) {
     }
   } else if (request.action == "inspect") {
     Display display(context, "inspect");
-    const json result =
-        inspect_data(request.paths.front(), request.options, display.progress(), is_stopped);
+    std::vector<Diagnostic> warnings;
+    const json result = inspect_data(request.paths.front(), request.options, display.progress(),
+                                     is_stopped, &warnings);
+    display.warn_of(warnings);
     if (context.json) {
       print_json(context, "kdgat.data.inspect", result);
     } else {

@@ -85,6 +85,10 @@ TEST_CASE("stride follows window unless it is given, and gaps between windows ar
   REQUIRE(gaps["warnings"].size() == 1);
   CHECK(contains(gaps["warnings"][0]["message"],
                  "stride is 200 and window 50: 75 % of the frames are in no window"));
+  const std::string inspect = "data inspect a.csv window=50 ";
+  CHECK(must_kdgat(inspect, scratch.path()).err.empty());
+  CHECK(contains(must_kdgat(inspect + "stride=100", scratch.path()).err,
+                 "50 % of the frames are in no window"));
   const json shown = json::parse(
       must_kdgat("config show --preset smoke data.window=50 --json", scratch.path()).out);
   CHECK(shown.at("data").at("stride") == 50);
