@@ -36,7 +36,7 @@ TEST_CASE("a run starts no program that its folder's repository names", "[cli][g
     typed("submit tree/p.yaml");
     fs::remove_all(cluster.scratch / "runs");
     typed("run tree/p.yaml");
-    const json git = git_of(cluster.scratch / "runs");
+    const json git = git_of(cluster.scratch / "runs" / "default");
     CHECK(git.at("commit") == repository->commit());
     CHECK(git.at("branch") == "main");
     CHECK(git.at("dirty") == is_dirty);
@@ -51,12 +51,11 @@ TEST_CASE("fit and tune start no program of the current folder's repository", "[
   must_kdgat("data synth -o logs --seconds 20 --vehicles 2 --attacks dos", scratch.path());
   repository->make_hostile();
   repository->shell("touch -d '2001-01-01' a .gitattributes .gitmodules");
-  for (const std::string words :
-       {"fit logs -o mine --root runs take_supported=true trees=2 threads=1",
-        "tune example steps=[1,2] --root runs"}) {
-    must_kdgat(words, scratch.path());
-    CHECK(git_of(scratch / "runs").at("dirty") == false);
+  const auto typed = [&](const std::string& words, const std::string& data) {
+    must_kdgat(words + " --root runs", scratch.path());
+    CHECK(git_of(scratch / "runs" / data).at("dirty") == false);
     CHECK(repository->effects().empty());
-    fs::remove_all(scratch / "runs");
-  }
+  };
+  typed("fit logs -o mine take_supported=true trees=2 threads=1", "logs");
+  typed("tune example steps=[1,2]", "default");
 }
