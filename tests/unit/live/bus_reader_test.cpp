@@ -2,6 +2,7 @@
 
 #include <linux/can/raw.h>
 #include <net/if.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -29,6 +30,25 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+/// While it lives this thread stays on one processor: the kernel keeps the order of datagrams that one
+/// processor sent, not of those of a sender that moved.
+class OneProcessor {
+ public:
+  OneProcessor() {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+  }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+  ~OneProcessor() { ::sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_{};
+};
+
 /// Waits until the counts are so. A frame is counted when it has been given, maybe after it was taken.
 template <class IsSo>
 bool comes_to(const FrameSource& source, IsSo is_so) {
@@ -44,6 +64,7 @@ bool counts_frames(const FrameSource& source, int64_t wanted) {
 
 TEST_CASE("every frame of a bus comes, in order, with the time at which the kernel had it",
           "[bus_reader]") {
+  const OneProcessor keeps_order;
   constexpr std::size_t kFrames = 400;
   BusReader reader({kLocal});
   REQUIRE(reader.counts()[0].name.starts_with("udp:127.0.0.1:"));
@@ -88,6 +109,7 @@ TEST_CASE("every frame of a bus comes, in order, with the time at which the kern
 }
 
 TEST_CASE("frames of 29 bits, of CAN FD and remote ones are told apart", "[bus_reader]") {
+  const OneProcessor keeps_order;
   BusReader reader({kLocal});
   const UdpSender sender(reader.name());
   reader.start();
@@ -116,6 +138,7 @@ TEST_CASE("frames of 29 bits, of CAN FD and remote ones are told apart", "[bus_r
 }
 
 TEST_CASE("what is no frame of the bus is counted and left out", "[bus_reader]") {
+  const OneProcessor keeps_order;
   BusReader reader({kLocal});
   const UdpSender sender(reader.name());
   reader.start();
@@ -139,6 +162,7 @@ TEST_CASE("what is no frame of the bus is counted and left out", "[bus_reader]")
 }
 
 TEST_CASE("frames of several buses come by time, each bus a channel", "[bus_reader]") {
+  const OneProcessor keeps_order;
   constexpr uint32_t kFrames = 600;
   BusReader reader({kLocal, kLocal, kLocal});
   std::vector<std::unique_ptr<UdpSender>> senders;
@@ -170,6 +194,7 @@ TEST_CASE("frames of several buses come by time, each bus a channel", "[bus_read
 
 TEST_CASE("what a full receive buffer lost is counted, and told with the frame behind it",
           "[bus_reader]") {
+  const OneProcessor keeps_order;
   constexpr int64_t kFrames = 3000;
   BusOptions options;
   options.receive_buffer = 1;  // the least that the kernel has
@@ -195,6 +220,7 @@ TEST_CASE("what a full receive buffer lost is counted, and told with the frame b
 
 TEST_CASE("what a slow consumer lost is counted apart, and told with the frame behind it",
           "[bus_reader]") {
+  const OneProcessor keeps_order;
   constexpr int64_t kFrames = 500;
   BusOptions options;
   options.queue_frames = 16;
@@ -218,6 +244,7 @@ TEST_CASE("what a slow consumer lost is counted apart, and told with the frame b
 }
 
 TEST_CASE("a silent bus is no end, and stopping one is", "[bus_reader]") {
+  const OneProcessor keeps_order;
   BusReader reader({kLocal});
   const UdpSender sender(reader.name());
   reader.start();
@@ -239,6 +266,7 @@ TEST_CASE("a silent bus is no end, and stopping one is", "[bus_reader]") {
 }
 
 TEST_CASE("ids that no filter wants do not come", "[bus_reader]") {
+  const OneProcessor keeps_order;
   BusOptions options;
   options.filters = {"120:7F0", "18FEF100:1FFFFF00"};
   BusReader reader({kLocal}, options);

@@ -2,8 +2,6 @@
 // that are only pretended.
 #include "pipeline/slurm/job_script.h"
 
-#include <sys/stat.h>
-
 #include <catch2/catch.hpp>
 
 #include "kdgat/atomic_file.h"
@@ -72,14 +70,13 @@ struct Batch {
             "printf '%s\\n' \"$@\" > arguments\n"
             "[ -z \"$CODE\" ] || exit \"$CODE\"\n"
             "touch ready\n"
-            "read -r _ <> never\n");
+            "for ((i = 0; i < 100000; ++i)); do sleep 0.02; done\n");  // longer than any test waits
     if (has_scontrol) {
       program("scontrol", "echo \"$@\" >> asked\nexit " + std::to_string(scontrol_code) + "\n");
     }
     for (const char* tool : {"sleep", "touch"}) {
       fs::create_symlink(fs::path("/usr/bin") / tool, scratch / tool);
     }
-    REQUIRE(::mkfifo((scratch / "never").c_str(), 0600) == 0);  // nobody writes to it
     JobScript script = script_for(scratch.path());
     script.site.requeues = requeues;
     script.site.before = before;

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // Far longer than any test waits, and with a rest so short that a signal is soon answered.
-constexpr const char* kLong = "run example steps=2000 seconds=0.2";
-constexpr const char* kShort = "run example steps=2000 seconds=0";  // the same, to be continued
+constexpr const char* kLong = "run example steps=800 seconds=0.5";
+constexpr const char* kShort = "run example steps=800 seconds=0";  // the same, to be continued
 
 /// The process of a stage that the program `host` has started; 0 if there is none.
 pid_t stage_of(pid_t host) {
@@ -55,7 +55,7 @@ TEST_CASE("kdgat run answers each signal with its code and continues afterwards"
   REQUIRE(runs_in(scratch.path()).size() == 1);
   const CommandResult rest = run_kdgat(kShort, scratch.path());
   CHECK(rest.exit_code == 0);
-  CHECK_THAT(rest.err, Contains("continuing run") && Contains("counted to 2000"));
+  CHECK_THAT(rest.err, Contains("continuing run") && Contains("counted to 800"));
   CHECK(runs_in(scratch.path()).size() == 1);
 }
 

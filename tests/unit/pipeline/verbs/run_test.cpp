@@ -267,13 +267,15 @@ TEST_CASE("kdgat doctor opens each plugin in a process of its own", "[run]") {
     }
     return json();
   };
-  CHECK(plugins_line().at("verdict") == "ok");
+  json said = plugins_line();
+  CHECK(said.at("verdict") == "ok");
   const fs::path library = scratch / "plugins/kdgat_probe.so";
   const std::string whole = read_text(library);
   fs::remove(library);
   write_file(library, whole.substr(0, 2000));
-  CHECK(plugins_line().at("verdict") == "fail");
-  CHECK_THAT(plugins_line().at("finding"),
+  said = plugins_line();
+  CHECK(said.at("verdict") == "fail");
+  CHECK_THAT(said.at("finding"),
              Contains("probe cannot be opened: ") && Contains("describes another build of"));
   // Described as it is, nothing but opening it shows what is wrong.
   const auto describe_file = [&] {
@@ -283,8 +285,9 @@ TEST_CASE("kdgat doctor opens each plugin in a process of its own", "[run]") {
     write_file(description, described.dump());
   };
   describe_file();
-  CHECK(plugins_line().at("verdict") == "fail");
-  CHECK_THAT(plugins_line().at("finding"),
+  said = plugins_line();
+  CHECK(said.at("verdict") == "fail");
+  CHECK_THAT(said.at("finding"),
              Contains("probe cannot be opened: ") && !Contains("describes another build of"));
   // One that ends its process as it is loaded does not end kdgat.
   fs::remove(library);
