@@ -24,12 +24,13 @@ std::string software_bill() {
   };
   json components = json::array();
   for (const LinkedLibrary& library : linked_libraries()) {
-    json component{{"type", "library"},
-                   {"name", library.name},
-                   {"version", library.version},
-                   {"licenses", licences(library.licence)},
-                   {"properties", json::array({{{"name", "kdgat:how"}, {"value", library.how}},
-                                               {{"name", "kdgat:files"}, {"value", library.files}}})}};
+    json component{
+        {"type", "library"},
+        {"name", library.name},
+        {"version", library.version},
+        {"licenses", licences(library.licence)},
+        {"properties", json::array({{{"name", "kdgat:how"}, {"value", library.how}},
+                                    {{"name", "kdgat:files"}, {"value", library.files}}})}};
     if (!library.purl.empty()) component["purl"] = component["bom-ref"] = library.purl;
     components.push_back(std::move(component));
   }
@@ -49,7 +50,8 @@ std::string software_bill() {
 std::string licence_page() {
   std::string page =
       "# Libraries in a package of kdgat, and their licences\n\n"
-      "kdgat itself has the MIT licence (LICENSE). A wheel and a tarball also hold these, unchanged:\n\n"
+      "kdgat itself has the MIT licence (LICENSE). A wheel and a tarball also hold these, "
+      "unchanged:\n\n"
       "| library | version | in which files | licence |\n|---|---|---|---|\n";
   for (const LinkedLibrary& library : linked_libraries()) {
     if (library.how != "inside") continue;
@@ -57,8 +59,10 @@ std::string licence_page() {
             library.licence + " |\n";
   }
   page +=
-      "\nThe folder `licences` next to this file has their texts. kdgat opens these when it starts; they are not part of"
-      "\na wheel, and a tarball holds LibTorch alone, in `lib/torch` (its licences: `licences/libtorch`):\n\n"
+      "\nThe folder `licences` next to this file has their texts. kdgat opens these when it "
+      "starts; they are not part of"
+      "\na wheel, and a tarball holds LibTorch alone, in `lib/torch` (its licences: "
+      "`licences/libtorch`):\n\n"
       "| library | version at build time | opened by | licence |\n|---|---|---|---|\n";
   for (const LinkedLibrary& library : linked_libraries()) {
     if (library.how != "opened") continue;

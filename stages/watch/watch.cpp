@@ -270,9 +270,9 @@ json WatchBus::plan(const Options&, const Request&) { return json::object(); }
 
 json WatchBus::run(const Options& options, const Request& request, Host& host) {
   const std::string bus = request.input("bus").path.string();
-  std::unique_ptr<score::StreamModel> model = score::open_stream_model(
-      request.input("model").path, options.of_scoring(), detector::warning_to(host),
-      [&host] { return host.cancelled(); });
+  std::unique_ptr<score::StreamModel> model =
+      score::open_stream_model(request.input("model").path, options.of_scoring(),
+                               detector::warning_to(host), [&host] { return host.cancelled(); });
   const std::string hash = model->hash();
   if (!options.expect.empty() && options.expect != hash) {
     throw Error(ExitCode::kData, request.input("model").path.string() + " has the hash " + hash +

@@ -85,8 +85,8 @@ struct Said {
 
 void check_program(Forms& forms) {
   const Said said{forms};
-  for (const char* words :
-       {"version --all", "plugins list", "plugins show classifier", "config options", "help json"}) {
+  for (const char* words : {"version --all", "plugins list", "plugins show classifier",
+                            "config options", "help json"}) {
     said.document(words);
   }
   const CommandResult doctor = run_kdgat("doctor --json", said.scratch.path());

@@ -238,8 +238,8 @@ TEST_CASE("what watches maps nothing of LibTorch", "[watch][cli]") {
   CHECK_THAT(maps, Catch::Contains("libkdgat_native.so"));
   CHECK_THAT(maps, !Catch::Contains("torch"));
   CHECK(watch.end(SIGINT) == 130);
-  const CommandResult needed =
-      run_shell("ldd '" + (build_folder() / "lib/libkdgat_detect.so").string() + "'", t.scratch.path());
+  const CommandResult needed = run_shell(
+      "ldd '" + (build_folder() / "lib/libkdgat_detect.so").string() + "'", t.scratch.path());
   CHECK(needed.exit_code == 0);
   CHECK_THAT(needed.out, !Catch::Contains("torch") && !Catch::Contains("kdgat_graph"));
 }
