@@ -116,7 +116,7 @@ std::string sentence_of_flagged_benign(const LeftOut& left_out, const DetectorMo
   return "flagged are " + grouped(benign.detector) + " of " + grouped(benign.windows) +
          " windows that are taken as benign and were left out of training in turn, " +
          rate_text(flagged / left_out.benign_hours) + "; the budget is " + rate_text(budget) +
-         " alarms. The logs may hold attacks without a label";
+         ". The logs may hold attacks without a label";
 }
 
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options) {

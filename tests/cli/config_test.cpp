@@ -82,7 +82,7 @@ TEST_CASE("no key for all steps of a preset undoes what sets its steps apart", "
       {"profiles/kdgat.yaml hidden=32", "hidden", "32", "classifier teacher", 48, ""},
       {"--preset distill use_kd=true", "use_kd", "true", "classifier teacher", false, ""},
       {"--preset distill hidden=32", "hidden", "32", "classifier", 24, ""},
-      {"profiles/forms.yaml conv=gcn", "conv", "gcn", "gatv2", "gatv2", "lstm"}};
+      {"profiles/forms.yaml conv=gin", "conv", "gin", "gatv2", "gatv2", "lstm"}};
   for (const Case& one : cases) {
     const CommandResult said = run_kdgat("config show --json " + one.words, scratch.path());
     INFO(one.words << "\n" << said.err);
