@@ -284,7 +284,8 @@ TEST_CASE("what cannot be exported is said with what to do", "[export][cli]") {
   refused = t.kdgat(words + "c --name 1st");
   CHECK(refused.exit_code == 2);
   CHECK_THAT(refused.err, Contains("no name in C"));
-  for (const std::string name : {"main", "check", "vectors", "string"}) {  // files of an export, headers
+  for (const std::string name :
+       {"main", "check", "vectors", "string"}) {  // files of an export, headers
     refused = t.kdgat(words + "c --name " + name);
     INFO(name << refused.err);
     CHECK(refused.exit_code == 2);

@@ -74,8 +74,8 @@ TEST_CASE("words of alarms that are wrong are named with what is meant", "[alarm
     INFO(words);
     CHECK_THAT(said_of(words), Contains(why) && Contains("--alarm"));
   }
-  CHECK_THAT(said_of("fiel:x"), Contains("mqtt://HOST[:PORT]/TOPIC") &&
-                                    Contains("command[,timeout=30s]:"));
+  CHECK_THAT(said_of("fiel:x"),
+             Contains("mqtt://HOST[:PORT]/TOPIC") && Contains("command[,timeout=30s]:"));
 }
 
 TEST_CASE("the hint of a refused broker keeps its form where secrets are taken out", "[alarms]") {

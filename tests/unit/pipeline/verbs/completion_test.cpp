@@ -17,8 +17,8 @@ namespace {
 
 /// Each begins with a letter of its own. No file and no flag begins with one of these.
 const std::vector<std::string> kNames = {
-    "a$(touch PWNED)", "b`touch PWNED`",  "c'quote",     "d\"double", "e blank  two", "f*?[x]",
-    "g\\back\\",       "h;touch PWNED;x", "i&|<>()",     "j{1,2}",    "k~$HOME",      "l!x #y",
+    "a$(touch PWNED)", "b`touch PWNED`",  "c'quote",     "d\"double",      "e blank  two", "f*?[x]",
+    "g\\back\\",       "h;touch PWNED;x", "i&|<>()",     "j{1,2}",         "k~$HOME",      "l!x #y",
     "m:colon=eq",      "ogröße",          "s'\"$(x)`y`", "t(touch PWNED)", "u\\:x"};
 
 /// Runs with these names, a `kdgat` that answers completions as the program does and otherwise
@@ -29,11 +29,12 @@ class Completing {
     for (const std::string& name : kNames) write_run(work() / "runs", "set", name, {});
     write_run(work() / "runs", "set", "z\ntouch PWNED", {});
     const std::string kdgat = fs::absolute(kdgat_binary()).string();
-    write_text(scratch_ / "bin/kdgat",
-               "#!/bin/bash\nif [ \"$1\" = completion ]; then exec " + shell_line({kdgat}) +
-                   " \"$@\"; fi\nprintf '%s\\0' \"$@\" > " + shell_line({got().string() + ".part"}) +
-                   "\nmv " + shell_line({got().string() + ".part"}) + " " +
-                   shell_line({got().string()}) + "\n");
+    write_text(scratch_ / "bin/kdgat", "#!/bin/bash\nif [ \"$1\" = completion ]; then exec " +
+                                           shell_line({kdgat}) +
+                                           " \"$@\"; fi\nprintf '%s\\0' \"$@\" > " +
+                                           shell_line({got().string() + ".part"}) + "\nmv " +
+                                           shell_line({got().string() + ".part"}) + " " +
+                                           shell_line({got().string()}) + "\n");
     fs::permissions(scratch_ / "bin/kdgat", fs::perms::owner_all);
   }
 
@@ -45,12 +46,14 @@ class Completing {
       write_text(rc, "PS1='READY> '\nsource <(kdgat completion bash)\n");
       words = {"bash", "--noprofile", "--rcfile", rc.string(), "-i"};
     } else if (shell_ == "zsh") {
-      write_text(rc, "PS1='READY> '\nautoload -U compinit\ncompinit -u -D\n"
-                     "source <(kdgat completion zsh)\n");
+      write_text(rc,
+                 "PS1='READY> '\nautoload -U compinit\ncompinit -u -D\n"
+                 "source <(kdgat completion zsh)\n");
       words = {"zsh", "-d", "-i"};
     } else {
-      write_text(rc, "function fish_prompt; echo -n 'READY> '; end\n"
-                     "kdgat completion fish | source\n");
+      write_text(rc,
+                 "function fish_prompt; echo -n 'READY> '; end\n"
+                 "kdgat completion fish | source\n");
       words = {"fish", "--no-config", "-i", "-C", "source " + shell_line({rc.string()})};
     }
     const std::string path = (scratch_ / "bin").string() + ":" + std::getenv("PATH");
