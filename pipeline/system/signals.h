@@ -4,9 +4,8 @@
 
 namespace kdgat {
 
-/// From now on until install_signal_flags(), SIGINT and SIGTERM end the process at once with the exit
-/// codes above, whatever it waits for: a FIFO named as a profile may never be written to. A signal
-/// that the caller ignores stays ignored.
+/// From now on until install_signal_flags(), SIGINT and SIGTERM end the process at once with the
+/// exit codes above, whatever it waits for. A signal that the caller ignores stays ignored.
 void exit_on_signals();
 
 /// Catches SIGINT, SIGTERM and SIGUSR1 and ignores SIGPIPE and SIGXFSZ, from now on.
