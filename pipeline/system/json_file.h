@@ -13,8 +13,8 @@ namespace kdgat {
 /// What a run keeps in one file of JSON or of text is far smaller: others are not read.
 inline constexpr std::uintmax_t kLargestText = std::uintmax_t{64} << 20;
 
-/// The text of a file; none if it is no file, larger than `most` or cannot be read. Who only looks whether a word stands
-/// in it needs no more, in a tenth of the time that reading it as JSON takes.
+/// The text of a file; none if it is no file, larger than `most` or cannot be read. Who only looks
+/// whether a word stands in it needs no more, in a tenth of the time that reading it as JSON takes.
 std::optional<std::string> file_text(const std::filesystem::path& file,
                                      std::uintmax_t most = kLargestText);
 
