@@ -11,7 +11,7 @@ namespace kdgat {
 
 /// Stands before the buffer of a stream while it lives, and writes '?' in the place of each control
 /// character but line ends and tabs.
-class PrintableStream : private std::streambuf {
+class PrintableStream : public std::streambuf {
  public:
   explicit PrintableStream(std::ostream& stream);
   PrintableStream(const PrintableStream&) = delete;
