@@ -132,7 +132,8 @@ kdgat_add_tests(kdgat_export_tests
 # Training of a detector, which needs no LibTorch, for tests of what becomes of its models.
 set(learning cross_fit learning learning_size left_out rule sentences training)
 list(TRANSFORM learning REPLACE "(.+)" "stages/detector/\\1.cpp")
-add_library(kdgat_test_detector STATIC ${learning})  # not joined: a source is joined in one way alone
+add_library(kdgat_test_detector STATIC ${learning})
+kdgat_join(kdgat_test_detector 6 ${learning})
 target_link_libraries(kdgat_test_detector PUBLIC kdgat_native)
 kdgat_add_tests(kdgat_export_detector_tests
   SOURCES

@@ -1,5 +1,5 @@
-// The last barrier before a terminal: names and texts come from files that others wrote, and no byte
-// of them may steer it. Whoever shows a text need not remember to clean it. What the program itself
+// The last barrier before a terminal: names and texts come from files that others wrote, and no
+// byte of them may steer it. Whoever shows a text need not remember to clean it. What the program itself
 // sends to move the cursor or to colour goes through write_control().
 #pragma once
 
@@ -11,7 +11,7 @@ namespace kdgat {
 
 /// Stands before the buffer of a stream while it lives, and writes '?' in the place of each control
 /// character but line ends and tabs.
-class PrintableStream : private std::streambuf {
+class PrintableStream : public std::streambuf {
  public:
   explicit PrintableStream(std::ostream& stream);
   PrintableStream(const PrintableStream&) = delete;

@@ -131,8 +131,8 @@ std::string filled(std::string script, const CompletionWords& words) {
   return script;
 }
 
-// Nothing here may expand, split or evaluate a name: it stands in an array, is compared as text, and
-// is quoted where it is inserted.
+// Nothing here may expand, split or evaluate a name: it stands in an array, is compared as text,
+// and is quoted where it is inserted.
 constexpr const char* kBash = R"sh(# kdgat completion for bash; made by: kdgat completion bash
 # _kdgat_list WORD...: adds what kdgat lists to the array words, without the descriptions.
 _kdgat_list() {
@@ -339,7 +339,7 @@ std::string fish(const PluginCatalog& catalog, const CompletionWords& words) {
       begin = end + 1;
       out += seen(verbs) + " -l " + flag;
       if (flag == "preset") out += " -x -a '(__fish_complete_list , \"kdgat completion presets\")'";
-      if (flag == "run") out += " -a '(kdgat completion runs)'";
+      if (flag == "run") out += " -r -a '(kdgat completion runs)'";
       if (flag == "device") out += " -x -a '" + words.devices + "'";
       if (flag == "gpu") out += " -x -a '" + words.cards + "'";
       if (flag == "profile") out += " -x -a '(kdgat completion sites)'";

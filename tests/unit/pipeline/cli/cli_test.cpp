@@ -277,7 +277,7 @@ TEST_CASE("a message repeats no value at any length", "[cli]") {
   for (const std::string& words :
        {"KDGAT_LR=" + many + " '" + kdgat + "' run classifier -n",
         "'" + kdgat + "' run classifier -n lr=" + many, "'" + kdgat + "' run classifier --" + many,
-        "'" + kdgat + "' run " + many, "'" + kdgat + "' run example --json tags=" + many,
+        "'" + kdgat + "' run " + many, "'" + kdgat + "' run example --json steps=" + many,
         "'" + kdgat + "' runs show '" + many + "'", "'" + kdgat + "' run example --name " + many}) {
     const test::CommandResult said = test::run_shell(words, scratch.path());
     INFO(words.substr(0, 20) << said.err.substr(0, 3000));
@@ -304,7 +304,7 @@ TEST_CASE("a signal before any work ends the program with its code", "[cli]") {
   test::write_run(scratch / "runs", "set", test::kFirstRun, {});
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
     test::ShellOnTerminal terminal(
-        {std::filesystem::absolute(test::kdgat_binary()).string(), "runs", "rm", test::kFirstRun},
+        {std::filesystem::absolute(test::kdgat_binary()).string(), "runs", "rm", "01JDAAAA"},
         scratch.path(), {});
     REQUIRE(terminal.shows("[y/N]"));  // it waits for an answer
     CHECK(terminal.ends_by(signal) == code);

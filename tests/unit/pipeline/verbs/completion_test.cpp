@@ -110,7 +110,7 @@ TEST_CASE("no shell runs the name of a run that it completes", "[completion]") {
     }
     INFO(shell);
     CHECK(line.given("kdgat score x --run c\t") == Words{"score", "x", "--run", "c'quote"});
-    CHECK(line.given("kdgat tune show c\t") == Words{"tune", "show", "c'quote"});
+    CHECK(line.given("kdgat tune show og\t") == Words{"tune", "show", "ogröße"});
     CHECK(line.given("kdgat tune exam\t --max-wor\t 2") ==
           Words{"tune", "example", "--max-workers", "2"});
     CHECK(line.given("kdgat run --preset a,smo\t") == Words{"run", "--preset", "a,smoke"});
