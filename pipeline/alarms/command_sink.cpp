@@ -90,8 +90,8 @@ class CommandSink : public AlarmSink {
       if (!answer) return {Outcome::kRefused, "it was killed with its guard"};
       return delivery_of(*answer, is_late ? "it was killed after " + format_seconds(seconds_)
                                           : "it was killed, as it had not ended");
-    } catch (const Error& e) {  // the guard could not be started
-      return {Outcome::kAgain, e.what()};
+    } catch (const StartError& e) {  // the guard could not be started
+      return {e.may_pass() ? Outcome::kAgain : Outcome::kRefused, e.what()};
     }
   }
 

@@ -62,8 +62,9 @@ class FileSink : public AlarmSink {
     if (!fs::is_symlink(path_, ignored)) return;
     // A link that its user names is followed once, now. One to a device or a pipe, as /dev/stderr,
     // has no other name.
-    const fs::path file = fs::canonical(path_, ignored);
-    if (fs::is_regular_file(file, ignored)) {
+    const fs::path file = fs::weakly_canonical(path_, ignored);
+    const bool is_new = !file.empty() && !fs::is_symlink(file) && !fs::exists(file, ignored);
+    if (is_new || fs::is_regular_file(file, ignored)) {
       path_ = file;
     } else {
       follows_ = fs::exists(path_, ignored);

@@ -226,13 +226,19 @@ int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& 
     code = e.code();
     problems = e.diagnostics();
   } catch (const nlohmann::json::exception& e) {
-    // Who reads a file names it where it can; what is left is a value that nobody expected.
+    // Who reads a file names it where it can; what is left is a value that nobody expected, or
+    // text that is not UTF-8 in an answer of this program.
+    constexpr int kNotUtf8 = 316;
     const std::string what = e.what();
-    code = ExitCode::kData;
-    problems = {{"",
-                 "a file of JSON holds a value of another type than it should: " +
-                     what.substr(std::min(what.find("] ") + 2, what.size())),
-                 "it was changed by hand or by another program"}};
+    if (e.id == kNotUtf8) {
+      problems = {{"", what, "this is a fault of kdgat: please report it"}};
+    } else {
+      code = ExitCode::kData;
+      problems = {{"",
+                   "a file of JSON holds a value of another type than it should: " +
+                       what.substr(std::min(what.find("] ") + 2, what.size())),
+                   "it was changed by hand or by another program"}};
+    }
   } catch (const std::bad_alloc&) {
     code = ExitCode::kHostMemory;
     problems = {{"", "out of host memory", ""}};

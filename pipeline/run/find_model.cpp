@@ -117,7 +117,7 @@ std::vector<RunModel> models_of(const fs::path& run, const PluginCatalog& catalo
         step.contains("folder") ? fs::path(step.value("folder", "")) : run / name;
     const std::string stage = step.value("stage", "");
     const fs::path file = folder / catalog.model_file(stage);
-    if (fs::exists(file)) out.push_back({name, stage, file});
+    if (fs::is_regular_file(file)) out.push_back({name, stage, file});
   }
   return out;
 }

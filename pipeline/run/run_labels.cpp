@@ -58,7 +58,7 @@ std::string label_problem(const std::string& label) {
   if (!is_utf8_text(label)) return "is not UTF-8";
   if (holds_control(label)) return "is not one line of text";
   if (label.find_first_of("$`'\"\\") != std::string::npos) {
-    return "holds $, a backslash, a backquote or a quote, which a shell takes for more than text";
+    return "holds $, \\, ` or a quote (' or \"), which a shell takes for more than text";
   }
   if (label.find('/') != std::string::npos) return "has a \"/\", as folders do";
   if (label.find(',') != std::string::npos) return "has a comma, which stands between several";
@@ -67,20 +67,29 @@ std::string label_problem(const std::string& label) {
   return "";
 }
 
-RunLabels read_labels(const fs::path& run_folder) {
-  const json told = read_json(run_folder / kLabelsFile);
+/// All that the file holds, whoever wrote it.
+RunLabels whole_labels(const fs::path& run_folder) {
+  const json content = read_json(run_folder / kLabelsFile);
   RunLabels labels;
-  labels.name = shortened(word(told, "name"), kLongestLabel);
-  for (const json& tag : below(told, "tags")) {
-    if (tag.is_string() && labels.tags.size() < kMostNotes) {
-      labels.tags.push_back(shortened(tag, kLongestLabel));
-    }
+  labels.name = word(content, "name");
+  for (const json& tag : below(content, "tags")) {
+    if (tag.is_string()) labels.tags.push_back(tag);
   }
+  for (const json& note : below(content, "notes")) {
+    labels.notes.push_back({word(note, "time"), word(note, "text")});
+  }
+  return labels;
+}
+
+RunLabels read_labels(const fs::path& run_folder) {
+  RunLabels labels = whole_labels(run_folder);
   // Others may have written more than this program takes.
-  for (const json& note : below(told, "notes")) {
-    if (labels.notes.size() == kMostNotes) break;
-    labels.notes.push_back({shortened(word(note, "time"), kLongestLabel),
-                            shortened(word(note, "text"), kLongestNote)});
+  labels.tags.resize(std::min(labels.tags.size(), kMostNotes));
+  labels.notes.resize(std::min(labels.notes.size(), kMostNotes));
+  labels.name = shortened(labels.name, kLongestLabel);
+  for (std::string& tag : labels.tags) tag = shortened(tag, kLongestLabel);
+  for (RunNote& note : labels.notes) {
+    note = {shortened(note.time, kLongestLabel), shortened(note.text, kLongestNote)};
   }
   return labels;
 }
@@ -95,7 +104,7 @@ RunLabels change_labels(const fs::path& run_folder, const LabelChange& change) {
                 "keep a longer text in a file and show it with kdgat report RUN --notes FILE.md");
   }
   const OwnedFd turn = lock_file(run_folder / kLabelsLock, LOCK_EX);
-  RunLabels labels = read_labels(run_folder);
+  RunLabels labels = whole_labels(run_folder);
   if (change.name) labels.name = *change.name;
   for (const std::string& tag : change.tags) {
     if (!labels.has(tag)) labels.tags.push_back(tag);

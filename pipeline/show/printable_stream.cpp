@@ -31,12 +31,20 @@ std::streamsize PrintableStream::xsputn(const char* text, std::streamsize size) 
       }
       out += '\xC2';
     }
+    // Without the first byte of a character before it, a terminal of 8 bits takes 80 to 9F for
+    // control characters.
+    const bool is_next = byte >= 0x80 && byte < 0xC0;
+    const bool is_alone = is_next && to_come_ == 0;
+    if (is_next) to_come_ -= is_alone ? 0 : 1;
+    if (!is_next) to_come_ = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : 0;
     if (byte == 0xC2) {
       holds_c2_ = true;
-    } else {
-      const bool is_control = byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t');
-      out += is_control ? '?' : text[i];
+      continue;
     }
+    if (byte >= 0xC3 && byte < 0xE0) to_come_ = 1;
+    const bool is_control =
+        byte == 0x7F || (byte < ' ' && byte != '\n' && byte != '\t') || (is_alone && byte < 0xA0);
+    out += is_control ? '?' : text[i];
   }
   const auto whole = static_cast<std::streamsize>(out.size());
   return to_->sputn(out.data(), whole) == whole ? size : 0;

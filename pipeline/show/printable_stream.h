@@ -27,6 +27,7 @@ class PrintableStream : public std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* to_;
+  int to_come_ = 0;        ///< further bytes of a character whose first one went by
   bool holds_c2_ = false;  ///< the first byte of U+0080 to U+00BF, whose second is not here yet
 };
 

@@ -59,12 +59,12 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
                        const std::vector<std::string>& environment) {
   std::array<int, 2> in{}, out{};
   if (::pipe2(in.data(), O_CLOEXEC) != 0) {
-    throw Error(ExitCode::kStageFailed, std::string("cannot make a pipe: ") + std::strerror(errno));
+    throw StartError("cannot make a pipe", errno);
   }
   const OwnedFd read_end(in[0]);
   input_ = OwnedFd(in[1]);
   if (::pipe2(out.data(), O_CLOEXEC) != 0) {
-    throw Error(ExitCode::kStageFailed, std::string("cannot make a pipe: ") + std::strerror(errno));
+    throw StartError("cannot make a pipe", errno);
   }
   output_ = OwnedFd(out[0]);
   const OwnedFd write_end(out[1]);
@@ -86,8 +86,7 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   ::posix_spawnattr_destroy(&how);
   if (error != 0) {
     pid_ = -1;
-    throw Error(ExitCode::kStageFailed,
-                "cannot start " + command.front() + ": " + std::strerror(error));
+    throw StartError("cannot start " + command.front(), error);
   }
   ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);

@@ -5,7 +5,9 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kdgat/error.h"
 #include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
@@ -20,6 +23,21 @@ namespace kdgat {
 using Deadline = std::chrono::steady_clock::time_point;
 /// So many seconds from now.
 Deadline deadline_in(double seconds);
+
+/// A process that could not be started.
+class StartError : public Error {
+ public:
+  /// `number`: what errno says.
+  StartError(const std::string& what, int number)
+      : Error(ExitCode::kStageFailed, what + ": " + std::strerror(number)), number_(number) {}
+  /// Whether the machine lacks something just now that it may have later.
+  bool may_pass() const {
+    return number_ == EAGAIN || number_ == ENOMEM || number_ == EMFILE || number_ == ENFILE;
+  }
+
+ private:
+  int number_;
+};
 
 class Subprocess {
  public:

@@ -54,8 +54,9 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --progress FORM      text, or jsonl: one JSON object a line on stderr (also KDGAT_PROGRESS)
   --in-process         run stages in this process (for debugging)
 
-Options of stages: stage.key=1, step.key=1 or key=1 (every step that has it, but for what sets steps
-of one stage apart in the profile, which a note names); a list is [1,2]. Each is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
+Options of stages: stage.key=1, step.key=1, or key=1 for every step that has it; a list is [1,2].
+A step for which the profile sets the key itself keeps its value under key=1; a note says so. Each
+is also a flag: --classifier.lr 0.001, --batch-size 512. Also from the environment, KDGAT_LR or
 KDGAT_CLASSIFIER__LR. Defaults < presets < file < environment < command line.
 
 With --seeds (seeds: 1..5 in a profile) the runs are replicates of one run: kdgat runs show, runs

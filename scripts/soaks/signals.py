@@ -133,11 +133,11 @@ def _run(options):
     for number, wanted in _chosen(options, ENDING).items():
         folder = options.scratch / f"run-{number.name}"
         folder.mkdir()
-        process = _start(options, ("run", "example", "steps=400", "seconds=0.25", "--root", "runs"), folder)
+        process = _start(options, ("run", "example", "steps=4000", "seconds=0.25", "--root", "runs"), folder)
         began = _wait_for(lambda: any(folder.glob("runs/*/*/*/checkpoint.json")), process)
         # What ends nothing comes first.
         code = _signalled(process, (signal.SIGUSR2, signal.SIGPIPE, number))
-        again = command(options, ("run", "example", "steps=400", "seconds=0", "--root", "runs"), folder)
+        again = command(options, ("run", "example", "steps=4000", "seconds=0", "--root", "runs"), folder)
         good = began and code == wanted and again.code == 0
         yield row("signals", f"run: {number.name}", good, f"exit {code}, then {again.code}", f"wanted {wanted}, then 0")
         shutil.rmtree(folder)

@@ -29,7 +29,7 @@ MARKS = (
     r"Background\b", r"HeldPipe\b", r"HeldPort\b", r"comes_true\b", r"UdpSender\b", r"FakeMlflow\b", r"without_locks\b",
     r"AlarmQueue\b", r"AlarmSinks\b", r"MetricsServer\b", r"BusReader\b", r"FrameQueue\b", r"Replay\b", r"http_process\b",
     r"execute_in_child\b", r"run_program\b", r"std::(?:thread|async)\b", r"::(?:fork|kill|raise|mkfifo)\(", r"mkfifo ",
-    r"kill -", r"timeout -", r"\$!",
+    r"kill -", r"timeout -", r"\$!", r"ShellOnTerminal\b", r"Completing\b",
 )
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 CASE = re.compile(rf"TEST_CASE\(\s*({STRING}(?:\s*{STRING})*)\s*[,)]")

@@ -106,13 +106,16 @@ std::string sentence_of_unlabelled(std::span<const Log> logs) {
 std::string sentence_of_flagged_benign(const LeftOut& left_out, const DetectorModel& model) {
   constexpr int64_t kFew = 10;       // windows
   constexpr double kFarBeyond = 10;  // an alarm is often of several windows
+  constexpr double kUsual = 0.01;    // of the windows, also with a budget of 0
   double budget = 0;
   for (const auto& [own, decision] : model.decisions) {
     budget = std::max(budget, decision.budget.per_hour);
   }
   const LeftOutCount& benign = left_out.benign;
   const double flagged = static_cast<double>(benign.detector);
-  if (benign.detector < kFew || flagged <= kFarBeyond * budget * left_out.benign_hours) return "";
+  const double usual = std::max(kFarBeyond * budget * left_out.benign_hours,
+                                kUsual * static_cast<double>(benign.windows));
+  if (benign.detector < kFew || flagged <= usual) return "";
   return "flagged are " + grouped(benign.detector) + " of " + grouped(benign.windows) +
          " windows that are taken as benign and were left out of training in turn, " +
          rate_text(flagged / left_out.benign_hours) + "; the budget is " + rate_text(budget) +

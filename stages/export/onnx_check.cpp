@@ -114,9 +114,9 @@ std::optional<Check> check_by_runtime(const std::filesystem::path& folder, const
   // -I: no module of the current folder, of PYTHONPATH or of the user's own folder.
   const Ran found = run_program({"python3", "-I", "-c", "import numpy, onnxruntime"});
   if (found.code != 0) {
-    why = found.code == 127
-              ? "this machine has no python3"
-              : "python3 -I has no numpy and onnxruntime; install them in a virtual environment";
+    why = found.code == 127 ? "this machine has no python3"
+                            : "python3 -I (without the packages of a user) finds no numpy and "
+                              "onnxruntime; install them in a virtual environment";
     return std::nullopt;
   }
   const std::filesystem::path from = std::filesystem::absolute(folder);

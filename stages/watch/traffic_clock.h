@@ -14,13 +14,15 @@ namespace kdgat::watch {
 class TrafficClock {
  public:
   /// `is_live`: the moments at which frames were received count, which no setting of the time of
-  /// day moves. Else the log's own clock does, whatever the speed at which it is played again.
+  /// day moves. Else the log's own clock does, whatever the speed at which it is played again, or
+  /// the moments for a log without times.
   explicit TrafficClock(bool is_live) : is_live_(is_live) {}
 
   void add(const live::LiveFrame& live) {
-    const double time = is_live_ ? static_cast<double>(live.received) * 1e-9 : live.frame.time;
-    if (std::isnan(time)) return;
-    const double passed = time - last_;
+    const bool has_own = !is_live_ && !std::isnan(live.frame.time);
+    const double time = has_own ? live.frame.time : static_cast<double>(live.received) * 1e-9;
+    const double passed = has_own == had_own_ ? time - last_ : 0;
+    had_own_ = has_own;
     if (passed > 0) seconds_ += std::min(passed, graph::kLongestPause);
     last_ = time;
   }
@@ -29,6 +31,7 @@ class TrafficClock {
 
  private:
   bool is_live_;
+  bool had_own_ = false;  ///< the last frame had a time of its own
   double last_ = std::numeric_limits<double>::quiet_NaN();
   double seconds_ = 0;
 };

@@ -181,8 +181,16 @@ class Watching {
                              " that were asked for" + (is_stopped ? "; it was stopped" : ""));
     if (is_stopped) return;
     ended_early_ = true;
-    if (lesson_) finish_lesson();
-    if (measures_) finish_budget();
+    if (measures_) {
+      finish_budget();
+    } else if (lesson_) {
+      finish_lesson();
+      if (std::exchange(measures_, false)) {
+        host_.log("warning", name_ +
+                                 ": no traffic was left for the budget; the thresholds are "
+                                 "those of the model");
+      }
+    }
   }
 
   void finish_lesson() {

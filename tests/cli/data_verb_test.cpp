@@ -210,7 +210,7 @@ TEST_CASE("input that cannot be read at all exits with 3 and says why", "[cli][d
   }
 }
 
-TEST_CASE("a malformed row is counted and shown; --strict makes it an error", "[cli][data]") {
+TEST_CASE("a malformed row is counted and shown, and --strict makes it an error", "[cli][data]") {
   struct Case {
     const char* name;
     const char* row;

@@ -244,9 +244,10 @@ TEST_CASE("a reader that leaves and a Ctrl-C end it quietly", "[score][cli]") {
   const TrainedToScore& t = trained();
   const std::string score = t.kdgat + " score ", model = " --run '" + t.run.string() + "'";
   const std::string log = "logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv";
-  // The shell itself keeps the pipe open: the log has no end before the reader has left.
+  // The shell itself keeps the pipe open, and rows come without end until the reader has left.
   const CommandResult head =
-      run_shell("mkfifo held; exec 3<>held; cat " + log + " >&3 & " + score + "- <&3" + model +
+      run_shell("mkfifo held; exec 3<>held; { cat " + log + "; while tail -n +2 " + log +
+                    "; do :; done; } >&3 2> /dev/null & " + score + "- <&3" + model +
                     " | head -3; echo \"${PIPESTATUS[0]}\"; kill $! 2> /dev/null",
                 t.scratch.path());
   CHECK(std::count(head.out.begin(), head.out.end(), '\n') == 4);

@@ -77,7 +77,7 @@ TEST_CASE("watch reports the traffic and ends with a report", "[watch][cli]") {
   CHECK(last.at("buses")[0].at("queue_drops") == 0);
 }
 
-TEST_CASE("frames over UDP raise alarms; SIGTERM closes the open one and loses none",
+TEST_CASE("frames over UDP raise alarms, and SIGTERM closes the open one and loses none",
           "[watch][cli]") {
   const DetectorRun& t = watched_run();
   const fs::path told = t.scratch / "told.jsonl";

@@ -59,7 +59,7 @@ class SoakTests(unittest.TestCase):
 
     def test_every_source_that_starts_or_waits_is_in_its_list(self):
         titles = set(soak.titles_of())
-        helpers = re.compile(r'#include "support/(background|held_pipe|held_port|udp_sender|fake_mlflow|alarm_peers)\.h"')
+        helpers = re.compile(r'#include "support/(background|held_pipe|held_port|udp_sender|fake_mlflow|alarm_peers|shell_on_terminal)\.h"')
         for source in ROOT.glob("tests/**/*_test.cpp"):
             text = source.read_text()
             if helpers.search(text):
@@ -69,6 +69,12 @@ class SoakTests(unittest.TestCase):
         text = "".join(path.read_text() for path in ROOT.glob("tests/**/*_test.cpp"))
         for mark in soak.MARKS:
             self.assertRegex(text, mark)
+
+    def test_no_title_holds_a_semicolon(self):
+        """CTest would take it for two tests, neither of which there is."""
+        for source in ROOT.glob("tests/**/*_test.cpp"):
+            for title in re.findall(r'TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', source.read_text()):
+                self.assertNotIn(";", title, str(source))
 
     def test_no_test_waits_for_a_time(self):
         for source in ROOT.glob("tests/**/*_test.cpp"):

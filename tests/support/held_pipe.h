@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "support/wait.h"
+
 namespace kdgat::test {
 
 /// A FIFO that a program reads. It gets what is written and then waits for more until it is stopped.
@@ -27,7 +29,14 @@ class HeldPipe {
   }
   /// Returns once all is read but the 64 KiB that a pipe holds.
   void write(const std::string& text) {
-    if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);  // waits for the reader
+    // There is no pipe to open before its reader has opened it.
+    if (fd_ < 0) {
+      REQUIRE(comes_true([&] {
+        fd_ = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        return fd_ >= 0;
+      }));
+      ::fcntl(fd_, F_SETFL, O_WRONLY);
+    }
     REQUIRE(::write(fd_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
 

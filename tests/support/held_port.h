@@ -24,10 +24,13 @@ class HeldPort {
     int first = 0, last = 0;
     std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first >> last;
     constexpr int kLowest = 10000, kPorts = 20000;
-    for (int i = 0; i < kPorts; ++i) {
-      const int port = kLowest + (static_cast<int>(::getpid()) * 31 + i) % kPorts;
-      if (port >= first && port <= last) continue;
-      if (take(port)) return;
+    // Where the kernel gives away all of them, any that is free.
+    for (const bool is_any : {false, true}) {
+      for (int i = 0; i < kPorts; ++i) {
+        const int port = kLowest + (static_cast<int>(::getpid()) * 31 + i) % kPorts;
+        if (!is_any && port >= first && port <= last) continue;
+        if (take(port)) return;
+      }
     }
     throw std::runtime_error("no port is free");
   }

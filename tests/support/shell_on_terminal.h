@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/wait.h"
+
 namespace kdgat::test {
 
 class ShellOnTerminal {
@@ -48,9 +50,9 @@ class ShellOnTerminal {
   }
   /// What it showed since the last words that were typed.
   const std::string& shown() const { return shown_; }
-  /// Takes what it shows until `is_so`; false where that does not come true within a minute.
+  /// Takes what it shows until `is_so`; false where that never comes true.
   bool waits_until(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    const auto end = std::chrono::steady_clock::now() + kHangLimit;
     while (!is_so()) {
       if (std::chrono::steady_clock::now() > end) return false;
       pollfd ready{fd_, POLLIN, 0};

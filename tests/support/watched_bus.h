@@ -81,7 +81,8 @@ inline bool send_until(const std::vector<can_frame>& frames, const std::string& 
 /// An address that no other process uses: of the loopback network, by the number of this one.
 inline std::string own_address() {
   const int pid = ::getpid();
-  return "127.77." + std::to_string(pid >> 8 & 255) + "." + std::to_string(pid & 255) + ":9000";
+  return "127.77." + std::to_string(pid >> 8 & 255) + "." + std::to_string(pid & 255) + ":" +
+         std::to_string(10000 + pid % 20000);
 }
 
 /// The last complete line of a file; null if it has none.

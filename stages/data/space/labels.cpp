@@ -33,7 +33,7 @@ Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& o
       throw Error(ExitCode::kData, "'" + table.field(name) + "' appears twice", "", table.where());
     }
   }
-  if (!label) return;
+  if (!label || target) return;  // with numbers to be predicted, the classes are not used
   const std::string column = shown(table.header()[*label]);
   const std::string hint = "for numbers to be predicted: data.target_column=" + column;
   require_classes(names, {column, [&](std::size_t row) { return places[row]; }, hint});

@@ -203,27 +203,28 @@ TEST_CASE("the facts of a store tell its sections", "[sections][store]") {
   }
 }
 
-TEST_CASE("one target a graph is a column; without numbers no graph has one", "[sections][store]") {
+TEST_CASE("one target a graph is a column, and without numbers no graph has one",
+          "[sections][store]") {
   const test::ScratchFolder folder;
   GraphStoreData data = graphs_with(kTargets, 1);
   data.sections.targets->values.clear();
   write_graph_store(folder / "g", data);
   const GraphStore none = GraphStore::open(folder / "g");
-  CHECK(none.facts().at("spatial").at("targets") == 0);
+  CHECK(none.facts().at(kClassifiedFacts).at("targets") == 0);
   for (const float value : none.targets()->values) CHECK(std::isnan(value));
   CHECK(SafetensorsFile::open(folder / "g").tensor("target").shape == std::vector<int64_t>{30});
 
   data.sections.targets->values.assign(30, 2.5F);
   data.sections.targets->values[1] = kNone;
   write_graph_store(folder / "g", data);
-  CHECK(GraphStore::open(folder / "g").facts().at("spatial").at("targets") == 29);
+  CHECK(GraphStore::open(folder / "g").facts().at(kClassifiedFacts).at("targets") == 29);
 
   data.sections.targets->names = {"length", "age"};
   data.sections.targets->values.assign(60, kNone);
   data.sections.targets->values[7] = 1;
   write_graph_store(folder / "g", data);
   const GraphStore two = GraphStore::open(folder / "g");
-  CHECK(two.facts().at("spatial").at("targets") == 1);
+  CHECK(two.facts().at(kClassifiedFacts).at("targets") == 1);
   CHECK(two.targets()->of_graph(3)[1] == 1);
   CHECK(SafetensorsFile::open(folder / "g").tensor("target").shape == std::vector<int64_t>{30, 2});
 }

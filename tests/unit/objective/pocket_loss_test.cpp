@@ -113,7 +113,7 @@ TEST_CASE("ranks and retrieval metrics equal the golden ones", "[molecules][gold
   }
 }
 
-TEST_CASE("who guesses is right by chance; equal distances are no nearer", "[molecules]") {
+TEST_CASE("who guesses is right by chance, and equal distances are no nearer", "[molecules]") {
   const nlohmann::json chance = train::chance_metrics(200);
   CHECK(chance.at("hit_5").get<double>() == Approx(0.05));
   CHECK(chance.at("hit_20").get<double>() == Approx(0.2));

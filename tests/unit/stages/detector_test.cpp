@@ -277,7 +277,7 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
   }
 }
 
-TEST_CASE("baselines may be left out; copies of logs are named", "[detector]") {
+TEST_CASE("baselines may be left out, and copies of logs are named", "[detector]") {
   const std::vector<graph::CanFrame> test_drive = drive(40, 7, "spoofing");
   const test::LogStore copied({{"train_01/a.csv", drive(60, 0)},
                                {"train_01/b.csv", drive(60, 1)},

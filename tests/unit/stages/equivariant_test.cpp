@@ -106,7 +106,7 @@ TEST_CASE("what an encoder cannot be trained on is named", "[equivariant]") {
                     Catch::Contains("which several processes would share"));
 }
 
-TEST_CASE("plain numbers count kinds of atoms and distances; the nearest of a copy is itself",
+TEST_CASE("plain numbers count kinds of atoms and distances, and the nearest of a copy is itself",
           "[equivariant]") {
   const test::MoleculeFixture data(12, 40, 3);
   const PocketData pockets = open_pockets(data.folder / "data");

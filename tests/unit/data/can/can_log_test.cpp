@@ -301,7 +301,7 @@ TEST_CASE("files that are no log are refused with the reason", "[can_log]") {
         "no log format is called doc");
 }
 
-TEST_CASE("time may step back a little; a fall is another capture", "[can_log]") {
+TEST_CASE("time may step back a little, and a fall is another capture", "[can_log]") {
   CanLog log(ByteReader("log", kHead + "10,1,00,0\n9.995,1,00,0\n9.5,1,00,0\n2,1,00,0\n3,1,00,0\n"),
              "auto", false);
   CanFrame frame;

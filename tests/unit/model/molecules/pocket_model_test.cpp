@@ -199,7 +199,7 @@ TEST_CASE("messages over angles, dihedrals and pairs can be left out", "[molecul
   CHECK(config.least_size().numbers < static_cast<double>(1 << 20));
 }
 
-TEST_CASE("statistics of atoms are those of the molecules named; kinds never seen add nothing",
+TEST_CASE("statistics of atoms are those of the molecules named, and kinds never seen add nothing",
           "[molecules]") {
   const test::MoleculeFixture data(6, 50);
   const graph::MoleculeStore store = data.store();

@@ -284,7 +284,7 @@ TEST_CASE("rigid motion changes no feature, reflection the sign of phi alone", "
               encoder->forward({x, pos.to(at::kFloat), adjacency.edges()}), "states", 1e-4, 0);
 }
 
-TEST_CASE("six numbers give back the four points; in the plane phi is 0 or pi", "[sgmp]") {
+TEST_CASE("six numbers give back the four points, and in the plane phi is 0 or pi", "[sgmp]") {
   const Adjacency adjacency = random_adjacency(30, 80, 12);
   const graph::PathChunk chunk = whole(adjacency.edges());
   const at::Tensor paths = test::brute_force_paths(adjacency.edges());

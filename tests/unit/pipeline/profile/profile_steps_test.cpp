@@ -134,7 +134,7 @@ TEST_CASE("a value for all steps leaves alone what sets steps of one stage apart
            "stages:\n"
            "  a: {stage: classifier, hidden: 1}\n"
            "  b: {stage: classifier, hidden: 2}\n");
-    CHECK_THAT(c.set("hidden", "many").problems(), Contains("a.hidden: many is not"));
+    CHECK_THAT(c.set("hidden", "many").problems(), Contains("a.hidden: \"many\" is not"));
   }
   SECTION("presets of a step count as the profile that names them") {
     c.file("large.yaml", "options: {classifier: {hidden: 64}}\n");
@@ -147,7 +147,7 @@ TEST_CASE("a value for all steps leaves alone what sets steps of one stage apart
     CHECK(option(p, "a", "hidden") == 64);
     CHECK(option(p, "b", "hidden") == 8);
     CHECK(option(p, "a", "lr") == 0.7);
-    CHECK_THAT(note(p), Contains("hidden: a (64), without edges (1)"));
+    CHECK_THAT(note(p), Contains("hidden: without edges (1), a (64)"));
   }
 }
 

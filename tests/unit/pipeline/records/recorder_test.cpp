@@ -95,7 +95,7 @@ TEST_CASE("a run sends its numbers to the server of the environment while it wor
   CHECK(read_text(scratch / "err").find("warning") == std::string::npos);
 }
 
-TEST_CASE("a server that is away changes no exit code; kdgat sync sends everything later",
+TEST_CASE("a server that is away changes no exit code, and kdgat sync sends everything later",
           "[records]") {
   const ScratchFolder scratch;
   const HeldPort port;

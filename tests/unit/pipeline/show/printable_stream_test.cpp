@@ -13,8 +13,8 @@ using namespace kdgat::test;
 namespace fs = std::filesystem;
 
 TEST_CASE("what is written passes without control characters, in parts or whole", "[show]") {
-  const std::string text = "a\x1b[2J\tb\n\x07\x7f größe \xc2\x9b \xc2\xa0 \r";
-  const std::string wanted = "a?[2J\tb\n?? größe ? \xc2\xa0 ?";
+  const std::string text = "a\x1b[2J\tb\n\x07\x7f größe \xc2\x9b \xc2\xa0 \r\x9b 2J €😀";
+  const std::string wanted = "a?[2J\tb\n?? größe ? \xc2\xa0 ?? 2J €😀";
   std::ostringstream whole, parts;
   {
     const PrintableStream guard(whole), other(parts);
@@ -54,4 +54,14 @@ TEST_CASE("a terminal is steered by no text of a file", "[show]") {
     CHECK(terminal.shown().find("\x1b[2J") == std::string::npos);
     CHECK(terminal.shown().find('\x07') == std::string::npos);
   }
+}
+
+TEST_CASE("the program's own colours reach a terminal", "[show]") {
+  const ScratchFolder scratch;
+  const std::string kdgat = fs::absolute(kdgat_binary()).string();
+  ShellOnTerminal terminal({"bash", "-c", "'" + kdgat + "' run --nothing; echo ended"},
+                           scratch.path(), {{"TERM", "xterm"}});
+  REQUIRE(terminal.shows("ended"));
+  INFO(terminal.shown());
+  CHECK(terminal.shown().find("\x1b[31m") != std::string::npos);
 }
