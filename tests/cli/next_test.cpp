@@ -69,7 +69,8 @@ TEST_CASE("what a run suggests at its end works, in each domain", "[cli][next]")
       {"run --preset pocket --data pockets --threads 1 num_epochs=1", "MOLECULES", "pockets", 2},
       {"run --preset gat,student --data logs" + quick, "LOG", kLog, 2},
       {"run --preset distill --data logs" + quick, "LOG", kLog, 2},
-      {"run --preset detector --data logs trees=20 baselines=false --threads 1", "LOG", kLog, 2},
+      {"run --preset detector --data logs trees=20 baselines=false take_supported=true --threads 1",
+       "LOG", kLog, 2},
       {"run --preset trees data.synth.graphs=30 data.synth.nodes=20 gtssl.max_epochs=1 "
        "finetune.max_epochs=1 --threads 1",
        "LOG", kLog, 1},

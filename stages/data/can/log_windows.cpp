@@ -16,13 +16,13 @@ WindowShape shape_of(const nlohmann::json& import) {
         import.is_object() ? import.value(name, nlohmann::json()) : nullptr;
     const nlohmann::json& range = schema.at(name);
     // A stride of 0 is the window's in options; an import has stored the number that it took.
-    const nlohmann::json least = name == std::string("stride") ? 1 : range.at("minimum");
+    const auto least = std::string(name) == "stride" ? 1 : range.at("minimum").get<int64_t>();
     if (value.is_number_integer() && value >= least && value <= range.at("maximum")) {
       return value.get<int64_t>();
     }
     throw Error(ExitCode::kData, std::string("import.") + name + " is " +
                                      value.dump().substr(0, 40) + ", not a number from " +
-                                     least.dump() + " to " + range.at("maximum").dump());
+                                     std::to_string(least) + " to " + range.at("maximum").dump());
   };
   return {number("window"), number("stride"), number("chunk_rows")};
 }
