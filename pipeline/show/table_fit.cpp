@@ -98,6 +98,7 @@ std::vector<std::vector<std::size_t>> blocks_of(const std::vector<std::size_t>& 
   if (widths.empty()) return {};
   const auto room_of = [&](const std::vector<std::size_t>& block) {
     std::vector<std::size_t> own;
+    own.reserve(block.size());
     for (const std::size_t i : block) own.push_back(widths[i]);
     return total(own);
   };
