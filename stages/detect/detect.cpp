@@ -83,7 +83,7 @@ score::ScoreOptions options_of(const char* text) {
   for (const auto& [name, option] : schema.at("properties").items()) {
     const auto value = given.find(name);
     const std::string problem = value == given.end() ? "" : problem_of(option, *value);
-    if (!problem.empty()) problems.push_back({"", "options: " + name + ": " + problem, ""});
+    if (!problem.empty()) problems.push_back({"options." + name, problem, ""});
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
   score::ScoreOptions options = load_options<score::ScoreOptions>(given);
