@@ -36,7 +36,7 @@ std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vecto
   for (const int64_t id : ids) {
     const int32_t label = data.store.y()[static_cast<std::size_t>(id)];
     if (label < 0) continue;
-    seen[label] = true;
+    if (label < 2) seen[label] = true;  // labelled graphs may have more classes
     out.push_back(id);
   }
   return seen[0] && seen[1] ? out : std::vector<int64_t>{};
