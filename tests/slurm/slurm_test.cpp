@@ -228,10 +228,11 @@ TEST_CASE("a job that meets its time limit continues and ends as if undisturbed"
 TEST_CASE("a job over its memory is told from others and submitted again with more", "[slurm]") {
   const Folder folder;
   // One that SLURM kills while a line of the site profile has too much, one that is too small for
-  // kdgat itself.
+  // kdgat itself. With too little memory it waits to be killed.
   write_file(folder.scratch / "hog.yaml",
              "preset: site.yaml\nbefore:\n"
-             "  - python3 -c 'import time; held = bytearray(200 << 20); time.sleep(3600)'\n");
+             "  - python3 -c 'import os, time; held = bytearray(200 << 20); "
+             "time.sleep(3600 if int(os.environ[\"SLURM_MEM_PER_NODE\"]) < 256 else 0)'\n");
   const std::string small = "classifier max_epochs=2 --slurm max_mem=4GiB --slurm ";
   const fs::path killed = folder.submit(small + "mem=160MiB --profile hog.yaml").front();
   const fs::path refused = folder.submit(small + "mem=60MiB --force").front();
