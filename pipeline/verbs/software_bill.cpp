@@ -47,29 +47,32 @@ std::string software_bill() {
          "\n";
 }
 
+namespace {
+
+/// The rows of a table of those that are `how`: "inside" or "opened".
+std::string library_rows(const std::string& how) {
+  std::string rows;
+  for (const LinkedLibrary& library : linked_libraries()) {
+    if (library.how != how) continue;
+    rows += "| " + library.name + " | " + library.version + " | " + library.files + " | " +
+            library.licence + " |\n";
+  }
+  return rows;
+}
+
+}  // namespace
+
 std::string licence_page() {
-  std::string page =
-      "# Libraries in a package of kdgat, and their licences\n\n"
-      "kdgat itself has the MIT licence (LICENSE). A wheel and a tarball also hold these, "
-      "unchanged:\n\n"
-      "| library | version | in which files | licence |\n|---|---|---|---|\n";
-  for (const LinkedLibrary& library : linked_libraries()) {
-    if (library.how != "inside") continue;
-    page += "| " + library.name + " | " + library.version + " | " + library.files + " | " +
-            library.licence + " |\n";
-  }
-  page +=
-      "\nThe folder `licences` next to this file has their texts. kdgat opens these when it "
-      "starts; they are not part of"
-      "\na wheel, and a tarball holds LibTorch alone, in `lib/torch` (its licences: "
-      "`licences/libtorch`):\n\n"
-      "| library | version at build time | opened by | licence |\n|---|---|---|---|\n";
-  for (const LinkedLibrary& library : linked_libraries()) {
-    if (library.how != "opened") continue;
-    page += "| " + library.name + " | " + library.version + " | " + library.files + " | " +
-            library.licence + " |\n";
-  }
-  return page + "\nThe C and C++ libraries are the system's.\n";
+  return "# Libraries in a package of kdgat, and their licences\n\n"
+         "kdgat itself has the MIT licence (LICENSE). A wheel and a tarball also hold these, "
+         "unchanged:\n\n"
+         "| library | version | in which files | licence |\n|---|---|---|---|\n" +
+         library_rows("inside") +
+         "\nThe folder `licences` next to this file has their texts. kdgat opens these when it "
+         "starts; they are not part of\na wheel, and a tarball holds LibTorch alone, in "
+         "`lib/torch` (its licences: `licences/libtorch`):\n\n"
+         "| library | version at build time | opened by | licence |\n|---|---|---|---|\n" +
+         library_rows("opened") + "\nThe C and C++ libraries are the system's.\n";
 }
 
 }  // namespace kdgat
