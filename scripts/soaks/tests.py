@@ -1,17 +1,18 @@
 """Each test that starts, stops or waits for a process or a thread, many times next to two busy loops.
 
-  scripts/soak tests [PATTERN ...] [--times N] [--list] [--again] [--build DIR] [--limit SECONDS] [--busy N]
+  scripts/soak tests [PATTERN ...] [--times N] [--jobs N] [--list] [--again] [--build DIR] [--limit SECONDS] [--busy N]
 
 Such a test is the first to fail on a slow or busy machine. Which tests these are is read from the sources: a test is
 one of them if its text, or a function of its file that it calls, has one of the words of MARKS. A PATTERN chooses tests
 by title, or by "program: title", as the shell matches names: 'plan lets*'. Without one all of them run.
 
-Test programs are run directly, as ctest runs them: in the root of the tree, with OMP_NUM_THREADS=1. A run that takes
-longer than the limit has failed. What a failed run printed is kept in BUILD/soak-tests/. Runs are counted in
-BUILD/soak-tests/state.json: the same command continues where it was stopped, and tests of a program that was built
-since then begin again. Ends with 1 if a run failed, with 2 if there is nothing to run."""
+Test programs are run directly, as ctest runs them: in the root of the tree, with OMP_NUM_THREADS=1, some at a time as
+most of them wait. A run that takes longer than the limit has failed. What a failed run printed is kept in
+BUILD/soak-tests/. Runs are counted in BUILD/soak-tests/state.json: the same command continues where it was stopped, and
+tests of a program that was built since then begin again. Ends with 1 if a run failed, with 2 if there is nothing to run."""
 import argparse
 import collections
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -20,6 +21,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -136,7 +138,7 @@ class State:
     """How often each test ran and failed, in a file that is whole at any time."""
 
     def __init__(self, path, build, again):
-        self.path, self.build = path, build
+        self.path, self.build, self.lock = path, build, threading.Lock()
         self.tests = {} if again or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
 
     def of(self, test):
@@ -146,6 +148,13 @@ class State:
         if known is None or known["built"] != stamp:
             known = self.tests[label(test)] = {"built": stamp, "runs": 0, "failures": 0, "seconds": 0.0}
         return known
+
+    def add(self, known, seconds, passed):
+        with self.lock:
+            known["seconds"] += seconds
+            known["runs"] += 1
+            known["failures"] += not passed
+            self.save()
 
     def save(self):
         new = self.path.with_suffix(".new")
@@ -184,12 +193,10 @@ def soak(test, known, args, state, folder):
         output = folder / f"{name}-{known['runs'] + 1}.txt"
         start = time.monotonic()
         passed = run_once(args.build / test.program, test.title, args.limit, output)
-        known["seconds"] += time.monotonic() - start
-        known["runs"] += 1
-        known["failures"] += not passed
         if passed:
             output.unlink()
-        state.save()
+        state.add(known, time.monotonic() - start, passed)
+    return known
 
 
 def read(words):
@@ -197,6 +204,7 @@ def read(words):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pattern", nargs="*", help="titles of tests; all without one")
     parser.add_argument("--times", type=int, default=50, help="runs of each test (50)")
+    parser.add_argument("--jobs", type=int, default=4, help="tests at a time (4)")
     parser.add_argument("--list", action="store_true", help="print the tests and how often each ran")
     parser.add_argument("--again", action="store_true", help="forget earlier runs")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder of the test programs")
@@ -217,17 +225,22 @@ def main(words):
     folder.mkdir(exist_ok=True)
     state = State(folder / "state.json", args.build, args.again)
     failed = runs = 0
-    with BusyLoops(0 if args.list else args.busy):
-        for test in tests:
-            known = state.of(test)
-            if not args.list:
-                soak(test, known, args, state, folder)
-            verdict = "BAD" if known["failures"] else "ok " if known["runs"] else "-  "
-            each = known["seconds"] / max(1, known["runs"])
-            print(f"{verdict}  {known['runs'] - known['failures']:3} of {known['runs']:3}  {each:6.1f} s  {label(test)}",
-                  flush=True)
-            failed += known["failures"] > 0
-            runs += known["runs"]
+    known_of = [state.of(test) for test in tests]
+    if args.list:
+        args.times = args.busy = 0
+    with BusyLoops(args.busy), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        try:
+            for test, known in zip(tests, pool.map(lambda test, known: soak(test, known, args, state, folder),
+                                                   tests, known_of)):
+                verdict = "BAD" if known["failures"] else "ok " if known["runs"] else "-  "
+                each = known["seconds"] / max(1, known["runs"])
+                print(f"{verdict}  {known['runs'] - known['failures']:3} of {known['runs']:3}  {each:6.1f} s  {label(test)}",
+                      flush=True)
+                failed += known["failures"] > 0
+                runs += known["runs"]
+        except KeyboardInterrupt:
+            args.times = 0  # no other run begins
+            raise
     print(f"{len(tests)} tests, {runs} runs, {failed} tests failed" + (f"; output in {folder}" if failed else ""))
     return 1 if failed else 0
 

@@ -42,6 +42,13 @@ std::string shown(const std::string& words, const std::string& form, const fs::p
 
 }  // namespace
 
+TEST_CASE("stride follows window in a profile, too", "[cli][config]") {
+  const ScratchFolder scratch;
+  const json profile = json::parse(
+      must_kdgat("config show --preset smoke data.window=50 --json", scratch.path()).out);
+  CHECK(profile.at("data").at("stride") == 50);
+}
+
 TEST_CASE("what config show prints of a preset is a profile that comes to the same",
           "[cli][config]") {
   const ScratchFolder scratch;

@@ -89,9 +89,6 @@ TEST_CASE("stride follows window unless it is given, and gaps between windows ar
   CHECK(must_kdgat(inspect, scratch.path()).err.empty());
   CHECK(contains(must_kdgat(inspect + "stride=100", scratch.path()).err,
                  "50 % of the frames are in no window"));
-  const json shown = json::parse(
-      must_kdgat("config show --preset smoke data.window=50 --json", scratch.path()).out);
-  CHECK(shown.at("data").at("stride") == 50);
 }
 
 TEST_CASE("words the data verb does not know name the nearest and exit with 2", "[cli][data]") {

@@ -275,8 +275,8 @@ TEST_CASE("a message repeats no value at any length", "[cli]") {
   const std::string kdgat = std::filesystem::absolute(test::kdgat_binary()).string();
   const std::string many(100'000, 'y');
   for (const std::string& words :
-       {"KDGAT_LR=" + many + " '" + kdgat + "' run classifier -n",
-        "'" + kdgat + "' run classifier -n lr=" + many, "'" + kdgat + "' run classifier --" + many,
+       {"KDGAT_STEPS=" + many + " '" + kdgat + "' run example -n",
+        "'" + kdgat + "' run example -n steps=" + many, "'" + kdgat + "' run example --" + many,
         "'" + kdgat + "' run " + many, "'" + kdgat + "' run example --json steps=" + many,
         "'" + kdgat + "' runs show '" + many + "'", "'" + kdgat + "' run example --name " + many}) {
     const test::CommandResult said = test::run_shell(words, scratch.path());
