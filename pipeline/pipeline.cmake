@@ -1,13 +1,15 @@
-# The host: a library for it and for tests, the executable, and the processes that speak HTTP and MQTT for it. Included by
-# the CMakeLists.txt of the project; one row a room.
+# The host: a library for it and for tests, the executable, and the processes that speak HTTP and
+# MQTT for it. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/alarms
-  alarm_queue alarm_sink alarm_words alarms can_sink command_guard command_sink metrics_server metrics_text mqtt_sink
+  alarm_queue alarm_sink alarm_words alarms can_sink command_guard command_sink metrics_server
+  metrics_text mqtt_sink
   patience socket_sinks stream_sinks udp_sender)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line json_error)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  acceptance child device frozen_run ranks run_options run_origin run_session runner stage_process step_run)
+  acceptance child device frozen_run ranks run_options run_origin run_session runner stage_process
+  step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin libtorch option_groups plugin_catalog plugin_host schema stage_call)
@@ -18,27 +20,36 @@ kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)
 kdgat_add_room(kdgat_core pipeline/report
-  report_compare report_deltas report_detection report_figures report_file report_model report_page report_results
+  report_compare report_deltas report_detection report_figures report_file report_model
+  report_page report_results
   report_run report_seeds report_sweep report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
-  artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics step_metrics)
+  artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index
+  run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics
+  step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream sparkline status_jsonl status_terminal table table_fit table_format text)
+  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream
+  sparkline status_jsonl status_terminal table table_fit table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
-  clock git hash json_file log machine owned_fd parallel program secrets signals subprocess temporary
+  clock git hash json_file log machine owned_fd parallel program secrets signals subprocess
+  temporary
   tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
   admission replicate_runs space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
-  adapt_verb completion_lists completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb job_verb
-  jobs_verb json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs json_forms_work json_parts
-  line_output log_stage memory_verb next_commands plan_verb plugins_verb replicate_verb report_verb run_command run_replicates run_verb
+  adapt_verb completion_lists completion_verb config_verb data_verb describe_verb doctor_verb
+  export_verb fit_verb job_verb
+  jobs_verb json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs
+  json_forms_work json_parts
+  line_output log_stage memory_verb next_commands plan_verb plugins_verb replicate_verb
+  report_verb run_command run_replicates run_verb
   runs_actions runs_compare runs_curves runs_list runs_note runs_tables runs_verb
   runs_words
   software_bill
-  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb top_verb tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
+  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb top_verb
+  tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
   why_verb word_units)
 target_sources(kdgat_core PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_libraries.cpp)
 target_include_directories(kdgat_core PUBLIC .)
@@ -46,7 +57,8 @@ kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_core PUBLIC kdgat_sdk kdgat_graph
                       PRIVATE ${YAML_CPP} CLI11::CLI11 fmt::fmt-header-only Threads::Threads ${CMAKE_DL_LIBS})
-# Headers alone, so that there is nothing to bring along; the target spdlog_header_only would link fmt's library.
+# Headers alone, so that there is nothing to bring along; the target spdlog_header_only would link
+# fmt's library.
 target_compile_definitions(kdgat_core PRIVATE
   $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_COMPILE_DEFINITIONS>)
 target_include_directories(kdgat_core SYSTEM PRIVATE

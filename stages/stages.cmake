@@ -1,38 +1,47 @@
-# Everything that computes: the library of data and the native one, which need no LibTorch, the engine, and the
-# stages. Included by the CMakeLists.txt of the project; one row a room.
+# Everything that computes: the library of data and the native one, which need no LibTorch, the
+# engine, and the stages. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/data
-  class_labels dataset_files description domain domains folder_files graph_domain import piped_input synth)
+  class_labels dataset_files description domain domains folder_files graph_domain import
+  piped_input synth)
 kdgat_add_room(kdgat_graph stages/data/can
   attack_kinds bus_clock bus_slots can_describe can_domain can_import can_log can_rows can_writer
-  channel_choice channel_names convert_log dbc frame_rows frame_writer inject inject_logs label_intervals log_streams log_windows protocol_ids
+  channel_choice channel_names convert_log dbc frame_rows frame_writer inject inject_logs
+  label_intervals log_streams log_windows protocol_ids
   recording relative_windows
   synth_attacks synth_logs synth_traffic text_rows vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/data/can/forms
   asc binary_reader blf forms mf4 mf4_blocks mf4_groups pcap trc)
 kdgat_add_room(kdgat_graph stages/data/graphs
-  graph_builder graph_tables graph_tensors graphs_describe graphs_domain graphs_import npz synth_graphs tu_dataset)
+  graph_builder graph_tables graph_tensors graphs_describe graphs_domain graphs_import npz
+  synth_graphs tu_dataset)
 kdgat_add_room(kdgat_graph stages/data/molecules
-  amber elements force_field ligands mmcif molecule_files molecule_graph molecule_import molecule_labels
-  molecule_store molecules_describe molecules_domain neighbours nucleotide_chain pdb rna_templates structure
+  amber elements force_field ligands mmcif molecule_files molecule_graph molecule_import
+  molecule_labels
+  molecule_store molecules_describe molecules_domain neighbours nucleotide_chain pdb rna_templates
+  structure
   synth_molecules)
 kdgat_add_room(kdgat_graph stages/data/ratings
   ratings ratings_describe ratings_domain ratings_import ratings_reader ratings_store synth_ratings)
 kdgat_add_room(kdgat_graph stages/data/space
-  labels neurons points space_describe space_domain spatial_builder spatial_graphs spatial_import subtrees swc synth_spatial)
+  labels neurons points space_describe space_domain spatial_builder spatial_graphs spatial_import
+  subtrees swc synth_spatial)
 kdgat_add_room(kdgat_graph stages/data/texts
   stop_words synth_text text_clean text_corpus text_files text_graph text_import text_reader
   text_store texts_describe texts_domain)
 kdgat_add_room(kdgat_graph stages/file
-  byte_reader cache_folder csv line_reader random_bytes safetensors safetensors_header safetensors_stream tar tensor_hash
+  byte_reader cache_folder csv line_reader random_bytes safetensors safetensors_header
+  safetensors_stream tar tensor_hash
   text_kind utf8)
 kdgat_add_room(kdgat_graph stages/graph
-  buffer column feature_stats graph_store pack paths rewire shape spatial split store_file verified_files)
+  buffer column feature_stats graph_store pack paths rewire shape spatial split store_file
+  verified_files)
 kdgat_add_room(kdgat_graph stages/graph/sections
   common_arrays frames ids path_counts positions sections targets trees)
 kdgat_add_room(kdgat_graph stages/trees
   bins boosted_trees contributions flat_trees isolation_forest split_search table tree_grower)
-# Between a frame and its graph: compiled alone, with calls that may be inlined though the library exports them.
+# Between a frame and its graph: compiled alone, with calls that may be inlined though the library
+# exports them.
 set_source_files_properties(stages/data/can/can_rows.cpp
   stages/data/can/forms/asc.cpp stages/data/can/forms/trc.cpp
   stages/graph/pack.cpp PROPERTIES
@@ -40,7 +49,8 @@ set_source_files_properties(stages/data/can/can_rows.cpp
 set_target_properties(kdgat_graph PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}")
 target_include_directories(kdgat_graph PUBLIC stages)
-# Its own functions are bound when it is linked: to look up each by name is most of the program's start.
+# Its own functions are bound when it is linked: to look up each by name is most of the program's
+# start.
 target_link_options(kdgat_graph PRIVATE -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libzstd.a)
 target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Threads::Threads)
 
@@ -48,7 +58,8 @@ target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Th
 add_library(kdgat_native SHARED)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/detector
-  alarms blame detector_model find_vehicle joined_files network_channel reasons sealed_json tails traffic watch)
+  alarms blame detector_model find_vehicle joined_files network_channel reasons sealed_json tails
+  traffic watch)
 kdgat_add_room(kdgat_native stages/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/model model_header trained_model)
@@ -67,7 +78,8 @@ set_target_properties(kdgat_native PROPERTIES CXX_VISIBILITY_PRESET default VISI
 target_link_options(kdgat_native PRIVATE -Wl,-Bsymbolic-functions)
 target_link_libraries(kdgat_native PUBLIC kdgat_graph PRIVATE Threads::Threads)
 
-# The same as one small library for other programs, with a header in C; it brings all that it needs along.
+# The same as one small library for other programs, with a header in C; it brings all that it needs
+# along.
 add_library(kdgat_detect SHARED stages/detect/detect.cpp $<TARGET_OBJECTS:kdgat_graph> $<TARGET_OBJECTS:kdgat_native>)
 target_include_directories(kdgat_detect PUBLIC stages)
 target_compile_definitions(kdgat_detect PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
@@ -88,7 +100,8 @@ function(kdgat_add_kernels isa)
   target_link_libraries(kdgat_native PRIVATE kdgat_kernels_${isa})
   target_link_libraries(kdgat_detect PRIVATE kdgat_kernels_${isa})
 endfunction()
-# No operation is joined with another: what the level computes is what its source says, on every machine.
+# No operation is joined with another: what the level computes is what its source says, on every
+# machine.
 kdgat_add_kernels(portable -ffp-contract=off)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   kdgat_add_kernels(avx2 -mavx2 -mfma)
@@ -105,11 +118,12 @@ endfunction()
 kdgat_add_native_stage(score_native)
 kdgat_add_native_stage(watch own_frames traffic_report)
 
-# A model as sources for other programs. What stands in stages/export/c/runtime is C that is written as it is, so the
-# library holds it as texts.
+# A model as sources for other programs. What stands in stages/export/c/runtime is C that is written
+# as it is, so the library holds it as texts.
 add_library(kdgat_export STATIC)
 kdgat_add_room(kdgat_export stages/export/c
-  c_tables detector_c detector_vectors network_c network_code network_vectors number_tables rounded_model
+  c_tables detector_c detector_vectors network_c network_code network_vectors number_tables
+  rounded_model
   runtime_texts tree_tables vector_text)
 kdgat_add_room(kdgat_export stages/export/onnx onnx_detector onnx_graph onnx_layers onnx_network)
 target_compile_definitions(kdgat_export PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
@@ -128,8 +142,8 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/export/runtime_text.cpp
   DEPENDS ${KDGAT_RUNTIME_TEXTS} stages/export/c/embed.cmake VERBATIM)
 target_sources(kdgat_export PRIVATE ${CMAKE_BINARY_DIR}/export/runtime_text.cpp)
 
-# Kernels for cards of NVIDIA: the source, held as a text that NVRTC compiles where there is a card, and what opens
-# NVIDIA's libraries. Nothing of CUDA is needed to build it.
+# Kernels for cards of NVIDIA: the source, held as a text that NVRTC compiles where there is a card,
+# and what opens NVIDIA's libraries. Nothing of CUDA is needed to build it.
 add_library(kdgat_cuda STATIC)
 kdgat_add_room(kdgat_cuda stages/model/kernels/cuda/card driver kernel_image library nvrtc opened_card)
 set(KDGAT_KERNEL_SOURCES)
@@ -175,9 +189,11 @@ if(KDGAT_HAS_BF16_FLAG AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     COMPILE_DEFINITIONS KDGAT_BF16)
 endif()
 kdgat_add_room(kdgat_engine stages/model/layers
-  blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers linear noise norm recompute)
+  blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers linear noise norm
+  recompute)
 kdgat_add_room(kdgat_engine stages/model/molecules
-  card_product couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers plain_tensor_product
+  card_product couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers
+  plain_tensor_product
   pocket_config pocket_encoder pocket_footprint pocket_model pocket_v3 product_parts radial_network
   source_product target_product tensor_product)
 kdgat_add_room(kdgat_engine stages/model/ratings sage sage_footprint sage_ops sage_pairs)
@@ -186,8 +202,10 @@ kdgat_add_room(kdgat_engine stages/model/space
   spatial_tensors)
 kdgat_add_room(kdgat_engine stages/model/texts sparse_product text_gcn)
 kdgat_add_room(kdgat_engine stages/objective
-  autoencoder_objective class_scorer classification_loss classifier_objective distillation fusion_scorer
-  fusion_state graph_objective kd_options load_scorer pocket_loss pocket_objective teacher teacher_cache
+  autoencoder_objective class_scorer classification_loss classifier_objective distillation
+  fusion_scorer
+  fusion_state graph_objective kd_options load_scorer pocket_loss pocket_objective teacher
+  teacher_cache
   tree_objective tree_pairs)
 kdgat_add_room(kdgat_engine stages/setup
   detector finish labelled_graphs space_setup trained_model training_stage)
@@ -248,7 +266,8 @@ target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_s
 kdgat_add_stage(equivariant baselines physics plain_network pocket_data ranking_report)
 kdgat_add_stage(evaluate ablation beside class_evaluation report)
 kdgat_add_stage(export
-  c_check c_size check_windows made_up_frames network_check onnx_check run_program verify_page written_folder)
+  c_check c_size check_windows made_up_frames network_check onnx_check run_program verify_page
+  written_folder)
 target_link_libraries(kdgat_stage_export PUBLIC kdgat_export)
 kdgat_add_stage(finetune)
 kdgat_add_stage(fusion channel learners lin_ucb reward)

@@ -1,5 +1,5 @@
-# Tests, fuzzers and what scripts/bench measures. Included by the CMakeLists.txt of the project; paths
-# are from its folder.
+# Tests, fuzzers and what scripts/bench measures. Included by the CMakeLists.txt of the project;
+# paths are from its folder.
 enable_testing()
 list(APPEND CMAKE_MODULE_PATH ${Catch2_DIR})
 include(Catch)
@@ -7,8 +7,9 @@ add_library(kdgat_test_main STATIC tests/support/catch_main.cpp)
 kdgat_optimise_nothing(kdgat_test_main)
 target_link_libraries(kdgat_test_main PUBLIC Catch2::Catch2)
 
-# kdgat_add_tests(name SOURCES ... LINK ... [HEADER file | HEADERS_OF target]): an executable whose test cases
-# are tests of ctest; the header is precompiled for it, or those of another of these executables are used.
+# kdgat_add_tests(name SOURCES ... LINK ... [HEADER file | HEADERS_OF target]): an executable whose
+# test cases are tests of ctest; the header is precompiled for it, or those of another of these
+# executables are used.
 function(kdgat_add_tests name)
   cmake_parse_arguments(ARG "" "HEADER;HEADERS_OF" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -216,8 +217,8 @@ add_dependencies(kdgat_host_tests kdgat kdgat_plugin_example)
 if(TARGET kdgat_mqtt)
   add_dependencies(kdgat_host_tests kdgat_mqtt)
 endif()
-# Beside the others, as the HTTP library of its servers takes longer to load than most of their cases take to run.
-# Another than the program's: what one gets wrong the other does not expect.
+# Beside the others, as the HTTP library of its servers takes longer to load than most of their
+# cases take to run. Another than the program's: what one gets wrong the other does not expect.
 find_library(HTTPLIB cpp-httplib REQUIRED)
 # The library's classes look as it was built, and it says so nowhere but in its .pc file.
 add_library(httplib INTERFACE)
@@ -239,13 +240,18 @@ set(KDGAT_CLI_TESTS tests/cli/convert_test.cpp tests/cli/data_verb_test.cpp test
                     tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
 if(KDGAT_ENGINE)
   list(APPEND KDGAT_CLI_TESTS tests/cli/graphs_test.cpp tests/cli/next_test.cpp tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp tests/cli/json_test.cpp
-       tests/cli/docs_test.cpp tests/cli/export_test.cpp tests/cli/fit_test.cpp tests/cli/hostile_test.cpp tests/cli/installed_test.cpp
+       tests/cli/docs_test.cpp tests/cli/export_test.cpp tests/cli/fit_test.cpp
+       tests/cli/hostile_test.cpp tests/cli/installed_test.cpp
        tests/cli/made_before_test.cpp
        tests/cli/memory_test.cpp
-       tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/programs_test.cpp tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
+       tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/programs_test.cpp
+       tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
        tests/cli/require_test.cpp
-       tests/cli/config_test.cpp tests/cli/detector_file_test.cpp tests/cli/device_test.cpp tests/cli/odd_names_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp tests/cli/startup_test.cpp
-       tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/terminal_test.cpp tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
+       tests/cli/config_test.cpp tests/cli/detector_file_test.cpp tests/cli/device_test.cpp
+       tests/cli/odd_names_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp
+       tests/cli/startup_test.cpp
+       tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/terminal_test.cpp
+       tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
        tests/cli/watch_bus_test.cpp
        tests/cli/watch_test.cpp
        tests/cli/wrong_domain_test.cpp)
@@ -328,8 +334,8 @@ if(KDGAT_ENGINE)
     HEADERS_OF kdgat_engine_tests)
 endif()
 
-# The same kernels with tensors and autograd. Its headers are its own: those of the engine's tests would have them built
-# as well.
+# The same kernels with tensors and autograd. Its headers are its own: those of the engine's tests
+# would have them built as well.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_cuda_engine_tests
     SOURCES tests/unit/model/kernels/cuda/card_memory_test.cpp
@@ -432,8 +438,9 @@ kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
 kdgat_add_script_test(pages python3 -B tests/scripts/pages_test.py)
 kdgat_add_script_test(reproduce python3 -B tests/scripts/reproduce_test.py)
 kdgat_add_script_test("soak tests" python3 -B tests/scripts/soak_tests_test.py)
-# Of the Python package, by a Python that has numpy: run_test.py looks for it as tests/support/python.h does, first in the
-# environment of scripts/setup --peers, and says that it skips the tests where there is none.
+# Of the Python package, by a Python that has numpy: run_test.py looks for it as
+# tests/support/python.h does, first in the environment of scripts/setup --peers, and says that it
+# skips the tests where there is none.
 function(kdgat_add_python_test name)
   add_test(NAME "python: ${name}" COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties("python: ${name}" PROPERTIES LABELS scripts TIMEOUT 1800 SKIP_RETURN_CODE 77)

@@ -1,6 +1,6 @@
-// Where lines go that tell of alarms: one sink, and the table of kinds by which words behind --alarm
-// choose one. A sink owns its file, socket or program, and is used by one thread alone. It knows
-// neither queues nor rates (alarm_queue.h).
+// Where lines go that tell of alarms: one sink, and the table of kinds by which words behind
+// --alarm choose one. A sink owns its file, socket or program, and is used by one thread alone. It
+// knows neither queues nor rates (alarm_queue.h).
 #pragma once
 
 #include <cstdint>

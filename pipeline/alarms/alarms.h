@@ -35,8 +35,8 @@ class AlarmSinks {
   /// An AlarmEvent as JSON, to every sink; never waits for one.
   void send(const nlohmann::json& event);
 
-  /// Writes all that is queued, for so many seconds at most and little more; what is left is counted
-  /// and said. Nothing is sent afterwards. May be called again.
+  /// Writes all that is queued, for so many seconds at most and little more; what is left is
+  /// counted and said. Nothing is sent afterwards. May be called again.
   void finish(double seconds);
 
   /// In the order of the words.

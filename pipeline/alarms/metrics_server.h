@@ -1,5 +1,5 @@
-// GET /metrics on the loopback address: the numbers of a run for a Prometheus of this computer. Owns
-// the socket and a thread; the only place of the program that listens for connections
+// GET /metrics on the loopback address: the numbers of a run for a Prometheus of this computer.
+// Owns the socket and a thread; the only place of the program that listens for connections
 // (scripts/check_layers). It knows no number by name.
 #pragma once
 

@@ -1,4 +1,5 @@
-// When the next of several may go, so that a rate holds in any stretch of time. Knows not what goes.
+// When the next of several may go, so that a rate holds in any stretch of time. Knows not what
+// goes.
 #pragma once
 
 #include <chrono>

@@ -7,8 +7,8 @@
 
 namespace kdgat {
 
-/// Runs `work` on a thread that was started with all signals blocked. A broken pipe is then an error
-/// of the write that meets it.
+/// Runs `work` on a thread that was started with all signals blocked. A broken pipe is then an
+/// error of the write that meets it.
 template <class Work>
 std::thread quiet_thread(Work work) {
   sigset_t all, before;

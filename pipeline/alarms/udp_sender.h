@@ -1,4 +1,5 @@
-// Datagrams to one UDP address. Owns the socket; knows no alarm. What nobody hears it does not know.
+// Datagrams to one UDP address. Owns the socket; knows no alarm. What nobody hears it does not
+// know.
 #pragma once
 
 #include <sys/socket.h>

@@ -63,9 +63,9 @@ class CommandLine {
     std::function<void(const std::string& key, const std::string& value)> set;
   };
   void options(Options options) { options_ = std::move(options); }
-  /// Those of one schema, by their own names and aliases: what is said is checked, and stands in `to`
-  /// by own name. Gives what does so, for options that are said in another form as well; it is to be
-  /// called while words are read. `schema` and `to` must outlive this.
+  /// Those of one schema, by their own names and aliases: what is said is checked, and stands in
+  /// `to` by own name. Gives what does so, for options that are said in another form as well; it is
+  /// to be called while words are read. `schema` and `to` must outlive this.
   using Set = std::function<void(const std::string& key, const std::string& text)>;
   Set options_of(const nlohmann::json& schema, nlohmann::json& to);
 

@@ -38,8 +38,8 @@ SectionSchemas data_schemas();
 /// input does not exist.
 std::filesystem::path data_folder(const DataSpec& data, const std::filesystem::path& dataset_root);
 
-/// The domain of the data, by its first lines; "" for standard input, which is known once it is read.
-/// Throws as data_folder(), and Error(kData) for data of no domain.
+/// The domain of the data, by its first lines; "" for standard input, which is known once it is
+/// read. Throws as data_folder(), and Error(kData) for data of no domain.
 std::string data_domain(const DataSpec& data);
 
 /// What is already imported and sound, without importing; nullopt if nothing is. Data hashes are
@@ -86,8 +86,8 @@ std::vector<Diagnostic> verify_data(const std::filesystem::path& path);
 /// What a data set holds, in words, by the facts of its store: "1,000 windows (12 attack)".
 std::string data_headline(const nlohmann::json& facts);
 
-/// `kdgat data synth -o -`: one log, of all that is made up, as text to `out`. Ends quietly where nobody
-/// reads it any more.
+/// `kdgat data synth -o -`: one log, of all that is made up, as text to `out`. Ends quietly where
+/// nobody reads it any more.
 void stream_synthetic_data(std::ostream& out, const nlohmann::json& options,
                            const std::function<bool()>& cancelled);
 

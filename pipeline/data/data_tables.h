@@ -1,4 +1,5 @@
-// What `kdgat data import`, `inspect` and `inject` print for people. Reads their results, see data.h.
+// What `kdgat data import`, `inspect` and `inject` print for people. Reads their results, see
+// data.h.
 #pragma once
 
 #include <iosfwd>

@@ -19,8 +19,8 @@
 namespace kdgat {
 
 struct RunSession {
-  /// Finds every mistake in the profile and in what it requires before any work begins: throws Error(kUsage) or
-  /// Error(kPlugin) with all of them. `extras`: see parse_run_options().
+  /// Finds every mistake in the profile and in what it requires before any work begins: throws
+  /// Error(kUsage) or Error(kPlugin) with all of them. `extras`: see parse_run_options().
   RunSession(Context& context, const std::vector<std::string>& words, const RunFlags& extras = {});
   /// The same from words that were read already.
   RunSession(Context& context, RunOptions read, bool runs_elsewhere = false,
@@ -39,8 +39,8 @@ struct RunSession {
   std::optional<PreparedData> import(Status& status) const;
   /// Opens the library of every step that will run. Throws Error(kPlugin) with every problem.
   void check_libraries(const Plan& plan) const;
-  /// Throws what would keep a run of this plan from being started, for who only says what would run:
-  /// libraries, where its numbers go, where its folder would be. Writes nothing.
+  /// Throws what would keep a run of this plan from being started, for who only says what would
+  /// run: libraries, where its numbers go, where its folder would be. Writes nothing.
   void check_start(const Plan& plan) const;
   /// Where its numbers go. Throws Error(kUsage) for an address that cannot be written to.
   RecordTargets targets() const;

@@ -104,6 +104,13 @@ bool is_own_group(gid_t group) {
   return entry != nullptr && user != nullptr && std::string(entry->gr_name) == user->pw_name;
 }
 
+/// Who but its owner and the system may change it, by its mode; "" for nobody.
+std::string who_else_may_write(const struct stat& found) {
+  if ((found.st_mode & S_IWOTH) != 0) return "everybody";
+  const bool is_of_group = (found.st_mode & S_IWGRP) != 0 && found.st_gid != 0;
+  return is_of_group && !is_own_group(found.st_gid) ? "a group" : "";
+}
+
 /// Who but this user and the system may change a file or what is in a folder; "" for nobody. What
 /// the program's own owner may change is the program.
 std::string who_may_write(const fs::path& path) {
@@ -113,9 +120,7 @@ std::string who_may_write(const fs::path& path) {
   const bool is_known = found.st_uid == ::geteuid() || found.st_uid == 0 ||
                         (::stat("/proc/self/exe", &program) == 0 && found.st_uid == program.st_uid);
   if (!is_known) return "another user";
-  if ((found.st_mode & S_IWOTH) != 0) return "everybody";
-  const bool is_of_group = (found.st_mode & S_IWGRP) != 0 && found.st_gid != 0;
-  return is_of_group && !is_own_group(found.st_gid) ? "a group" : "";
+  return who_else_may_write(found);
 }
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& who) {
@@ -124,7 +129,7 @@ std::string who_may_write(const fs::path& path) {
 }
 
 /// Throws Error(kPlugin) if others may put something else in the place of `path`: a folder on the
-/// way to it that everybody may write to, unless its sticky bit keeps the files of others, and a
+/// way to it that others may write to, unless its sticky bit keeps the files of others, and a
 /// symlink of another user. Follows each symlink on the way. A folder that holds this program as
 /// well is as good as the program.
 void check_way(const fs::path& path, const fs::path& program, int links_left = 20) {
@@ -142,7 +147,8 @@ void check_way(const fs::path& path, const fs::path& program, int links_left = 2
     const bool holds_program =
         std::mismatch(way.begin(), way.end(), program.begin(), program.end()).first == way.end();
     if (!S_ISDIR(found.st_mode) || holds_program) continue;
-    if ((found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0) refuse(way, "everybody");
+    if ((found.st_mode & S_ISVTX) != 0) continue;
+    if (const std::string who = who_else_may_write(found); !who.empty()) refuse(way, who);
   }
 }
 

@@ -1,5 +1,6 @@
 // Keys the host itself answers for: its own (dataset, seed, ...) and published ones, of which those
-// of one stage are described by its plugin. Private to this folder, run_options and the verbs that list keys.
+// of one stage are described by its plugin. Private to this folder, run_options and the verbs that
+// list keys.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,8 +14,8 @@
 
 namespace kdgat {
 
-/// dataset, device, threads, nproc, memory_limit, allocator, seed, seeds, root, kdgat_version, with their published
-/// aliases.
+/// dataset, device, threads, nproc, memory_limit, allocator, seed, seeds, root, kdgat_version, with
+/// their published aliases.
 const nlohmann::json& host_schema();
 /// What is wrong with the value of a host key beyond its schema (a device, a size, the settings of
 /// an allocator); no message if nothing is.

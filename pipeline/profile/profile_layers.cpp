@@ -42,7 +42,8 @@ fs::path preset_file(const std::string& name, const std::vector<fs::path>& folde
   return {};
 }
 
-/// The presets that a text with blanks or signs between them names; empty if one of them is unknown.
+/// The presets that a text with blanks or signs between them names; empty if one of them is
+/// unknown.
 std::vector<std::string> names_in(const std::string& text, const std::vector<std::string>& known) {
   std::string words = text;
   for (char& c : words) {

@@ -1,7 +1,7 @@
 // The layers a profile is made of, before they are merged: each preset, file, the environment and
 // the command line as a list of assignments with their origin. Knows the form of a profile; does
-// not know which options exist. Private to this folder, requirements, run_options, site_profile and the verbs that
-// know presets.
+// not know which options exist. Private to this folder, requirements, run_options, site_profile and
+// the verbs that know presets.
 #pragma once
 
 #include <filesystem>

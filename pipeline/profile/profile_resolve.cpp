@@ -280,15 +280,18 @@ class Resolver {
 
   /// The steps that a value for all steps, or for all of a stage, would make like others of their
   /// stage: those for which a file below sets this option alone, differently from another step.
-  /// A note names them.
+  /// A note names them; a value for all steps that reaches none is an error.
   std::vector<const StepSpec*> steps_set_apart(const Layer& layer, const Assignment& a) {
     std::vector<const StepSpec*> found;
     std::string kept, first;
+    std::size_t takers = 0, keepers = 0;
     for (const StepSpec& step : profile_.steps) {
       const PluginDescription* plugin = catalog_.find(step.stage);
       if (plugin == nullptr || a.scope == Scope::kStep) continue;
       if (a.scope == Scope::kStage && a.target != step.stage) continue;
       const std::string own = own_option_name(plugin->options, a.key);
+      if (own.empty()) continue;
+      ++takers;
       const auto set_by = set_by_.find({step.name, own});
       if (set_by == set_by_.end() || set_by->second == layer.file) continue;
       const json& schema = option_schema(plugin->options, own);
@@ -301,15 +304,22 @@ class Resolver {
       found.push_back(&step);
       if (check_value(schema, a.value).value == value) continue;
       if (kept.empty()) first = step.name;
+      ++keepers;
       kept += (kept.empty() ? "" : ", ") + step.name + " (" + plain_text(value) + ")";
     }
     if (kept.empty()) return found;
     const std::string given = a.key + "=" + plain_text(a.value.value);
     if (a.scope == Scope::kStage) {
       note(a, a.target + "." + given + " replaces what the profile sets for single steps: " + kept);
+      return found;
+    }
+    const std::string cure = "to change such a step, name it: '" + first + "." + given + "'";
+    if (keepers == takers) {
+      problem(a, given + " applies to no step: the profile sets " + a.key + " for each: " + kept,
+              cure);
     } else {
       note(a, given + " does not apply to steps for which the profile sets " + a.key + ": " + kept,
-           "to change such a step, name it: '" + first + "." + given + "'");
+           cure);
     }
     return found;
   }

@@ -31,8 +31,8 @@ struct HttpResponse {
 using Http = std::function<HttpResponse(const HttpRequest& request)>;
 
 /// Through kdgat_http; one that lives as long as what is returned. No request takes longer than
-/// `seconds`, no answer more than 4 MiB. Certificates are checked against the system's, or against those of
-/// MLFLOW_TRACKING_SERVER_CERT_PATH; not at all with MLFLOW_TRACKING_INSECURE_TLS=true.
+/// `seconds`, no answer more than 4 MiB. Certificates are checked against the system's, or against
+/// those of MLFLOW_TRACKING_SERVER_CERT_PATH; not at all with MLFLOW_TRACKING_INSECURE_TLS=true.
 Http http_process(double seconds);
 
 }  // namespace kdgat

@@ -335,7 +335,8 @@ class Requests {
     server_ = url.server;
   }
 
-  /// A server may end a connection that was idle just when it is used again: once more, over another.
+  /// A server may end a connection that was idle just when it is used again: once more, over
+  /// another.
   Response exchange(const Url& url, Request& request, bool is_used) {
     try {
       return connection_->exchange(request);

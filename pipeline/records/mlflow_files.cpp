@@ -19,6 +19,7 @@
 #include <sstream>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/small_file.h"
 #include "pipeline/records/mlflow.h"
 #include "pipeline/records/records.h"
 #include "pipeline/system/clock.h"
@@ -116,7 +117,7 @@ class Files : public MlflowStore {
                        const std::string& value) override {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(root_ / experiment, ignored)) {
-      std::ifstream in(entry.path() / "tags" / file_name(key), std::ios::binary);
+      std::ifstream in = regular_file(entry.path() / "tags" / file_name(key));
       std::stringstream text;
       if (in && text << in.rdbuf() && text.str() == value) return entry.path().filename();
     }
@@ -222,7 +223,7 @@ class Files : public MlflowStore {
 
   static std::set<std::string> lines_of(const fs::path& path) {
     std::set<std::string> lines;
-    std::ifstream in(path, std::ios::binary);
+    std::ifstream in = regular_file(path);
     for (std::string line; std::getline(in, line) && !in.eof();) lines.insert(line);
     return lines;
   }
@@ -239,15 +240,15 @@ class Files : public MlflowStore {
     file.at_newest.insert(line);
   }
 
-  /// A file seen for the first time, or written to by another process in the meantime, is read once;
-  /// a line that was cut off goes.
+  /// A file seen for the first time, or written to by another process in the meantime, is read
+  /// once; a line that was cut off goes.
   MetricFile& known(const fs::path& path) {
     const auto [at, is_new] = files_.try_emplace(path);
     std::error_code none;
     const std::uintmax_t size = fs::file_size(path, none);
     if (!is_new && (none ? 0 : size) == at->second.bytes) return at->second;
     at->second = {};
-    std::ifstream in(path, std::ios::binary);
+    std::ifstream in = regular_file(path);
     for (std::string line; std::getline(in, line) && !in.eof(); note(at->second, line)) {
       at->second.bytes += line.size() + 1;
     }

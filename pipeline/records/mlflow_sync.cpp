@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "kdgat/small_file.h"
 #include "pipeline/records/records.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/system/json_file.h"
@@ -63,7 +64,7 @@ std::string status_word(int code) {
 }
 
 std::string content_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in = regular_file(file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

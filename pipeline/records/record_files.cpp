@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kdgat/atomic_file.h"
+#include "kdgat/small_file.h"
 #include "kdgat/text.h"
 #include "pipeline/records/event_file.h"
 #include "pipeline/system/owned_fd.h"
@@ -30,7 +31,8 @@ std::string csv_line(const std::string& time, const Point& point) {
 
 /// Whether the file is so far what it should be: of no other bytes than `content` begins with.
 bool begins(const fs::path& path, const std::string& content) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  std::ifstream in = regular_file(path);
+  in.seekg(0, std::ios::end);
   if (!in || static_cast<std::size_t>(in.tellg()) > content.size()) return false;
   std::string there(static_cast<std::size_t>(in.tellg()), '\0');
   in.seekg(0);

@@ -7,6 +7,7 @@
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/record_options.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/program.h"
 
 namespace kdgat {
 namespace {
@@ -30,6 +31,18 @@ bool is_of_environment(const std::string& uri) {
 std::string settled_uri(const std::string& uri) {
   if (uri.empty() || mlflow_kind(uri) == MlflowKind::kServer) return uri;
   return fs::absolute(mlflow_folder(uri)).lexically_normal().string();
+}
+
+/// A variable that holds a credential for the server of MLflow; "" if none does or there is none.
+std::string credential_for(const RecordTargets& targets) {
+  if (targets.mlflow_uri.empty() || mlflow_kind(targets.mlflow_uri) != MlflowKind::kServer) {
+    return "";
+  }
+  for (const char* name :
+       {"MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"}) {
+    if (!variable(name).empty()) return name;
+  }
+  return "";
 }
 
 }  // namespace
@@ -78,18 +91,19 @@ RecordTargets make_targets(const nlohmann::json& options, const std::string& ori
 }
 
 std::string withheld_credentials(const RecordTargets& targets) {
-  if (targets.sends_credentials || targets.mlflow_uri.empty() ||
-      mlflow_kind(targets.mlflow_uri) != MlflowKind::kServer) {
-    return "";
+  const std::string name = credential_for(targets);
+  if (targets.sends_credentials || name.empty()) return "";
+  return name + " is not sent to " + mlflow_origin(targets.mlflow_uri) +
+         ", which a file names; to send it, name the address with --mlflow-uri (kdgat sync: "
+         "--to) or in MLFLOW_TRACKING_URI";
+}
+
+std::string sync_line(const fs::path& run, const RecordTargets& targets) {
+  std::vector<std::string> words = {"kdgat", "sync", run.string()};
+  if (targets.sends_credentials && !credential_for(targets).empty()) {
+    words.insert(words.end(), {"--to", without_password(targets.mlflow_uri)});
   }
-  for (const char* name :
-       {"MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"}) {
-    if (variable(name).empty()) continue;
-    return std::string(name) + " is not sent to " + mlflow_origin(targets.mlflow_uri) +
-           ", which a file names; to send it, name the address with --mlflow-uri (kdgat sync: "
-           "--to) or in MLFLOW_TRACKING_URI";
-  }
-  return "";
+  return shell_line(words);
 }
 
 RecordTargets targets_of_run(const fs::path& run, const std::string& uri, bool trusts_run) {

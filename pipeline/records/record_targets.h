@@ -32,6 +32,10 @@ RecordTargets make_targets(const nlohmann::json& options, const std::string& ori
 /// That the environment holds credentials which are not sent; "" if nothing is held back.
 std::string withheld_credentials(const RecordTargets& targets);
 
+/// The command that sends later what could not be sent. It names the server where credentials of
+/// the environment go to it, as they go to no address that only run.json names.
+std::string sync_line(const std::filesystem::path& run, const RecordTargets& targets);
+
 /// Those of a run made earlier: as its run.json says; `uri`, where one is given, in place of its
 /// address or of MLFLOW_TRACKING_URI. Whether credentials may go to the address in run.json is
 /// taken from there only where `trusts_run`, for the jobs of a run that the user submitted.

@@ -1,6 +1,7 @@
 // What a run recorded, as numbers over time under their published names. The journal of each step
-// (run/journal.h) is the one source, at a good end with its figures, and everything is derived from it: CSV and TensorBoard's event files
-// (record_files.h), MLflow (mlflow_sync.h). Writes nothing and knows no server.
+// (run/journal.h) is the one source, at a good end with its figures, and everything is derived from
+// it: CSV and TensorBoard's event files (record_files.h), MLflow (mlflow_sync.h). Writes nothing
+// and knows no server.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace kdgat {
 
-/// One run, or several with what they differ in before each of them. `made`: when, as text. `notes`:
-/// Markdown that stands above all else; its HTML is escaped.
+/// One run, or several with what they differ in before each of them. `made`: when, as text.
+/// `notes`: Markdown that stands above all else; its HTML is escaped.
 std::string report_html(const std::vector<ReportRun>& runs, const std::string& made,
                         const std::string& notes = "");
 

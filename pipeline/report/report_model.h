@@ -45,8 +45,8 @@ struct Detection : Decision {
   double benign() const { return fp.empty() ? 0 : fp.back(); }
 };
 
-/// The step whose model it is, by the longest name that fits: what stands behind a space in the name
-/// of a model says what was done with it. "" if there is none.
+/// The step whose model it is, by the longest name that fits: what stands behind a space in the
+/// name of a model says what was done with it. "" if there is none.
 std::string step_of(const std::string& model, const std::vector<ReportStep>& steps);
 
 /// Of every step that evaluated models: validation first, the models of a part in the order in

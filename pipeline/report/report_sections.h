@@ -15,8 +15,8 @@ std::string time_text(const std::string& iso);
 std::string breakable(const std::string& text);
 /// <section> with a heading; "" if there is no `inner`. `id` names it in links.
 std::string section(const std::string& id, const std::string& title, const std::string& inner);
-/// <figure> of a chart below its title and a caption, which says what is drawn; "" if there is nothing
-/// to draw.
+/// <figure> of a chart below its title and a caption, which says what is drawn; "" if there is
+/// nothing to draw.
 std::string figure(const Chart& chart, const std::string& caption);
 /// The same of a picture that is there already.
 std::string figure(const std::string& title, const std::string& svg, const std::string& caption);
@@ -39,7 +39,8 @@ std::string memory_section(const ReportRun& run, const std::string& id);
 std::string options_section(const ReportRun& run, const std::string& id);
 std::string data_section(const ReportRun& run, const std::string& id);
 
-/// report_results.cpp: the figures by which runs are compared, of each step, validation beside test.
+/// report_results.cpp: the figures by which runs are compared, of each step, validation beside
+/// test.
 std::string figures_section(const ReportRun& run, const std::string& id);
 /// report_deltas.cpp: what a step gains over its teacher, the same step without one, itself with
 /// something taken away, and the baselines.
@@ -72,8 +73,8 @@ std::vector<LogPicture> log_pictures(const ReportRun& run);
 
 /// report_compare.cpp: what several runs are, differ in and come to.
 std::string compare_sections(const std::vector<ReportRun>& runs);
-/// report_seeds.cpp: of runs that differ in the seed alone, mean and spread of figures and curves, and
-/// groups of such runs beside one another. "" where no two runs are of one group.
+/// report_seeds.cpp: of runs that differ in the seed alone, mean and spread of figures and curves,
+/// and groups of such runs beside one another. "" where no two runs are of one group.
 std::string seeds_section(const std::vector<ReportRun>& runs);
 /// Names of the steps of all runs, each once.
 std::vector<std::string> step_names(const std::vector<ReportRun>& runs);

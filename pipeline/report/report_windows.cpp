@@ -1,5 +1,5 @@
-// Windows that models and baselines judged (pictures.json of a step; what is in it, the stage says):
-// bars, histograms, curves, and scores over time.
+// Windows that models and baselines judged (pictures.json of a step; what is in it, the stage
+// says): bars, histograms, curves, and scores over time.
 #include <algorithm>
 #include <cmath>
 

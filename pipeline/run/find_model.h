@@ -11,9 +11,9 @@
 namespace kdgat {
 
 /// `run`: a model file, the folder of a step or of a run, or a run below `root` by its id (whole,
-/// its beginning, or as shown: 01M7...TE) or its name. Of a run with several models `step` chooses; without it
-/// the only one of the stage that speaks most. Throws Error(kUsage) with what there
-/// is to choose from, Error(kData) if there is no model.
+/// its beginning, or as shown: 01M7...TE) or its name. Of a run with several models `step` chooses;
+/// without it the only one of the stage that speaks most. Throws Error(kUsage) with what there is
+/// to choose from, Error(kData) if there is no model.
 std::filesystem::path find_model(const std::string& run, const std::string& step,
                                  const std::filesystem::path& root, const PluginCatalog& catalog);
 
@@ -22,8 +22,8 @@ struct RunModel {
   std::string step, stage;
   std::filesystem::path path;
 };
-/// Those of the stage that speaks most, in the order of the steps: find_model() takes the only one of
-/// these, of several `step` chooses. Throws Error(kData) for what is not the folder of a run.
+/// Those of the stage that speaks most, in the order of the steps: find_model() takes the only one
+/// of these, of several `step` chooses. Throws Error(kData) for what is not the folder of a run.
 std::vector<RunModel> speaking_models(const std::filesystem::path& run,
                                       const PluginCatalog& catalog);
 

@@ -7,6 +7,7 @@
 
 #include "kdgat/measure.h"
 #include "kdgat/parse_json.h"
+#include "kdgat/small_file.h"
 #include "pipeline/show/json_lookup.h"
 
 namespace kdgat {
@@ -135,6 +136,20 @@ std::string published_name(const std::string& what, const std::string& name) {
   return what == kEpoch && name == "val_accuracy" ? "val_acc" : name;
 }
 
+/// The bytes of the next line with its end; 0 if the file ends before. Of a line that is longer
+/// than any event, `text` holds the beginning.
+int64_t next_line(std::streambuf& in, std::string& text) {
+  constexpr int kEnd = std::streambuf::traits_type::eof();
+  text.clear();
+  int64_t length = 0;
+  for (int c = in.sbumpc(); c != kEnd; c = in.sbumpc()) {
+    ++length;
+    if (c == '\n') return length;
+    if (text.size() <= kLongestLine) text += static_cast<char>(c);
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<JournalReader::Line> JournalReader::read() {
@@ -142,10 +157,11 @@ std::vector<JournalReader::Line> JournalReader::read() {
   std::error_code none;
   const auto size = fs::file_size(file_, none);
   if (none || static_cast<int64_t>(size) <= offset_) return lines;
-  std::ifstream in(file_, std::ios::binary);
+  std::ifstream in = regular_file(file_);
   in.seekg(offset_);
-  for (std::string text; std::getline(in, text) && !in.eof();) {
-    offset_ += static_cast<int64_t>(text.size()) + 1;
+  std::string text;
+  while (const int64_t length = next_line(*in.rdbuf(), text)) {
+    offset_ += length;
     if (text.size() > kLongestLine) continue;
     json event = json_or_none(text);
     if (event.is_object()) lines.push_back({std::move(event), offset_});

@@ -19,8 +19,8 @@ namespace kdgat {
 
 inline constexpr const char* kJournalFile = "journal.jsonl";
 
-/// The whole lines of a journal, each once. A line that is no JSON object (a killed writer's), or is
-/// nested deeper than kDeepestJson, is passed over; one without its end yet waits.
+/// The whole lines of a journal, each once. A line that is no JSON object (a killed writer's), or
+/// is nested deeper than kDeepestJson, is passed over; one without its end yet waits.
 class JournalReader {
  public:
   struct Line {

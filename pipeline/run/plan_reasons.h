@@ -9,8 +9,8 @@
 namespace kdgat {
 
 /// Of a step that no finished one fits, `past` newest first: "never ran", what changed since it ran
-/// last ("option changed: gat.lr 0.003 -> 0.001 (profiles/kdgat.yaml:31)"; of many changes three), or
-/// which of its output is gone. step.ingredients and step.fingerprint are set.
+/// last ("option changed: gat.lr 0.003 -> 0.001 (profiles/kdgat.yaml:31)"; of many changes three),
+/// or which of its output is gone. step.ingredients and step.fingerprint are set.
 std::string why_run(const PlannedStep& step, const std::vector<PastStep>& past);
 
 /// "same data 3f9c…, options, stage version 2 as run 01JD…B2"

@@ -1,7 +1,7 @@
 // Runs that are the same but for the seed. A run of replicates (kdgat run --seeds) is a run folder
-// without steps, whose run.json lists its replicates: ordinary runs of the same data set. Here is all
-// that knows how they are listed, which runs belong together, and what their figures come to. Starts
-// nothing.
+// without steps, whose run.json lists its replicates: ordinary runs of the same data set. Here is
+// all that knows how they are listed, which runs belong together, and what their figures come to.
+// Starts nothing.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ struct NamedRuns {
 /// begun. Throws as read_run().
 NamedRuns read_named_runs(const std::vector<std::filesystem::path>& folders);
 
-/// Which of them are the same but for the seed: options, data, machine and version are equal. In the
-/// order of the first run of each; of two runs with the same seed the earlier one named counts.
+/// Which of them are the same but for the seed: options, data, machine and version are equal. In
+/// the order of the first run of each; of two runs with the same seed the earlier one named counts.
 std::vector<SeedGroup> group_by_seed(const NamedRuns& named,
                                      const std::vector<Difference>& differences);
 /// The differences between groups alone.
@@ -69,12 +69,14 @@ bool is_shared(const FigureRow& row, const std::vector<SeedGroup>& groups);
 /// What a figure came to in a group.
 BySeed values_of(const FigureRow& row, const SeedGroup& group);
 std::optional<Spread> spread_of(const FigureRow& row, const SeedGroup& group);
-/// "0.941 ± 0.003": mean and standard deviation as the figure is written; the mean alone of one run.
+/// "0.941 ± 0.003": mean and standard deviation as the figure is written; the mean alone of one
+/// run.
 std::string spread_text(const Figure& like, const Spread& spread);
 /// "+0.012 [0.004, 0.020]": mean of paired differences and its 95 % interval.
 std::string difference_text(const Figure& like, const PairedDifference& difference);
 
-/// The headline of replicates: "F1 0.838 ± 0.010  classifier, val, n=5"; "" if they have no figures.
+/// The headline of replicates: "F1 0.838 ± 0.010  classifier, val, n=5"; "" if they have no
+/// figures.
 std::string replicates_headline(const std::vector<RunRecord>& runs, const PluginCatalog& catalog);
 
 }  // namespace kdgat

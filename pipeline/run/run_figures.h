@@ -15,8 +15,8 @@
 
 namespace kdgat {
 
-/// What is worth a line, of finished steps. `model` of each is a step: the one that was evaluated, or
-/// the one that trained.
+/// What is worth a line, of finished steps. `model` of each is a step: the one that was evaluated,
+/// or the one that trained.
 std::vector<Figure> figures(const RunRecord& run);
 
 /// The same of one step, from its folder.
@@ -61,8 +61,9 @@ struct Difference {
   std::vector<std::string> values;
 };
 
-/// Which of the values of runs, or means of groups of them, stand out: the best ones where they differ.
-/// Only figures of validation data have any: by those a run may be chosen, by test data never.
+/// Which of the values of runs, or means of groups of them, stand out: the best ones where they
+/// differ. Only figures of validation data have any: by those a run may be chosen, by test data
+/// never.
 std::vector<bool> best_values(const Figure& figure,
                               const std::vector<std::optional<double>>& values);
 

@@ -243,7 +243,8 @@ void RunIndex::read_values() {
   join_values();
 }
 
-/// Kept steps have what the run that made them says, if it is one of these; else their files say it.
+/// Kept steps have what the run that made them says, if it is one of these; else their files say
+/// it.
 void RunIndex::join_values() {
   std::map<std::string, std::size_t> by_folder;
   const bool has_kept = std::any_of(runs_.begin(), runs_.end(), [](const RunRecord& run) {

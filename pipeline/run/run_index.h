@@ -1,11 +1,12 @@
 // The runs below a root, of thousands in a moment: what was read of finished ones is kept in a file
 // (run_index_file.h) and read again only where it is stale.
 //
-// An entry is stale once run.json or labels.json of its run have another size, inode, time of change
-// or of their content; what it says of a step's options and figures once config.json or metrics.json
-// of that step have. Nothing is kept of a run that has not ended, nor of a file younger than two
-// seconds, which might be written again within the grain of the clock. The file is replaced as a
-// whole: of two who write it at once one is lost, and what that one knew is read again.
+// An entry is stale once run.json or labels.json of its run have another size, inode, time of
+// change or of their content; what it says of a step's options and figures once config.json or
+// metrics.json of that step have. Nothing is kept of a run that has not ended, nor of a file
+// younger than two seconds, which might be written again within the grain of the clock. The file is
+// replaced as a whole: of two who write it at once one is lost, and what that one knew is read
+// again.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +34,13 @@ class RunIndex {
   /// Nanoseconds since 1970, as files are dated.
   using Now = std::function<int64_t()>;
 
-  /// Finds every run below `root`. Reads run.json of those that the index does not know. A root that
-  /// is not there has none.
+  /// Finds every run below `root`. Reads run.json of those that the index does not know. A root
+  /// that is not there has none.
   explicit RunIndex(std::filesystem::path root, Now now = system_now);
   static int64_t system_now();
 
-  /// The newest first, as list_runs() has them, but without `data`, `requirements` and `git`, and of
-  /// runs that have ended without notes.
+  /// The newest first, as list_runs() has them, but without `data`, `requirements` and `git`, and
+  /// of runs that have ended without notes.
   const std::vector<RunRecord>& runs() const { return runs_; }
 
   /// What values() says, from then on. Reads what the index does not know of it.

@@ -1,7 +1,7 @@
 // The index of the runs below a root as a file, <root>/.runs.index: what was read of finished runs,
 // so that a list of thousands need not read them again. It may be deleted at any time, and one that
-// is damaged or of another form is as good as none. Knows how it is written, not when an entry counts
-// (run_index.h).
+// is damaged or of another form is as good as none. Knows how it is written, not when an entry
+// counts (run_index.h).
 #pragma once
 
 #include <cstdint>
@@ -82,8 +82,8 @@ struct IndexContent {
 /// Of the entries and the texts that they use, not of others in the pool.
 std::string index_bytes(const IndexContent& content);
 
-/// nullopt for what index_bytes() of this version did not write, down to the bit. Of each record the
-/// folders are missing that are those of its run: see run_index.cpp.
+/// nullopt for what index_bytes() of this version did not write, down to the bit. Of each record
+/// the folders are missing that are those of its run: see run_index.cpp.
 std::optional<IndexContent> read_index(std::string_view bytes);
 
 }  // namespace kdgat

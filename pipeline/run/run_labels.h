@@ -1,6 +1,6 @@
-// What its user says of a run: a name, tags and notes, in labels.json of its folder. It is no part of
-// run.json, which the process at work rewrites: so a run can be named while it works, and none of
-// two who write at once is lost.
+// What its user says of a run: a name, tags and notes, in labels.json of its folder. It is no part
+// of run.json, which the process at work rewrites: so a run can be named while it works, and none
+// of two who write at once is lost.
 #pragma once
 
 #include <filesystem>

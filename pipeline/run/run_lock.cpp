@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "kdgat/error.h"
+#include "kdgat/small_file.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 /// The process that took the lock and is gone, so that only its last stage still holds it; 0 where
 /// it lives, or cannot be known.
 pid_t dead_owner(const fs::path& folder) {
-  std::ifstream in(folder / "lock");
+  std::ifstream in = regular_file(folder / "lock");
   std::string host;
   pid_t pid = 0;
   if (!(in >> host >> pid) || host != host_name() || pid <= 0) return 0;
@@ -60,7 +61,7 @@ OwnedFd try_lock(const fs::path& folder) {
 }
 
 std::string owner_of(const fs::path& folder) {
-  std::ifstream in(folder / "lock");
+  std::ifstream in = regular_file(folder / "lock");
   std::string line;
   std::getline(in, line);
   return line;

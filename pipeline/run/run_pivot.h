@@ -13,8 +13,8 @@ namespace kdgat {
 /// The distinct results of the runs that have the same row and column.
 struct PivotCell {
   double mean = 0;
-  /// Of the index, a run for each result: that which made it, if it is in the cell. One that kept the
-  /// step of another run has no result of its own.
+  /// Of the index, a run for each result: that which made it, if it is in the cell. One that kept
+  /// the step of another run has no result of its own.
   std::vector<std::size_t> runs;
 };
 
@@ -28,9 +28,9 @@ struct Pivot {
   std::size_t without_value = 0;                                   ///< runs that have none
 };
 
-/// `rows` and `cols` may be empty: one row, or one column. The mean of each cell is of numbers, each
-/// result once; runs that have none for `value` are counted and left out. Values must have been read. Throws as
-/// find_key().
+/// `rows` and `cols` may be empty: one row, or one column. The mean of each cell is of numbers,
+/// each result once; runs that have none for `value` are counted and left out. Values must have
+/// been read. Throws as find_key().
 Pivot make_pivot(const RunIndex& index, const std::vector<std::size_t>& runs,
                  const std::vector<std::string>& rows, const std::vector<std::string>& cols,
                  const std::string& value);

@@ -55,8 +55,8 @@ RunKey find_key(const std::string& typed, const RunIndex& index,
 /// What a run has for a key; none if it has no such option, figure or name.
 std::optional<RunValue> value_of(const RunIndex& index, std::size_t run, const RunKey& key);
 
-/// The result that a figure of a run is of, "<run>/<step>": that of the run which made the step, also
-/// where this one kept it. Of a key that is no figure, the run's id.
+/// The result that a figure of a run is of, "<run>/<step>": that of the run which made the step,
+/// also where this one kept it. Of a key that is no figure, the run's id.
 std::string result_of(const RunIndex& index, std::size_t run, const RunKey& key);
 
 /// Of an index the runs that a filter lets through, the newest first. Reads values where conditions

@@ -6,8 +6,8 @@
 namespace kdgat {
 namespace {
 
-/// The regularised incomplete beta function I_x(a, b) by Lentz's continued fraction, which converges
-/// quickly for x < (a + 1) / (a + b + 2); else it is that of 1 - x.
+/// The regularised incomplete beta function I_x(a, b) by Lentz's continued fraction, which
+/// converges quickly for x < (a + 1) / (a + b + 2); else it is that of 1 - x.
 double incomplete_beta(double x, double a, double b) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;

@@ -1,5 +1,5 @@
-// Statistics over the seeds of a run: mean, spread, and the difference of two settings that were run
-// with the same seeds. Pure.
+// Statistics over the seeds of a run: mean, spread, and the difference of two settings that were
+// run with the same seeds. Pure.
 #pragma once
 
 #include <cstddef>

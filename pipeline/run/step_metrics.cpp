@@ -57,7 +57,8 @@ void find_counted(const json& metrics, Counted& out) {
   }
 }
 
-/// A figure has a double for a value, whatever it was: what was counted is written without decimals.
+/// A figure has a double for a value, whatever it was: what was counted is written without
+/// decimals.
 void mark_counts(std::vector<Figure>& figures, const json& metrics) {
   Counted counted;
   find_counted(metrics, counted);

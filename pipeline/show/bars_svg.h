@@ -1,5 +1,5 @@
-// Bars beside one another as SVG, each with its name, its number and how sure that is. Knows nothing
-// of runs.
+// Bars beside one another as SVG, each with its name, its number and how sure that is. Knows
+// nothing of runs.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@ struct Bar {
 struct BarChart {
   std::string title;  ///< said to those who do not see the picture
   std::string axis;   ///< what is measured, below the ticks
-  /// Ends of the axis; none = round numbers around zero and what is drawn. Bars begin at zero, where
-  /// that is on it.
+  /// Ends of the axis; none = round numbers around zero and what is drawn. Bars begin at zero,
+  /// where that is on it.
   std::optional<double> from = 0, to = 1;
   std::vector<Bar> bars{};
   std::vector<std::pair<std::string, int>> legend{};  ///< words, colour

@@ -263,8 +263,8 @@ class Picture {
 
   using Points = std::vector<std::pair<double, double>>;
 
-  /// What a line of many points looks like: of those in one column of the picture, the first and the
-  /// last, the lowest and the highest. Nothing that could be seen is left out.
+  /// What a line of many points looks like: of those in one column of the picture, the first and
+  /// the last, the lowest and the highest. Nothing that could be seen is left out.
   Points thinned(const Points& points) const {
     constexpr std::size_t kOfAColumn = 4;
     const auto column = [&](std::size_t i) { return std::floor(x(points[i].first)); };

@@ -34,7 +34,8 @@ struct ChartLine {
   bool has_words = true;  ///< where the pointer rests on it
 };
 
-/// What lies between two values at each place: a band around a line. In its colour, not in the legend.
+/// What lies between two values at each place: a band around a line. In its colour, not in the
+/// legend.
 struct ChartArea {
   struct Place {
     double x = 0, low = 0, high = 0;
@@ -89,8 +90,8 @@ struct Chart {
   bool stands_alone = false;  ///< a file of its own, with colours and title
 };
 
-/// "" where there is nothing finite to draw. Of a line with more points than can be told apart those
-/// stand that shape it, and only some answer the pointer.
+/// "" where there is nothing finite to draw. Of a line with more points than can be told apart
+/// those stand that shape it, and only some answer the pointer.
 std::string chart_svg(const Chart& chart);
 
 /// About how wide a text of a chart is, in pixels.

@@ -1,6 +1,6 @@
 // The last barrier before a terminal: names and texts come from files that others wrote, and no
-// byte of them may steer it. Whoever shows a text need not remember to clean it. What the program itself
-// sends to move the cursor or to colour goes through write_control().
+// byte of them may steer it. Whoever shows a text need not remember to clean it. What the program
+// itself sends to move the cursor or to colour goes through write_control().
 #pragma once
 
 #include <ostream>

@@ -1,5 +1,5 @@
-// Makes rows of cells fit a number of columns: wraps words, and puts columns below one another where
-// that is not enough. Private to table.cpp.
+// Makes rows of cells fit a number of columns: wraps words, and puts columns below one another
+// where that is not enough. Private to table.cpp.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace kdgat {
 
-/// Lines of a text no wider than `width`, broken at blanks; words that are wider are broken behind a
-/// sign that joins names (test_01/known-vehicle), and inside of a name only where none has room.
+/// Lines of a text no wider than `width`, broken at blanks; words that are wider are broken behind
+/// a sign that joins names (test_01/known-vehicle), and inside of a name only where none has room.
 std::vector<std::string> cell_lines(const std::string& text, std::size_t width);
 
 /// Widths of columns, two blanks between them, in all no more than `most` where that can be: those
@@ -17,8 +17,8 @@ std::vector<std::string> cell_lines(const std::string& text, std::size_t width);
 std::vector<std::size_t> narrowed(std::vector<std::size_t> widths,
                                   const std::vector<bool>& may_wrap, std::size_t most);
 
-/// How many columns at the beginning say what a row is about: those before the first with figures. Of
-/// a table without figures, or with figures in the first column, the first.
+/// How many columns at the beginning say what a row is about: those before the first with figures.
+/// Of a table without figures, or with figures in the first column, the first.
 std::size_t key_columns(const std::vector<bool>& has_figures);
 
 /// Widths for columns that cannot all stand together: the first `keys` of them give up room until

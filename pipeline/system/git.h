@@ -1,5 +1,5 @@
-// The state of a Git working tree: the commit, and whether files differ from it. Commit and branch are
-// read from .git itself. Whether files differ is asked of git, without the configuration of the
+// The state of a Git working tree: the commit, and whether files differ from it. Commit and branch
+// are read from .git itself. Whether files differ is asked of git, without the configuration of the
 // repository: that names programs, and a folder from somebody else must not run any.
 #pragma once
 
@@ -22,8 +22,8 @@ struct GitState {
   std::optional<bool> is_dirty;
 };
 
-/// Reads the working tree that `folder` lies in; nullopt if there is none, or no commit in it, or it
-/// cannot be read (as references in the form "reftable"). Never throws.
+/// Reads the working tree that `folder` lies in; nullopt if there is none, or no commit in it, or
+/// it cannot be read (as references in the form "reftable"). Never throws.
 std::optional<GitState> read_git(const std::filesystem::path& folder);
 /// The same with another program in the place of git; for tests.
 std::optional<GitState> read_git(const std::filesystem::path& folder, const RunProgram& run);

@@ -12,9 +12,9 @@
 
 namespace kdgat {
 
-/// The text of a file; none if it is no regular file, cannot be read or is larger than `largest`. Who
-/// only looks whether a word stands in it needs no more, in a tenth of the time that reading it as
-/// JSON takes.
+/// The text of a file; none if it is no regular file, cannot be read or is larger than `largest`.
+/// Who only looks whether a word stands in it needs no more, in a tenth of the time that reading it
+/// as JSON takes.
 std::optional<std::string> file_text(const std::filesystem::path& file,
                                      std::size_t largest = kLargestJson);
 

@@ -1,5 +1,5 @@
-// Runs another program to its end and returns what it printed: git, sbatch, sacct, scontrol. No shell
-// in between.
+// Runs another program to its end and returns what it printed: git, sbatch, sacct, scontrol. No
+// shell in between.
 #pragma once
 
 #include <filesystem>
@@ -37,7 +37,8 @@ std::optional<ProgramOutput> run_program_in(const ProgramPlace& place,
 /// whatever is in them.
 std::string shell_line(const std::vector<std::string>& words);
 
-/// Whether a text holds what steers a terminal or ends a line: bytes below a blank, U+007F to U+009F.
+/// Whether a text holds what steers a terminal or ends a line: bytes below a blank, U+007F to
+/// U+009F.
 bool holds_control(const std::string& text);
 
 }  // namespace kdgat

@@ -11,8 +11,8 @@
 
 namespace kdgat {
 
-/// A new folder inside `parent`, `prefix` and six letters, removed with everything in it at the end.
-/// Throws Error(kData) if it cannot be made.
+/// A new folder inside `parent`, `prefix` and six letters, removed with everything in it at the
+/// end. Throws Error(kData) if it cannot be made.
 class TemporaryFolder {
  public:
   TemporaryFolder(const std::filesystem::path& parent, const std::string& prefix);
@@ -31,8 +31,8 @@ OwnedFd lock_folder(const std::filesystem::path& folder);
 
 /// Removes from `folder`, not from what is below it, what killed processes left: temporary folders
 /// of these prefixes, and the temporary files of AtomicFile whose writers this machine does not
-/// know. What a process still holds stays, as does everything of another name; nothing is done where
-/// another process has the lock of the folder itself, as imports do. Never throws.
+/// know. What a process still holds stays, as does everything of another name; nothing is done
+/// where another process has the lock of the folder itself, as imports do. Never throws.
 void clear_leftovers(const std::filesystem::path& folder,
                      const std::vector<std::string>& prefixes = {});
 

@@ -1,5 +1,5 @@
-// The words in the head of a file of tensors (safetensors): a length of 8 bytes, a JSON object. Knows
-// nothing of tensors.
+// The words in the head of a file of tensors (safetensors): a length of 8 bytes, a JSON object.
+// Knows nothing of tensors.
 #pragma once
 
 #include <filesystem>

@@ -41,8 +41,8 @@ ReplicatePlan plan_replicates(std::size_t seeds, int cores, int threads, int npr
                               int at_once);
 
 /// Runs every replicate of `list` that has not ended well, and keeps the document of `group` up to
-/// date. Returns the exit code: 0 only if all ended well; that of a signal; else of the first in the
-/// list that did not.
+/// date. Returns the exit code: 0 only if all ended well; that of a signal; else of the first in
+/// the list that did not.
 int run_replicates(Run& group, std::vector<Replicate>& list, Status& status,
                    const ReplicateSettings& settings);
 

@@ -55,12 +55,12 @@ struct Trial {
   std::optional<FrozenPacks> packs{};
 };
 
-/// The metric by which trials of a stage are compared: `wanted` if given, else its option monitor_metric, else what
-/// people look at first, of validation. Never one of test data.
+/// The metric by which trials of a stage are compared: `wanted` if given, else its option
+/// monitor_metric, else what people look at first, of validation. Never one of test data.
 std::string choose_metric(const std::string& wanted, const nlohmann::json& options);
 
-/// For successive halving: what trials came to at each rung. A trial that says an epoch again, as one
-/// that is continued does, counts once.
+/// For successive halving: what trials came to at each rung. A trial that says an epoch again, as
+/// one that is continued does, counts once.
 class Rungs {
  public:
   Rungs(int64_t first, int64_t eta, bool is_less_better)

@@ -1,5 +1,5 @@
-// What a shell asks the program while a line is being typed: runs, presets, values and options, each
-// with a few words of what it is.
+// What a shell asks the program while a line is being typed: runs, presets, values and options,
+// each with a few words of what it is.
 #pragma once
 
 #include <filesystem>

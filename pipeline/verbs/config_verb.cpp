@@ -1,4 +1,5 @@
-// kdgat config show|schema|options|init: what a profile comes to, what it may say, and how to begin one.
+// kdgat config show|schema|options|init: what a profile comes to, what it may say, and how to begin
+// one.
 #include <algorithm>
 #include <map>
 #include <ostream>

@@ -91,8 +91,8 @@ Check check_libtorch(const PluginCatalog& catalog) {
           "scripts/build builds all with one"};
 }
 
-/// By which kernels a GPU would compute, and which NVRTC makes them: asked of the engine, in a process of
-/// its own.
+/// By which kernels a GPU would compute, and which NVRTC makes them: asked of the engine, in a
+/// process of its own.
 Check check_kernels(const PluginCatalog& catalog) {
   const auto& all = catalog.all();
   const auto one = std::find_if(all.begin(), all.end(),

@@ -1,5 +1,5 @@
-// kdgat export: a trained model in a form that needs neither this program nor LibTorch, from the export
-// stage in this process.
+// kdgat export: a trained model in a form that needs neither this program nor LibTorch, from the
+// export stage in this process.
 #include <filesystem>
 
 #include "kdgat/kinds.h"
@@ -40,7 +40,8 @@ ExportRequest read_export_request(const Context& context, const json& schema,
   return request;
 }
 
-/// The data set of the run that `model` stands in, its folder or its file; "" where it is not there.
+/// The data set of the run that `model` stands in, its folder or its file; "" where it is not
+/// there.
 fs::path data_of(const fs::path& model) {
   const fs::path step = fs::is_directory(model) ? model : model.parent_path();
   try {

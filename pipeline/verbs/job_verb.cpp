@@ -14,7 +14,6 @@
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/slurm/job_script.h"
-#include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -125,14 +124,14 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   process.machine.settle_memory();
   const uint64_t all = process.machine.memory_for_runs(static_cast<uint64_t>(memory.limit));
   memory.available = static_cast<int64_t>(process.machine.limited_memory());
-  Recorder recorder(run.folder(), targets_of_run(run.folder(), "", true));
+  const RecordTargets targets = targets_of_run(run.folder(), "", true);
+  Recorder recorder(run.folder(), targets);
   const int code =
       run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data, memory,
                 frozen.packs},
                run, *status, execute_in_ranks(process, frozen.nproc, all, context.catalog));
   for (const std::string& problem : recorder.finish(is_urgent)) {
-    status->message("warning",
-                    problem + "; later: kdgat sync " + shell_line({run.folder().string()}));
+    status->message("warning", problem + "; later: " + sync_line(run.folder(), targets));
   }
   if (code != 0) return code;
   context.err << std::flush;

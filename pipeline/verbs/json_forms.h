@@ -1,11 +1,12 @@
 // What verbs print under --json, in one table: a form for each kind of answer, with its name, its
-// version and its keys; and the one way to print an answer. docs/json.md says what a version promises.
+// version and its keys; and the one way to print an answer. docs/json.md says what a version
+// promises.
 //
-// Keys are written one a line: path, type, words. The path is of names joined by dots; "[]" behind a
-// name is a list of such values, "*" any name, and a last name with "?" may be left out. Types are
-// those of JSON Schema, several joined by "|"; "open" is an object that may have further keys, "any"
-// any value, and "@part" an object with the keys of a JsonPart ("@part|null" too); "@part" alone on a line
-// stands for these keys themselves. A line is below those that it belongs to.
+// Keys are written one a line: path, type, words. The path is of names joined by dots; "[]" behind
+// a name is a list of such values, "*" any name, and a last name with "?" may be left out. Types
+// are those of JSON Schema, several joined by "|"; "open" is an object that may have further keys,
+// "any" any value, and "@part" an object with the keys of a JsonPart ("@part|null" too); "@part"
+// alone on a line stands for these keys themselves. A line is below those that it belongs to.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -60,8 +61,9 @@ void print_json(const Context& context, const std::string& name,
 /// One line of a form of lines, with its end.
 std::string json_line(const nlohmann::json& line);
 
-/// `kdgat help json [FORM]`: the list, or one form in words; under --json the list as JSON, and of one
-/// form its JSON Schema. Returns the exit code; throws Error(kUsage) for a form that there is not.
+/// `kdgat help json [FORM]`: the list, or one form in words; under --json the list as JSON, and of
+/// one form its JSON Schema. Returns the exit code; throws Error(kUsage) for a form that there is
+/// not.
 int help_json(const Context& context, const std::vector<std::string>& words);
 
 }  // namespace kdgat

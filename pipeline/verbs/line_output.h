@@ -1,4 +1,5 @@
-// Lines of text as a verb's result, to standard output or to a file that appears whole or not at all.
+// Lines of text as a verb's result, to standard output or to a file that appears whole or not at
+// all.
 #pragma once
 
 #include <exception>
@@ -15,7 +16,8 @@ class LineOutput {
   /// `file`: where to; "" = `out`, which outlives this. `flushes`: each text is wanted as it comes.
   LineOutput(std::ostream& out, const std::string& file, bool flushes);
 
-  /// Throws nothing: it is called from inside of stages. Once it has failed nothing more is written.
+  /// Throws nothing: it is called from inside of stages. Once it has failed nothing more is
+  /// written.
   void write(const std::string& text);
   /// What was thrown inside of `make` counts as a failure to write.
   template <class Make>

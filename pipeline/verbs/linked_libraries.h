@@ -1,5 +1,6 @@
-// The libraries of others that the binaries hold or open, with their versions, and the two files that packages make of
-// them: an SBOM and a page of licences. The table is in scripts/package/libraries.cmake.
+// The libraries of others that the binaries hold or open, with their versions, and the two files
+// that packages make of them: an SBOM and a page of licences. The table is in
+// scripts/package/libraries.cmake.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -48,8 +48,8 @@ struct EngineWords {
   /// --engine.
   void declare(CommandLine& line);
   /// The stage itself, or the one that stands in for it where the engine, the device and the model
-  /// let it. Throws Error(kUsage) where `native` is asked for and cannot be, or the device cannot be
-  /// used here.
+  /// let it. Throws Error(kUsage) where `native` is asked for and cannot be, or the device cannot
+  /// be used here.
   const PluginDescription& choose(const PluginDescription& plugin, const PluginCatalog& catalog,
                                   const std::filesystem::path& model) const;
 };
@@ -58,14 +58,14 @@ struct EngineWords {
 StageCall log_stage_call(const PluginDescription& plugin, const nlohmann::json& options,
                          const std::filesystem::path& model, const std::string& log);
 
-/// Calls the stage in this process, until a signal comes or `is_stopped` says so; none = never. What
-/// it logs is shown, all other events are handed on.
+/// Calls the stage in this process, until a signal comes or `is_stopped` says so; none = never.
+/// What it logs is shown, all other events are handed on.
 StageAnswer call_shown(const StageCall& call, Status& status,
                        const std::function<void(const nlohmann::json& event)>& on_event,
                        const std::function<bool()>& is_stopped = {});
 
-/// Runs a stage that writes what its option `output` names, in this process: shows what it logs and its
-/// summary, and with --json prints its metrics as
+/// Runs a stage that writes what its option `output` names, in this process: shows what it logs and
+/// its summary, and with --json prints its metrics as
 /// the form of that name (json_forms.h). Returns 0; throws as require_done().
 int write_by_stage(Context& context, const PluginDescription& plugin, const nlohmann::json& options,
                    const nlohmann::json& inputs, const std::string& form);

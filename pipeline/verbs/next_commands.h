@@ -9,8 +9,8 @@
 
 namespace kdgat {
 
-/// A run as a word of a command: its short id where verbs look by themselves (root "runs"), else its
-/// folder.
+/// A run as a word of a command: its short id where verbs look by themselves (root "runs"), else
+/// its folder.
 std::string run_word(const std::filesystem::path& folder, const std::filesystem::path& root);
 
 /// "kdgat report RUN · kdgat score LOG --run RUN", the latter only if the run has a model that

@@ -1,5 +1,5 @@
-// `kdgat replicate-child`: one replicate of a run, in the process that kdgat run --seeds started for
-// it (tune/replicate_runs.h says what it is told and answers).
+// `kdgat replicate-child`: one replicate of a run, in the process that kdgat run --seeds started
+// for it (tune/replicate_runs.h says what it is told and answers).
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -14,7 +14,6 @@
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
-#include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/json_forms.h"
 #include "pipeline/verbs/next_commands.h"
@@ -160,8 +159,7 @@ class RunCommand {
     const int code =
         run_plan(session_.input(plan, data), *run, *status_, executor(process, gathering.get()));
     for (const std::string& problem : recorder.finish(is_urgent)) {
-      status_->message("warning",
-                       problem + "; later: kdgat sync " + shell_line({run->folder().string()}));
+      status_->message("warning", problem + "; later: " + sync_line(run->folder(), targets));
     }
     run->set_records(targets.public_json(), recorder.cpu_seconds());
     const std::vector<JudgedRequirement> judged = judge(plan, run->folder(), code);

@@ -20,8 +20,8 @@ struct RunOutcome {
 /// How a verb is called and what it has of its own.
 struct RunStyle {
   RunFlags flags;
-  /// Of a run that went well, before its end is told: returns what to type next. Empty: the words of
-  /// kdgat run.
+  /// Of a run that went well, before its end is told: returns what to type next. Empty: the words
+  /// of kdgat run.
   std::function<std::string(const RunOutcome&)> finish{};
   /// Of a run that is a replicate of another: the id of that one, and what was typed. Such a run
   /// has a folder even if all its steps are kept, and no name.

@@ -17,8 +17,8 @@ nlohmann::json run_json(const RunRecord& run);
 std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const std::string& root,
                                  std::size_t least, const std::string& verb);
 
-// Actions of kdgat runs, which return the exit code: in runs_compare.cpp, runs_list.cpp, runs_note.cpp,
-// runs_tables.cpp.
+// Actions of kdgat runs, which return the exit code: in runs_compare.cpp, runs_list.cpp,
+// runs_note.cpp, runs_tables.cpp.
 int compare_runs(Context& context, const std::vector<std::string>& words);
 int print_runs(Context& context, const std::vector<std::string>& words);
 int pivot_runs(Context& context, const std::vector<std::string>& words);

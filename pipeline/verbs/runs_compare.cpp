@@ -1,5 +1,5 @@
-// kdgat runs compare: in what runs differ, and their figures side by side; of runs that differ in the
-// seed alone the mean, the spread and the paired difference.
+// kdgat runs compare: in what runs differ, and their figures side by side; of runs that differ in
+// the seed alone the mean, the spread and the paired difference.
 #include <algorithm>
 #include <ostream>
 

@@ -1,5 +1,5 @@
-// kdgat runs list|show|compare|pivot|export|note|rm: the runs there are, what one did, how several differ, what
-// its user says of one, and their removal.
+// kdgat runs list|show|compare|pivot|export|note|rm: the runs there are, what one did, how several
+// differ, what its user says of one, and their removal.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// `kdgat write-texts DIR`: the texts that are installed, made of what the program prints: man pages, completions, the page
-// of licences and the SBOM. DIR is the share/ folder of an installation.
+// `kdgat write-texts DIR`: the texts that are installed, made of what the program prints: man
+// pages, completions, the page of licences and the SBOM. DIR is the share/ folder of an
+// installation.
 #include <ostream>
 #include <sstream>
 

@@ -1,5 +1,5 @@
-// What `kdgat tune` is told to try: its flags beside those of `kdgat run`, the values and ranges among
-// the words of the command line, and the trials that come of them. Starts nothing.
+// What `kdgat tune` is told to try: its flags beside those of `kdgat run`, the values and ranges
+// among the words of the command line, and the trials that come of them. Starts nothing.
 #pragma once
 
 #include <cstdint>

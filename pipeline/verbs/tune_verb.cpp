@@ -110,8 +110,7 @@ class TuneCommand {
     Recorder recorder(run->folder(), targets);
     const int code = carry_out(plan, data, *run);
     for (const std::string& problem : recorder.finish(is_urgent)) {
-      status_->message("warning",
-                       problem + "; later: kdgat sync " + shell_line({run->folder().string()}));
+      status_->message("warning", problem + "; later: " + sync_line(run->folder(), targets));
     }
     run->set_records(targets.public_json(), recorder.cpu_seconds());
     report(*run, code);

@@ -1,5 +1,5 @@
-// What `kdgat watch --metrics` answers: the last report of the traffic, and what became of alarms, as
-// metrics of Prometheus. Knows no socket.
+// What `kdgat watch --metrics` answers: the last report of the traffic, and what became of alarms,
+// as metrics of Prometheus. Knows no socket.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,5 @@
-// kdgat watch: a live bus, or a log in its place, judged by the watch stage in this process; alarms to
-// where the user wants them.
+// kdgat watch: a live bus, or a log in its place, judged by the watch stage in this process; alarms
+// to where the user wants them.
 #include <linux/can.h>
 #include <unistd.h>
 
@@ -249,6 +249,24 @@ class Watcher {
   std::optional<MetricsServer> server_;
 };
 
+/// Whether alarms sent to `words` come back from the bus `udp:HOST:PORT`: the same port, of the same
+/// host or of two names of this computer.
+bool sends_to(const std::string& words, const std::string& bus) {
+  const std::string to = words.substr(0, words.find(','));
+  if (!bus.starts_with("udp:") || !to.starts_with("can:udp:")) return false;
+  const auto host_and_port = [](const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    return std::pair{text.substr(0, colon), text.substr(colon)};
+  };
+  const auto [host, port] = host_and_port(bus.substr(4));
+  const auto [other_host, other_port] = host_and_port(to.substr(8));
+  const auto is_here = [](const std::string& name) {
+    return name == "localhost" || name == "0.0.0.0" || name == "[::]" || name == "[::1]" ||
+           name.starts_with("127.");
+  };
+  return port == other_port && (host == other_host || (is_here(host) && is_here(other_host)));
+}
+
 int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   const PluginDescription& plugin = stage_behind("watch", kind::kBus, context.catalog);
   WatchRequest request = read_watch_request(context, watch_options(plugin), arguments);
@@ -261,8 +279,8 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   request.options["replay"] = is_replay;
   // The view writes these lines there already.
   if (is_json) std::erase(request.alarms, "stdout");
-  // Nobody who leaves the lines of a live bus unread may stop the reading of it: they have a queue. Of a
-  // log each line is written, however long that takes.
+  // Nobody who leaves the lines of a live bus unread may stop the reading of it: they have a queue.
+  // Of a log each line is written, however long that takes.
   std::optional<AlarmSinks> lines;
   const auto write = [&](const json& event) {
     if (lines) return lines->send(event);
@@ -277,11 +295,9 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   install_signal_flags();
   Watcher watcher(context, request, view, telling);
   for (const std::string& bus : request.buses) {
-    const std::string sends = "can:" + bus + ",";
     const bool is_sent_to =
-        std::any_of(request.alarms.begin(), request.alarms.end(), [&](const std::string& words) {
-          return bus.starts_with("udp:") && words.starts_with(sends);
-        });
+        std::any_of(request.alarms.begin(), request.alarms.end(),
+                    [&](const std::string& words) { return sends_to(words, bus); });
     if (!is_sent_to) continue;
     view.message("warning",
                  bus +

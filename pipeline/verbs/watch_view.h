@@ -1,5 +1,5 @@
-// WatchView: what `kdgat watch` shows of the traffic and of alarms: one line that is drawn over itself on
-// a terminal, and JSON lines elsewhere. Knows no bus and no sink.
+// WatchView: what `kdgat watch` shows of the traffic and of alarms: one line that is drawn over
+// itself on a terminal, and JSON lines elsewhere. Knows no bus and no sink.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class WatchView {
  public:
   using Write = std::function<void(const nlohmann::json& event)>;
 
-  /// `write`: takes lines of JSON; empty where people look on. `err` must outlive it. `err_fd`: what
-  /// `err` writes to: nothing is written while nobody takes it there, so that nobody who stops a
-  /// terminal, or leaves a pipe unread, stops the watching; -1: it never keeps anybody waiting.
+  /// `write`: takes lines of JSON; empty where people look on. `err` must outlive it. `err_fd`:
+  /// what `err` writes to: nothing is written while nobody takes it there, so that nobody who stops
+  /// a terminal, or leaves a pipe unread, stops the watching; -1: it never keeps anybody waiting.
   WatchView(Write write, std::ostream& err, const Terminal& terminal, int err_fd = -1);
 
   void set_name(const std::string& name) { name_ = name; }

@@ -1,6 +1,7 @@
-# What cmake --install and cpack put where; included by the CMakeLists.txt of the project. The tree of the program is
-# the build folder's: PREFIX/lib/kdgat/{kdgat,kdgat_http,lib,plugins,profiles}, and PREFIX/bin/kdgat a link into it.
-# Nothing in it names another folder: it may be moved as a whole.
+# What cmake --install and cpack put where; included by the CMakeLists.txt of the project. The tree
+# of the program is the build folder's: PREFIX/lib/kdgat/{kdgat,kdgat_http,lib,plugins,profiles},
+# and PREFIX/bin/kdgat a link into it. Nothing in it names another folder: it may be moved as a
+# whole.
 #
 #   program   the executables, libraries, plugins, profiles and texts
 #   mqtt      kdgat_mqtt, beside the others, where libmosquitto is installed; not of a wheel

@@ -1,5 +1,6 @@
-# The libraries of others that the binaries hold or open: the one table. `kdgat version --all`, the SBOM and the page of
-# licences in packages are made of it (pipeline/verbs/linked_libraries.h). Included by the CMakeLists.txt of the project.
+# The libraries of others that the binaries hold or open: the one table. `kdgat version --all`, the
+# SBOM and the page of licences in packages are made of it (pipeline/verbs/linked_libraries.h).
+# Included by the CMakeLists.txt of the project.
 #
 # name | a header of it | licence (SPDX) | inside or opened | which files
 set(KDGAT_LIBRARIES
@@ -16,7 +17,8 @@ set(KDGAT_LIBRARIES
   "zlib|zlib.h|Zlib|opened|lib/libkdgat_graph.so, lib/libkdgat_detect.so"
   "libmosquitto|mosquitto.h|EPL-2.0|opened|kdgat_mqtt")
 
-# The package of the system that owns the header, its version and its source; empty where dpkg does not know it.
+# The package of the system that owns the header, its version and its source; empty where dpkg does
+# not know it.
 function(kdgat_package_of header package version source)
   foreach(name ${package} ${version} ${source})
     set(${name} "" PARENT_SCOPE)

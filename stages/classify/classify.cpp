@@ -93,7 +93,8 @@ graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
 
 std::string column_of(const std::string& name) { return "p " + name; }
 
-/// What is said of each graph beside its class: by name, a number for each of the batch, row by row.
+/// What is said of each graph beside its class: by name, a number for each of the batch, row by
+/// row.
 class Said {
  public:
   explicit Said(Model& model) : model_(model) {

@@ -1,6 +1,6 @@
 // The curriculum stage: scores how hard each benign training window is, by an autoencoder, or each
-// labelled training graph, by a classifier. Knows no other stage: the model comes as a file, and who
-// samples by difficulty reads the file written here.
+// labelled training graph, by a classifier. Knows no other stage: the model comes as a file, and
+// who samples by difficulty reads the file written here.
 #pragma once
 
 #include "curriculum/curriculum_options.h"

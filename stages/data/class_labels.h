@@ -17,8 +17,9 @@ struct LabelPlace {
       "name of a class";
 };
 
-/// Throws Error(kData) if all labels are numbers and one is not whole, or `checks_count` and there are
-/// about as many numbers as graphs, so that no class has graphs to learn from. Empty labels are none.
+/// Throws Error(kData) if all labels are numbers and one is not whole, or `checks_count` and there
+/// are about as many numbers as graphs, so that no class has graphs to learn from. Empty labels are
+/// none.
 void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
                      bool checks_count = true);
 

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <map>
 
+#include "kdgat/small_file.h"
+
 namespace kdgat::graph {
 
 namespace fs = std::filesystem;
@@ -14,7 +16,7 @@ namespace {
 
 bool same_content(const fs::path& a, const fs::path& b) {
   if (fs::file_size(a) != fs::file_size(b)) return false;
-  std::ifstream left(a, std::ios::binary), right(b, std::ios::binary);
+  std::ifstream left = regular_file(a), right = regular_file(b);
   std::vector<char> x(1 << 16), y(1 << 16);
   while (left && right) {
     left.read(x.data(), static_cast<std::streamsize>(x.size()));

@@ -1,5 +1,5 @@
-// What a person reads of a data set: lines and tables, worded by its domain and printed by the host.
-// No LibTorch.
+// What a person reads of a data set: lines and tables, worded by its domain and printed by the
+// host. No LibTorch.
 #pragma once
 
 #include <cstddef>

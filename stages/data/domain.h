@@ -1,5 +1,5 @@
-// Domain: one kind of data, from its files over its store to the words a person reads. A domain is a
-// folder here and one line in the program's list (domains.cpp); the functions of import.h and
+// Domain: one kind of data, from its files over its store to the words a person reads. A domain is
+// a folder here and one line in the program's list (domains.cpp); the functions of import.h and
 // synth.h are handed the list and know no domain by name. Domains have no state. No LibTorch.
 #pragma once
 
@@ -192,8 +192,8 @@ class Domain {
   virtual void synthesize(const std::filesystem::path& folder, const nlohmann::json& values,
                           const nlohmann::json& import,
                           const std::function<bool()>& cancelled) const = 0;
-  /// The same as one text, piece by piece, in memory that does not grow with it. Throws Error(kUsage)
-  /// where the domain has no such text, and what `write` throws.
+  /// The same as one text, piece by piece, in memory that does not grow with it. Throws
+  /// Error(kUsage) where the domain has no such text, and what `write` throws.
   virtual void stream_synthetic(const nlohmann::json& values,
                                 const std::function<void(std::string_view)>& write,
                                 const std::function<bool()>& cancelled) const;
@@ -203,8 +203,8 @@ class Domain {
   /// Throws Error(kUsage), Error(kData), and Error(kInterrupted) once cancelled.
   virtual InjectReport inject(const InjectCall& call) const;
 
-  /// Schema of the options with which a file of this domain is written in another form; null: it has
-  /// no others.
+  /// Schema of the options with which a file of this domain is written in another form; null: it
+  /// has no others.
   virtual nlohmann::json convert_schema() const { return nullptr; }
   /// Throws as inject().
   virtual ConvertReport convert(const ConvertCall& call) const;

@@ -25,8 +25,8 @@ std::vector<LogFile> files_where(
 
 /// Whether the name is one of a tar archive: .tar, .tar.gz or .tgz.
 bool is_archive(const std::filesystem::path& path);
-/// Whether one of the first files of an archive has a name that `is_wanted`; false where it cannot be
-/// read, which whoever reads it says.
+/// Whether one of the first files of an archive has a name that `is_wanted`; false where it cannot
+/// be read, which whoever reads it says.
 bool archive_holds(const std::filesystem::path& archive,
                    const std::function<bool(const std::string& name)>& is_wanted);
 

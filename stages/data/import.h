@@ -50,7 +50,8 @@ struct DataFolder {
   StoreView store;          ///< its facts have "parts": {"train": n, "val": n, ...}
   std::string fingerprint;  ///< content of the store and of the split
 };
-/// Throws Error(kData) if store or split is missing or unsound; data hashes are read as `check` says.
+/// Throws Error(kData) if store or split is missing or unsound; data hashes are read as `check`
+/// says.
 DataFolder open_folder(Domains domains, const std::filesystem::path& folder, Check check);
 
 /// The store that a path names: the file itself or the one in the folder; empty if neither.

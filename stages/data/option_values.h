@@ -8,8 +8,8 @@
 
 namespace kdgat::graph {
 
-/// Those of `values` that Options has, loaded. Options with a settle() replace in it the values that
-/// follow from others, so that all that is kept of an import names them. Throws Error(kUsage).
+/// Those of `values` that Options has, loaded. Options with a settle() replace in it the values
+/// that follow from others, so that all that is kept of an import names them. Throws Error(kUsage).
 template <class Options>
 Options own_options(const nlohmann::json& values) {
   nlohmann::json own = nlohmann::json::object();

@@ -13,9 +13,9 @@ namespace kdgat::detector {
 inline constexpr int64_t kMergeWindows = 100;
 inline constexpr double kDeadband = 2;
 
-/// The peaks of the alarms of one stretch of windows, descending: taken from the highest score down,
-/// each window that belongs to no alarm yet is the peak of another. So a lower threshold never has
-/// fewer alarms.
+/// The peaks of the alarms of one stretch of windows, descending: taken from the highest score
+/// down, each window that belongs to no alarm yet is the peak of another. So a lower threshold
+/// never has fewer alarms.
 std::vector<float> alarm_peaks(std::span<const float> scores);
 /// Alarms at a threshold: peaks above it.
 int64_t count_events(std::span<const float> scores, double threshold);
@@ -72,8 +72,8 @@ struct Budget {
 };
 
 /// Throws Error(kUsage) where the benign traffic supports no such budget: it allows less than one
-/// alarm in all of it; unless `take_supported`, which then allows one, or `per_hour` is 0, which asks
-/// for that. Throws Error(kData) without benign traffic.
+/// alarm in all of it; unless `take_supported`, which then allows one, or `per_hour` is 0, which
+/// asks for that. Throws Error(kData) without benign traffic.
 Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported);
 
 /// The lowest threshold at which the stretches have no more than so many alarms; their highest peak

@@ -56,8 +56,8 @@ class Baselines {
   static Baselines fit(std::span<const Log> training, const BaselineOptions& options,
                        const std::function<void()>& told);
 
-  /// What each says of these complete windows of a log, by number, ascending. Methods with a profile
-  /// of the log's own beginning leave out the windows that they learned from.
+  /// What each says of these complete windows of a log, by number, ascending. Methods with a
+  /// profile of the log's own beginning leave out the windows that they learned from.
   std::vector<Verdicts> judge(const Log& log, std::span<const int64_t> windows) const;
 
  private:

@@ -90,7 +90,8 @@ class Leftover {
   double score_;
 };
 
-/// Of candidates the one with the least value; of equal ones that with more frames, then the lower id.
+/// Of candidates the one with the least value; of equal ones that with more frames, then the lower
+/// id.
 template <class Value>
 std::vector<Candidate>::iterator least_by(std::vector<Candidate>& candidates, Value value) {
   auto best = candidates.begin();

@@ -1,9 +1,11 @@
 // Which ids made a window score what it scores: they are taken out of it one after another, the one
-// without which it scores least first, and what the score falls by is the part of each. No LibTorch.
+// without which it scores least first, and what the score falls by is the part of each. No
+// LibTorch.
 //
 // An id is taken out by computing the window's columns without its frames, and without waiting for
 // it where it is silent. No column ever grows by that, and no score ever grows with a smaller
-// column: parts are never negative. They add up, as each is counted when those ahead of it are gone.
+// column: parts are never negative. They add up, as each is counted when those ahead of it are
+// gone.
 //
 // Ids that the profile does not have share one column, which counts their frames: of a flood of
 // hundreds none alone makes a difference. So they are taken out together, but for one that sends

@@ -14,9 +14,9 @@ namespace {
 using graph::kRelativeColumns;
 using graph::Relative;
 
-/// Columns whose benign tails stay what they are from drive to drive. Payloads do not: a signal that
-/// rested moves one day. Early frames do not: those beside an injected one are benign. Lengths do
-/// not: some forms of logs do not tell them.
+/// Columns whose benign tails stay what they are from drive to drive. Payloads do not: a signal
+/// that rested moves one day. Early frames do not: those beside an injected one are benign. Lengths
+/// do not: some forms of logs do not tell them.
 constexpr std::array kTailColumns = {static_cast<std::size_t>(Relative::kUnknown),
                                      static_cast<std::size_t>(Relative::kSilence)};
 

@@ -1,5 +1,5 @@
-// Models of all but one fold, and what they say of that one: by it thresholds are chosen, and benign
-// windows found that no model should follow. No LibTorch.
+// Models of all but one fold, and what they say of that one: by it thresholds are chosen, and
+// benign windows found that no model should follow. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Parts {
   Tails tails;
 };
 
-/// Benign windows as models saw them that did not learn from their fold, both parts, as alarms count
-/// them (see RankFilter).
+/// Benign windows as models saw them that did not learn from their fold, both parts, as alarms
+/// count them (see RankFilter).
 struct Listened {
   std::vector<Stretch> classifier, tails;
 };
@@ -32,19 +32,22 @@ struct CrossFit {
   std::map<int32_t, Listened> by_own;  ///< by Held::own
 };
 
-/// Learns from all rows but those of `fold` (-1: none) and those that are `left_out`, one flag a row.
+/// Learns from all rows but those of `fold` (-1: none) and those that are `left_out`, one flag a
+/// row.
 Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t>& left_out,
                 const trees::BoostedTreesOptions& how);
 
 /// A fold whose rest holds no attack, or nothing benign, is judged by nobody: its rows have the
-/// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit; it may throw.
+/// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit; it may
+/// throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
                    const std::function<void()>& told);
 
 /// Benign rows that models of other folds take for attacks, one flag a row. A detector that learned
 /// to keep silent on them would on attacks that look the same; left out they may become false
-/// alarms, which the thresholds that are chosen next take into account. Wrong labels are among them.
+/// alarms, which the thresholds that are chosen next take into account. Wrong labels are among
+/// them.
 std::vector<uint8_t> odd_benign(const LearningSet& rows, const CrossFit& fit, double log_odds);
 
 }  // namespace kdgat::detector

@@ -87,7 +87,8 @@ int64_t baseline_bytes(const Counts& training, int64_t threads) {
                                      fit_bytes(learned, columns, trees.max_leaves, threads)));
 }
 
-/// Judged windows of all test logs, and what the longest of them, or figures of all, need beside it.
+/// Judged windows of all test logs, and what the longest of them, or figures of all, need beside
+/// it.
 int64_t judging_bytes(const Counts& tests, const DetectorOptions& options) {
   const int64_t methods = options.baselines ? 9 : 3;
   constexpr int64_t kOfWindow = 6 * kLong + kInt + 1;

@@ -18,9 +18,9 @@ namespace kdgat::detector {
 memory::Footprint memory_footprint(std::span<const Log> logs, const DetectorOptions& options,
                                    int64_t ids, int64_t threads);
 
-/// The "memory" of what plan() answers, of all logs of a store: on this machine's own memory, whatever
-/// device other stages are planned for. Throws Error(kDoesNotFit), which names the options that
-/// would help.
+/// The "memory" of what plan() answers, of all logs of a store: on this machine's own memory,
+/// whatever device other stages are planned for. Throws Error(kDoesNotFit), which names the options
+/// that would help.
 nlohmann::json planned_memory(std::span<const Log> logs, int64_t ids,
                               const DetectorOptions& options, const Request& request);
 

@@ -1,5 +1,6 @@
 // DetectorModel: trees over relative windows and tails of benign ones, the profiles of the vehicles
-// it was trained on, and its thresholds. One JSON file, mostly below 1 MB, with a hash of its content. No LibTorch.
+// it was trained on, and its thresholds. One JSON file, mostly below 1 MB, with a hash of its
+// content. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -75,8 +76,8 @@ struct DetectorModel {
   static DetectorModel read(const std::filesystem::path& file, const Warn& warn = {});
 };
 
-/// Both parts through the alarm rule of a model, of the windows of one log, one after another. Windows
-/// ahead of the first one count as if nothing was odd in them.
+/// Both parts through the alarm rule of a model, of the windows of one log, one after another.
+/// Windows ahead of the first one count as if nothing was odd in them.
 class PartFilter {
  public:
   explicit PartFilter(const DetectorModel& model)

@@ -22,8 +22,8 @@ inline constexpr std::array<const char*, 7> kFigures = {"f1",
                                                         "missed_windows",
                                                         "false_per_hour"};
 
-/// Every window that counts: log, part, first row, begin, label, the detector's score, threshold and
-/// decision, and the rule's score. CSV.
+/// Every window that counts: log, part, first row, begin, label, the detector's score, threshold
+/// and decision, and the rule's score. CSV.
 void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file);
 
 /// Metrics are those of the comparison, "left_out" (see LeftOut), "parameters" and "thresholds" (by

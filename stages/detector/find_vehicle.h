@@ -18,7 +18,8 @@ class VehicleFinder {
   /// Rows labelled as attacks say nothing, nor do diagnostics, which any tester brings.
   void add(const graph::CanFrame& frame);
   /// The vehicle with the most ids in common (overlap() above kSameVehicle), of those that have the
-  /// id of 99 of 100 frames, but for one id that is not there from the beginning on; nullptr where there is none.
+  /// id of 99 of 100 frames, but for one id that is not there from the beginning on; nullptr where
+  /// there is none.
   const Vehicle* find(std::span<const Vehicle> vehicles) const;
   /// Ascending, without_priority(); no more than a profile holds.
   std::vector<uint32_t> ids() const;

@@ -7,6 +7,7 @@
 #include "file/safetensors.h"
 #include "kdgat/error.h"
 #include "kdgat/kinds.h"
+#include "kdgat/small_file.h"
 
 namespace kdgat::detector {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_file(const fs::path& file, const std::string& wanted) {
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in = regular_file(file);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   if (!in && bytes.empty()) {
     throw Error(ExitCode::kData, "cannot read " + file.string(),

@@ -17,8 +17,8 @@ struct JoinedFiles {
 bool is_joined(const std::filesystem::path& folder);
 
 /// Throws Error(kData) where the detector or the network (kModelFile) is missing, or is not the one
-/// that the fusion was made with. `warn` is told of a channel of an earlier version, without a hash;
-/// that of the detector is in the channel.
+/// that the fusion was made with. `warn` is told of a channel of an earlier version, without a
+/// hash; that of the detector is in the channel.
 JoinedFiles read_joined(const std::filesystem::path& folder, const Warn& warn = {});
 
 }  // namespace kdgat::detector

@@ -59,10 +59,11 @@ struct JudgedLog {
 std::string attack_of(const std::string& name);
 
 /// Fills `shadow`, `attacked` and `suspect` from the rows of the log, by `size`, `first_row` and
-/// `labels`, and times and `seconds` where there are none yet. Suspects are benign windows that begin behind the
-/// last attack row, or stand right beside an attack window. `benign_ids`: of benign traffic of the
-/// vehicle; those of the log's rows ahead of its first attack are added. Where neither says what is
-/// usual (a vehicle never seen, kLeastOwn windows) there are no suspects.
+/// `labels`, and times and `seconds` where there are none yet. Suspects are benign windows that
+/// begin behind the last attack row, or stand right beside an attack window. `benign_ids`: of
+/// benign traffic of the vehicle; those of the log's rows ahead of its first attack are added.
+/// Where neither says what is usual (a vehicle never seen, kLeastOwn windows) there are no
+/// suspects.
 void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& out);
 
 }  // namespace kdgat::detector

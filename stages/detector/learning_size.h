@@ -1,6 +1,6 @@
 // Which windows of training logs are learned from, against how many profiles and beside how many
-// injected attacks: what Learner follows, and what is counted beforehand. Reads no frame but labels.
-// No LibTorch.
+// injected attacks: what Learner follows, and what is counted beforehand. Reads no frame but
+// labels. No LibTorch.
 #pragma once
 
 #include <cstdint>

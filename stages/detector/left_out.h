@@ -32,8 +32,9 @@ struct LeftOut {
   ResultTable table() const;
 };
 
-/// Against the thresholds of `model`, by its alarm rule. A window is counted once for each profile that it was seen
-/// against. Rows that no fold's model judged do not count. `fit`: of learning.rows.
+/// Against the thresholds of `model`, by its alarm rule. A window is counted once for each profile
+/// that it was seen against. Rows that no fold's model judged do not count. `fit`: of
+/// learning.rows.
 LeftOut left_out_figures(const Learning& learning, const CrossFit& fit, const DetectorModel& model);
 
 }  // namespace kdgat::detector

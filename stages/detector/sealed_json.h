@@ -20,9 +20,10 @@ using Warn = std::function<void(const std::string& warning)>;
 /// The text of a file with `content`, an object, and its hash.
 std::string sealed_text(nlohmann::json content);
 
-/// Checks the hash of `content`, the object that `file` holds, and takes it out. Where it has none, `warn` is told: an
-/// earlier version wrote the file. Throws Error(kData) where the hash is another, or `content` has a
-/// member that is none of `members`: a name that was damaged would count as missing.
+/// Checks the hash of `content`, the object that `file` holds, and takes it out. Where it has none,
+/// `warn` is told: an earlier version wrote the file. Throws Error(kData) where the hash is
+/// another, or `content` has a member that is none of `members`: a name that was damaged would
+/// count as missing.
 void check_seal(nlohmann::json& content, const std::filesystem::path& file,
                 std::initializer_list<std::string_view> members, const Warn& warn);
 

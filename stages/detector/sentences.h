@@ -23,8 +23,8 @@ std::vector<std::string> sentences_of_logs(std::span<const Log> logs,
 /// Logs and rows without labels that are taken as benign although others have labels; "" if there
 /// are none.
 std::string sentence_of_unlabelled(std::span<const Log> logs);
-/// That the benign traffic left out of training is flagged far more often than the budget allows; ""
-/// if it is not.
+/// That the benign traffic left out of training is flagged far more often than the budget allows;
+/// "" if it is not.
 std::string sentence_of_flagged_benign(const LeftOut& left_out, const DetectorModel& model);
 /// Of learned windows.
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options);

@@ -1,9 +1,10 @@
 // Tails: how far a window lies beyond benign ones in some columns, whatever attacks do to others:
 // the one-class part of a detector. Learned from benign windows alone. No LibTorch.
 //
-// With n benign values of a column, of which k are at least x, P(X >= x) is (k + 1) / (n + 1). Above
-// u, the 99th of 100, it is P(X >= u) exp(-(x - u) / m) with m the mean excess over u: a generalised
-// Pareto tail of shape 0 (Pickands, Ann. Statist. 3, 1975), the one that small samples allow.
+// With n benign values of a column, of which k are at least x, P(X >= x) is (k + 1) / (n + 1).
+// Above u, the 99th of 100, it is P(X >= u) exp(-(x - u) / m) with m the mean excess over u: a
+// generalised Pareto tail of shape 0 (Pickands, Ann. Statist. 3, 1975), the one that small samples
+// allow.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ class Tails {
     double excess = 0;          ///< m
   };
 
-  /// `values`: [rows, width] of benign windows, any number of rows; `columns`: those that are looked
-  /// at, below `width`.
+  /// `values`: [rows, width] of benign windows, any number of rows; `columns`: those that are
+  /// looked at, below `width`.
   static Tails fit(std::span<const float> values, std::size_t width,
                    std::span<const std::size_t> columns);
 

@@ -101,8 +101,8 @@ class Log {
 /// "1 log", "2,000 logs".
 std::string counted(int64_t count, const char* of);
 
-/// An id for people, by CanFrame::key(): hexadecimal, "2C0"; behind the number of its bus where that
-/// is not the first, "1:2C0".
+/// An id for people, by CanFrame::key(): hexadecimal, "2C0"; behind the number of its bus where
+/// that is not the first, "1:2C0".
 std::string id_text(uint32_t key);
 
 /// Throws Error(kData) where the store has no frames.

@@ -2,12 +2,12 @@
 // beginning, finds the vehicle among those of the model or learns the log's own profile, and then
 // gives every window its score, those of the beginning first. Knows no files. No LibTorch.
 //
-// What a vehicle never seen is learned from ends ahead of the first row that is labelled as an attack.
-// In a log without labels nobody says where that is: from kMatchWindows windows on each further one
-// is compared with what was learned so far, and the first odd one ends the beginning.
+// What a vehicle never seen is learned from ends ahead of the first row that is labelled as an
+// attack. In a log without labels nobody says where that is: from kMatchWindows windows on each
+// further one is compared with what was learned so far, and the first odd one ends the beginning.
 //
-// Bounded state whatever ids come: the frames of the beginning, at most kMostOwnFrames, then those of
-// the last windows, to say what made one odd, and what RelativeWindows keeps.
+// Bounded state whatever ids come: the frames of the beginning, at most kMostOwnFrames, then those
+// of the last windows, to say what made one odd, and what RelativeWindows keeps.
 #pragma once
 
 #include <cstdint>

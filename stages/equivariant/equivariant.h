@@ -1,5 +1,5 @@
-// The equivariant stage: trains an E(3)-equivariant encoder of molecules so that a pocket's vector is
-// near the embedding of the ligand it binds, and ranks the catalogue for each. Owns model and
+// The equivariant stage: trains an E(3)-equivariant encoder of molecules so that a pocket's vector
+// is near the embedding of the ligand it binds, and ranks the catalogue for each. Owns model and
 // Trainer for the length of run(). Knows no other stage.
 #pragma once
 

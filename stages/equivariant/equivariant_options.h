@@ -1,5 +1,5 @@
-// Options of the equivariant stage. Names are the published ones (RNA-3E-FFI), defaults too, but for
-// what the published training gets wrong: see docs/models.md.
+// Options of the equivariant stage. Names are the published ones (RNA-3E-FFI), defaults too, but
+// for what the published training gets wrong: see docs/models.md.
 #pragma once
 
 #include <cstdint>

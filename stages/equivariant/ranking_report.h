@@ -21,7 +21,8 @@ struct Ranking {
 };
 
 /// retrieval_metrics() with "molecules", "interval": {"hit_10","mrr": [low, high]}, 95 % by 1,000
-/// bootstrap samples of groups, and "seen" and "unseen": the same of those, as far as there are any.
+/// bootstrap samples of groups, and "seen" and "unseen": the same of those, as far as there are
+/// any.
 nlohmann::json ranking_metrics(const Ranking& ranking, int64_t ligands);
 
 /// A row each, and chance.

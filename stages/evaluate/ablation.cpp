@@ -34,8 +34,8 @@ std::vector<FileScores> by_file(const Predictions& p, std::span<const int32_t> s
 }
 
 /// AUC of files drawn any number of times, without looking at a score again: it is the share of
-/// pairs of an attack and a benign window in the right order (Mann and Whitney), and these are counted
-/// once for each two files.
+/// pairs of an attack and a benign window in the right order (Mann and Whitney), and these are
+/// counted once for each two files.
 class PairCounts {
  public:
   explicit PairCounts(const std::vector<FileScores>& files) : files_(files) {

@@ -1,5 +1,6 @@
 // Baselines beside the models: on stores that keep the frames of their logs, simple methods are
-// fitted on the training logs and judged on the windows that the models scored. Owns what each said.
+// fitted on the training logs and judged on the windows that the models scored. Owns what each
+// said.
 #pragma once
 
 #include <cstddef>
@@ -35,14 +36,15 @@ class Beside {
   void add(const std::string& model, const Predictions& p, double threshold) {
     add(model, p, threshold, false);
   }
-  /// The same of a model whose input was changed on purpose: it stands in the tables, and nothing is
-  /// held against it.
+  /// The same of a model whose input was changed on purpose: it stands in the tables, and nothing
+  /// is held against it.
   void add_ablated(const std::string& model, const Predictions& p, double threshold) {
     add(model, p, threshold, true);
   }
 
   /// A detector on the test logs of which `is_wanted` says so of the part; on the windows that the
-  /// models scored, or on all where there is no model. Throws Error(kData) on a store without frames.
+  /// models scored, or on all where there is no model. Throws Error(kData) on a store without
+  /// frames.
   void add(const std::string& step, const detector::DetectorModel& detector,
            const std::function<bool(const std::string& part)>& is_wanted);
 
@@ -51,8 +53,9 @@ class Beside {
                   const detector::JoinedFiles& files);
 
   /// Adds the comparison to a result: "baselines" of its metrics (see Comparison::metrics), and
-  /// tables; leaves pictures.json (detector/pictures.h) in the step's folder. Logs what it found, and why there is none of a part; where the store has no frames the
-  /// result's summary says how to get some.
+  /// tables; leaves pictures.json (detector/pictures.h) in the step's folder. Logs what it found,
+  /// and why there is none of a part; where the store has no frames the result's summary says how
+  /// to get some.
   void finish(StageResult& result);
 
  private:

@@ -1,5 +1,5 @@
-// The C files of an export, compiled by the machine's compiler and run, held against the native engine.
-// No LibTorch.
+// The C files of an export, compiled by the machine's compiler and run, held against the native
+// engine. No LibTorch.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The windows that networks are compared on: those that its run validated on or, where its data set is
-// not there, of made-up traffic of its own ids.
+// The windows that networks are compared on: those that its run validated on or, where its data set
+// is not there, of made-up traffic of its own ids.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct CheckWindows {
   std::function<void(const std::function<void(const graph::GraphBatch&)>&)> each;
 };
 
-/// `data`: folder of the run's data set; empty: not there. Throws Error(kData) where the model was made
-/// for other data.
+/// `data`: folder of the run's data set; empty: not there. Throws Error(kData) where the model was
+/// made for other data.
 CheckWindows check_windows(const model::TrainedModel& made, const std::filesystem::path& data,
                            bool with_edge_attr);
 

@@ -15,8 +15,8 @@ struct Export {
   /// its run, if that is there: its validation windows are what the export is checked on; each of
   /// "logs" a log that it is checked on as well. Writes the folder options.output, whole or not at
   /// all. The result: {"files": {name: bytes}, "checks": [{"what","windows","largest_difference",
-  /// "decisions_differ"}], "not_checked": [sentences]}. Throws Error(kUsage) for a model that cannot
-  /// be exported so, naming the part, Error(kData) where a check does not hold.
+  /// "decisions_differ"}], "not_checked": [sentences]}. Throws Error(kUsage) for a model that
+  /// cannot be exported so, naming the part, Error(kData) where a check does not hold.
   static StageResult run(const Options& options, const Request& request, Host& host);
 };
 

@@ -17,8 +17,8 @@ inline constexpr const char* kVectorsFile = "vectors.safetensors";
 /// What runs the file on them; for users to read, too.
 inline constexpr const char* kCheckScript = "check.py";
 
-/// Writes both into `folder`: the windows, at most kMostVectors of them, with the scores of the native
-/// engine.
+/// Writes both into `folder`: the windows, at most kMostVectors of them, with the scores of the
+/// native engine.
 void write_vectors(const std::filesystem::path& folder, native::GraphNetwork& network,
                    const CheckWindows& windows);
 inline constexpr int64_t kMostVectors = 2000;

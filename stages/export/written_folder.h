@@ -1,4 +1,5 @@
-// WrittenFolder: a folder of files that stands under its name when all of them are there. No LibTorch.
+// WrittenFolder: a folder of files that stands under its name when all of them are there. No
+// LibTorch.
 #pragma once
 
 #include <filesystem>

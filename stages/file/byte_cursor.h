@@ -23,8 +23,8 @@ class ByteCursor {
   /// So many bytes behind those that peek() and take() give may be read, whatever they are.
   static constexpr std::size_t kSlack = 8;
 
-  /// The next bytes, which stay the next; valid until the following call. nullptr if the source ends
-  /// before that many. The buffer grows to the largest number that is asked for.
+  /// The next bytes, which stay the next; valid until the following call. nullptr if the source
+  /// ends before that many. The buffer grows to the largest number that is asked for.
   const uint8_t* peek(std::size_t bytes) {
     if (end_ - begin_ < bytes && !fill(bytes)) return nullptr;
     return buffer_.data() + begin_;

@@ -1,5 +1,5 @@
-// ByteReader: the bytes of a file or of standard input, gzip and zstd unpacked on the way. Owns the open
-// file and a block of it. No LibTorch.
+// ByteReader: the bytes of a file or of standard input, gzip and zstd unpacked on the way. Owns the
+// open file and a block of it. No LibTorch.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,11 @@ class ByteReader {
   /// At least one byte, at most `room`, as soon as they are there; 0 at the end. Throws
   /// Error(kData) if reading fails or packed data is damaged.
   std::size_t read(char* to, std::size_t room);
-  /// The next `bytes` bytes, or all there are; they stay the next. Call before read(), at most once.
+  /// The next `bytes` bytes, or all there are; they stay the next. Call before read(), at most
+  /// once.
   std::string_view peek(std::size_t bytes);
-  /// The open file, where it is a regular one that is not packed, so that any part of it can be read;
+  /// The open file, where it is a regular one that is not packed, so that any part of it can be
+  /// read;
   /// -1 otherwise. Not owned.
   int plain_file();
 

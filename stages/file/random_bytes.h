@@ -1,6 +1,6 @@
-// RandomBytes: any part of a file, for forms whose parts refer to each other. A file that is packed or
-// a pipe is copied first: a small one into memory, a large one into a file without a name in TMPDIR.
-// No LibTorch.
+// RandomBytes: any part of a file, for forms whose parts refer to each other. A file that is packed
+// or a pipe is copied first: a small one into memory, a large one into a file without a name in
+// TMPDIR. No LibTorch.
 #pragma once
 
 #include <cstddef>

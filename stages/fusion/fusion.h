@@ -15,8 +15,8 @@ struct Fusion {
   static nlohmann::json plan(const Options& options, const Request& request);
   /// Writes model.safetensors into request.run_dir, and beside it copies of its two models'
   /// files, autoencoder.safetensors and classifier.safetensors: the three are the detector. Given a
-  /// detector (an input that a profile has to name in `needs`), a channel of it, see channel.h. Keeps
-  /// no checkpoint: a stopped run starts again, with the same result.
+  /// detector (an input that a profile has to name in `needs`), a channel of it, see channel.h.
+  /// Keeps no checkpoint: a stopped run starts again, with the same result.
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 

@@ -1,5 +1,5 @@
-// GraphSet: graphs that a step can be made of, whatever they are kept in: all that training knows of a
-// data set. No LibTorch.
+// GraphSet: graphs that a step can be made of, whatever they are kept in: all that training knows
+// of a data set. No LibTorch.
 #pragma once
 
 #include <cstdint>

@@ -128,8 +128,8 @@ struct GraphStoreData {
   void spill_to(const std::filesystem::path& folder);
 };
 
-/// Writes atomically, with hashes and facts. What it puts together on the way spills into the folder
-/// of `path`. Throws Error(kData) if the arrays do not agree.
+/// Writes atomically, with hashes and facts. What it puts together on the way spills into the
+/// folder of `path`. Throws Error(kData) if the arrays do not agree.
 void write_graph_store(const std::filesystem::path& path, const GraphStoreData& data);
 
 /// Graph indices by name: "train", "val", and "test" or "test/<scenario>" for each test scenario.
@@ -152,10 +152,10 @@ struct SplitOptions {
   int64_t fold = 0;   ///< which
 };
 
-/// Graphs of "train" sources go to train and val (and test where no source has role "test"), those of
-/// scenario "val" to val, then no others; of "test" sources to "test/<scenario>". `time` never lets
-/// windows that share rows straddle parts, `group` no graphs of one source, except of sources that
-/// are independent; each part has its share of each class, as far as whole sources allow.
+/// Graphs of "train" sources go to train and val (and test where no source has role "test"), those
+/// of scenario "val" to val, then no others; of "test" sources to "test/<scenario>". `time` never
+/// lets windows that share rows straddle parts, `group` no graphs of one source, except of sources
+/// that are independent; each part has its share of each class, as far as whole sources allow.
 Split make_split(const GraphStore& store, const SplitOptions& options);
 void write_split(const std::filesystem::path& path, const Split& split);
 /// Refuses a split of another store and indices out of range.

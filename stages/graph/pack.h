@@ -12,8 +12,8 @@
 namespace kdgat::graph {
 
 /// A batch of graphs as one disconnected graph; node numbers are offset, edges stand by target
-/// (compressed rows over incoming edges). What a section has of the graphs stands in its Batch, which
-/// is empty where the store lacks it. Owns its memory; reuse it to avoid allocation.
+/// (compressed rows over incoming edges). What a section has of the graphs stands in its Batch,
+/// which is empty where the store lacks it. Owns its memory; reuse it to avoid allocation.
 struct GraphBatch : Positions::Batch, Trees::Batch, PathCounts::Batch, Targets::Batch {
   int64_t graphs = 0, nodes = 0, edges = 0, node_features = 0, edge_features = 0;
   Buffer<float> x;            ///< [nodes, node_features]

@@ -83,10 +83,10 @@ bool PathCursor::next(PathChunk& chunk, int64_t budget) {
 
 namespace {
 
-/// Counts the paths of each node from degrees. All middles j->k of a path i->j->k->p are summed once
-/// for each j; what an i has to be taken off for is found among the nodes that j leads to and that
-/// lead to i, from the fewer of the two. So a node that very many lead to costs no more than its
-/// edges.
+/// Counts the paths of each node from degrees. All middles j->k of a path i->j->k->p are summed
+/// once for each j; what an i has to be taken off for is found among the nodes that j leads to and
+/// that lead to i, from the fewer of the two. So a node that very many lead to costs no more than
+/// its edges.
 class PathCounter {
  public:
   explicit PathCounter(OutEdges edges) : edges_(edges), in_ptr_(edges.ptr.size(), 0) {

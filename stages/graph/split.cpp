@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
+#include "file/metadata_json.h"
 #include "graph/graph_store.h"
 #include "graph/random.h"
-#include "kdgat/parse_json.h"
 
 namespace kdgat::graph {
 
@@ -348,11 +348,7 @@ Split load_split(const std::filesystem::path& path, const GraphStore& store) {
                 path.string() + ": made for another graph store than " + store.path().string(),
                 "import the data again");
   }
-  try {
-    split.options = checked_json(text("options"), "");
-  } catch (const Error& e) {
-    throw refuse("malformed options: " + e.diagnostics().front().message);
-  }
+  split.options = metadata_json(file, "options");
   for (const auto& [name, view] : file.tensors()) {
     const std::span<const int64_t> ids = file.require<int64_t>(name, {-1});
     for (const int64_t id : ids) {

@@ -69,14 +69,6 @@ void StoreFile::check_data(Check check) const {
   remember_verified(identity);
 }
 
-json StoreFile::parse(const std::string& key) const {
-  try {
-    return checked_json(text(key), "");
-  } catch (const Error& e) {
-    throw refuse(path(), "malformed metadata '" + key + "': " + e.diagnostics().front().message);
-  }
-}
-
 json StoreFile::fact(const char* key) const {
   const json::json_pointer place(key);
   return facts_.contains(place) ? facts_.at(place) : json();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "file/metadata_json.h"
 #include "file/safetensors.h"
 #include "kdgat/parse_json.h"
 
@@ -81,12 +82,7 @@ class StoreFile {
   /// The same, read as JSON, in `out`.
   template <class T>
   void read(const std::string& key, T& out) const {
-    const nlohmann::json found = parse(key);
-    try {
-      found.get_to(out);
-    } catch (const nlohmann::json::exception& e) {
-      throw refuse(path(), "malformed metadata '" + key + "': " + e.what());
-    }
+    out = metadata_json<T>(file_, key);
   }
   /// Throws Error(kData) unless facts() say below each key, a JSON pointer, what stands beside it:
   /// what the arrays hold. So who plans by facts plans for what is there.
@@ -97,8 +93,6 @@ class StoreFile {
   static Error refuse(const std::filesystem::path& path, const std::string& reason);
 
  private:
-  /// The metadata `key` as JSON. Throws Error(kData).
-  nlohmann::json parse(const std::string& key) const;
   /// The fact below a key; null where there is none.
   nlohmann::json fact(const char* key) const;
   /// Throws Error(kData) where `check` asks for the data hashes and one of them differs.

@@ -1,5 +1,5 @@
-// The graphsage stage: trains a recommender on a graph of users and items, and evaluates it. Owns net
-// and training for the length of run(). Knows no other stage.
+// The graphsage stage: trains a recommender on a graph of users and items, and evaluates it. Owns
+// net and training for the length of run(). Knows no other stage.
 #pragma once
 
 #include "graphsage/graphsage_options.h"

@@ -27,7 +27,8 @@ bool Bell::sleep(int64_t deadline) {
   timespec until{};
   until.tv_sec = static_cast<time_t>(deadline / kSecond);
   until.tv_nsec = static_cast<long>(deadline % kSecond);
-  // With a bit set the time is a moment and no span, so that being woken for nothing delays nothing.
+  // With a bit set the time is a moment and no span, so that being woken for nothing delays
+  // nothing.
   const long rc = ::syscall(SYS_futex, &sleepers_, FUTEX_WAIT_BITSET_PRIVATE, 1,
                             deadline == kNever ? nullptr : &until, nullptr, FUTEX_BITSET_MATCH_ANY);
   return rc == 0 || errno != ETIMEDOUT;

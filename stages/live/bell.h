@@ -1,5 +1,5 @@
-// Bell: where one thread sleeps until another rings or a moment is past, without a call of the system
-// while nobody sleeps. Also the clock that such moments are of. Knows nothing of frames.
+// Bell: where one thread sleeps until another rings or a moment is past, without a call of the
+// system while nobody sleeps. Also the clock that such moments are of. Knows nothing of frames.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ int64_t monotonic_now();
 
 class Bell {
  public:
-  /// By one thread at a time: sleeps until `is_ready()` or until `deadline`; answers is_ready(). Who
-  /// makes it ready rings afterwards.
+  /// By one thread at a time: sleeps until `is_ready()` or until `deadline`; answers is_ready().
+  /// Who makes it ready rings afterwards.
   template <class Ready>
   bool wait_until(int64_t deadline, Ready is_ready) {
     for (;;) {

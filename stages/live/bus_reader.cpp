@@ -12,8 +12,8 @@ namespace kdgat::live {
 namespace {
 
 constexpr int64_t kMillisecond = 1'000'000;
-/// How often at most frames are fetched: on a busy bus several then cost one waking up, the consumer's
-/// included, and one that comes after a silence is fetched at once.
+/// How often at most frames are fetched: on a busy bus several then cost one waking up, the
+/// consumer's included, and one that comes after a silence is fetched at once.
 constexpr int64_t kBetweenReadings = kMillisecond * 3 / 5;
 /// How often buses that are not up are looked for.
 constexpr int64_t kBetweenLooks = 1000 * kMillisecond;
@@ -109,8 +109,8 @@ void BusReader::pause(int64_t until) {
   ::ppoll(&stopped, 1, &span, nullptr);
 }
 
-/// What is there, by time. A bus of which there may be more is read again before frames of others are
-/// given that may be later.
+/// What is there, by time. A bus of which there may be more is read again before frames of others
+/// are given that may be later.
 void BusReader::read_all() {
   for (std::size_t i = 0; i < buses_.size(); ++i) {
     if (polled_[i + 1].revents != 0 && buses_[i]->frame() == nullptr) fetch(*buses_[i]);

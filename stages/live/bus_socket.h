@@ -1,6 +1,6 @@
-// BusSocket: one bus as the kernel gives it, through a CAN socket or a UDP port to which each frame comes
-// as a datagram of the same bytes. Owns the socket, the buffers of one reading and the bus's counters.
-// Knows no thread and no other bus: BusReader waits, and merges several.
+// BusSocket: one bus as the kernel gives it, through a CAN socket or a UDP port to which each frame
+// comes as a datagram of the same bytes. Owns the socket, the buffers of one reading and the bus's
+// counters. Knows no thread and no other bus: BusReader waits, and merges several.
 #pragma once
 
 #include <linux/can.h>
@@ -21,8 +21,8 @@
 
 namespace kdgat::live {
 
-/// Reads the bytes of one frame as a CAN socket gives them. `is_error`: it is no frame of the bus but
-/// what the controller says of it. false: it is neither. Sets neither time nor channel.
+/// Reads the bytes of one frame as a CAN socket gives them. `is_error`: it is no frame of the bus
+/// but what the controller says of it. false: it is neither. Sets neither time nor channel.
 bool read_frame(std::span<const std::byte> bytes, graph::CanFrame& frame, bool& is_error);
 
 class BusSocket {
@@ -43,7 +43,8 @@ class BusSocket {
   /// From any thread.
   BusCounts counts() const;
 
-  /// Reads what is there, as much as the buffers hold, without waiting. Only when frame() is nullptr.
+  /// Reads what is there, as much as the buffers hold, without waiting. Only when frame() is
+  /// nullptr.
   void receive();
   /// The earliest frame that was read and not yet passed; nullptr: none is left.
   const LiveFrame* frame() const { return next_ < count_ ? &frames_[next_] : nullptr; }
@@ -51,8 +52,8 @@ class BusSocket {
   /// The last receive() filled the buffers: there may be more.
   bool has_more() const { return has_more_; }
 
-  /// Also to be called while nothing comes, and at the end: counts what the kernel dropped since the
-  /// last frame.
+  /// Also to be called while nothing comes, and at the end: counts what the kernel dropped since
+  /// the last frame.
   void count_drops();
   /// Where it is not up: looks whether it is again, and opens it if it was gone.
   void revive();

@@ -1,8 +1,8 @@
-// FrameQueue: frames on their way from the one thread that reads them to the one that judges them. Owns
-// a ring that is allocated whole before the first frame. Knows no sockets and no logs.
+// FrameQueue: frames on their way from the one thread that reads them to the one that judges them.
+// Owns a ring that is allocated whole before the first frame. Knows no sockets and no logs.
 //
-// Frames are seen as soon as they are pushed; a consumer that sleeps is woken by flush(), so that many
-// frames cost one call of the system, and none while the consumer is busy.
+// Frames are seen as soon as they are pushed; a consumer that sleeps is woken by flush(), so that
+// many frames cost one call of the system, and none while the consumer is busy.
 #pragma once
 
 #include <array>

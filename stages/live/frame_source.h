@@ -1,6 +1,6 @@
-// FrameSource: frames of a live bus or of a log that is played again, which one thread reads and another
-// takes. Owns the queue between them and the reading thread. Knows neither sockets nor logs: BusReader
-// and Replay do. No LibTorch.
+// FrameSource: frames of a live bus or of a log that is played again, which one thread reads and
+// another takes. Owns the queue between them and the reading thread. Knows neither sockets nor
+// logs: BusReader and Replay do. No LibTorch.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Pace: at which moment a frame of a log is due when the log is played again. Pure arithmetic: reads no
-// clock and does not wait.
+// Pace: at which moment a frame of a log is due when the log is played again. Pure arithmetic:
+// reads no clock and does not wait.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ class Pace {
   /// `speed`: seconds of the log in one of ours, above 0 and finite.
   explicit Pace(double speed) : speed_(speed) {}
 
-  /// The moment, in nanoseconds of the clock that `now` is of, at which the frame of this time in the
-  /// log (seconds) is due. Gaps count from the first frame on, so that lateness does not add up; the
-  /// count begins anew, at `now`, with a frame that `restarts` and where time falls by kLeastFall or
-  /// more. One without a time (NaN) is due with the one ahead of it.
+  /// The moment, in nanoseconds of the clock that `now` is of, at which the frame of this time in
+  /// the log (seconds) is due. Gaps count from the first frame on, so that lateness does not add
+  /// up; the count begins anew, at `now`, with a frame that `restarts` and where time falls by
+  /// kLeastFall or more. One without a time (NaN) is due with the one ahead of it.
   int64_t due(double time, bool restarts, int64_t now) {
     if (std::isnan(time)) return std::isnan(last_) ? now : due_;
     // Negated: without a time ahead of it the count begins as well.

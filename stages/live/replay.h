@@ -1,5 +1,5 @@
-// Replay: the frames of a log, at the pace of its own clock, faster, or as fast as they are taken. Owns
-// the log while it is read. Loses no frame: a consumer that is too slow is waited for.
+// Replay: the frames of a log, at the pace of its own clock, faster, or as fast as they are taken.
+// Owns the log while it is read. Loses no frame: a consumer that is too slow is waited for.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,8 @@ struct ReplayOptions {
 
 class Replay final : public FrameSource {
  public:
-  /// `file`: "-" is standard input. Throws Error(kData) if it cannot be opened; that it is no log is
-  /// thrown by next().
+  /// `file`: "-" is standard input. Throws Error(kData) if it cannot be opened; that it is no log
+  /// is thrown by next().
   explicit Replay(const std::string& file, ReplayOptions options = {});
   ~Replay() override { finish(); }
 

@@ -93,8 +93,8 @@ OwnArena::~OwnArena() {
 Arena::Arena() {
   const auto pages = static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
   std::size_t span = round_up(std::max(4 * pages * kPage, std::size_t{64} << 30), kHugePage);
-  // Of a limited address space (ulimit -v) the rest of the process keeps a share: libraries still to
-  // be loaded, stacks, malloc. The system may allow less still: smaller, then.
+  // Of a limited address space (ulimit -v) the rest of the process keeps a share: libraries still
+  // to be loaded, stacks, malloc. The system may allow less still: smaller, then.
   if (const auto left = HostMemory().address_space_left()) {
     span = std::min(span, round_up(static_cast<std::size_t>(*left) / 4 * 3, kHugePage));
   }

@@ -59,8 +59,8 @@ class Arena {
   void set_limit(int64_t bytes);
   int64_t limit() const;
 
-  /// Bytes of its range without pages behind them: of large requests no more can come on top of what
-  /// is reserved. Only a limit of the address space makes this less than the machine's memory.
+  /// Bytes of its range without pages behind them: of large requests no more can come on top of
+  /// what is reserved. Only a limit of the address space makes this less than the machine's memory.
   int64_t room() const;
 
   /// Gives every warm page back to the system; returns the bytes.

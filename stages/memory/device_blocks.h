@@ -1,13 +1,14 @@
-// DeviceBlocks: how LibTorch's caching allocator of a device lays out what it is asked for, so that a plan
-// counts what is reserved and not only what tensors hold. A model of it on numbers, as PyTorch describes
-// it (Memory management, CUDACachingAllocator): allocates nothing, knows no LibTorch.
+// DeviceBlocks: how LibTorch's caching allocator of a device lays out what it is asked for, so that
+// a plan counts what is reserved and not only what tensors hold. A model of it on numbers, as
+// PyTorch describes it (Memory management, CUDACachingAllocator): allocates nothing, knows no
+// LibTorch.
 //
-// A request is rounded up to 512 bytes. What is at most 1 MiB comes out of segments of 2 MiB, what is
-// below 10 MiB out of segments of 20 MiB, what is larger has a segment of its own, rounded up to 2 MiB.
-// The smallest free block of the right kind that is large enough is taken, and divided where enough is
-// left over: of small ones 512 bytes, of others more than 1 MiB. Free neighbours of a segment are joined.
-// A segment that holds nothing stays for the next request, until there is no memory: then it is given
-// back. So what has to be there is the segments in use.
+// A request is rounded up to 512 bytes. What is at most 1 MiB comes out of segments of 2 MiB, what
+// is below 10 MiB out of segments of 20 MiB, what is larger has a segment of its own, rounded up to
+// 2 MiB. The smallest free block of the right kind that is large enough is taken, and divided where
+// enough is left over: of small ones 512 bytes, of others more than 1 MiB. Free neighbours of a
+// segment are joined. A segment that holds nothing stays for the next request, until there is no
+// memory: then it is given back. So what has to be there is the segments in use.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +60,9 @@ struct BlockEvent {
   bool is_freed = false;
 };
 
-/// What a step of this size holds beyond the bytes of its tensors, at most and of both at their most:
-/// rounding, and what is left free in segments in use. `kept` are the sizes of what is there before.
+/// What a step of this size holds beyond the bytes of its tensors, at most and of both at their
+/// most: rounding, and what is left free in segments in use. `kept` are the sizes of what is there
+/// before.
 int64_t rounding_of(const std::vector<int64_t>& kept, const std::vector<BlockEvent>& step,
                     const Size& size);
 

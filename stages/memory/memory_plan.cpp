@@ -51,8 +51,8 @@ Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t availa
           static_cast<int64_t>(std::ceil(n * edges_a_node))};
 }
 
-/// The same bounds, or smaller ones where what the device's allocator holds beyond the tensors of such a
-/// pack does not fit beside them.
+/// The same bounds, or smaller ones where what the device's allocator holds beyond the tensors of
+/// such a pack does not fit beside them.
 Size with_rounding(const Footprint& footprint, Size size, int64_t available) {
   constexpr double kLess = 0.98;
   while (footprint.rounding && size.nodes > 1 &&
@@ -81,7 +81,8 @@ Size largest_pack(const MemoryPlan& plan, const GraphSizes& graphs) {
       grown(plan.expected.edges, graphs.edge_deviation, graphs.largest.edges, plan.batch.edges)};
 }
 
-/// Of what a graph is counted to need so much may be missing: below that a run may end out of memory.
+/// Of what a graph is counted to need so much may be missing: below that a run may end out of
+/// memory.
 double unsure_of(const Footprint& footprint, const Size& one) {
   return std::max(kTrusted, footprint.margin) * footprint.largest(one).cost.of(one);
 }
@@ -108,8 +109,8 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
                        static_cast<double>(f.rounding ? f.rounding(one) : 0) +
                        (is_bound(plan.device) ? unsure : 0.0);
-  // The context of the process that is given as much may be a larger one. Where no step has run yet, it is
-  // still that of before the first; what is planned as a whole runs none of LibTorch.
+  // The context of the process that is given as much may be a larger one. Where no step has run
+  // yet, it is still that of before the first; what is planned as a whole runs none of LibTorch.
   const bool context_grows = !plan.device.is_of_tensors && f.whole.empty() && f.mode != "measured";
   const double enough =
       needs + (context_grows ? kFirstStep : 0) + (is_bound(plan.device) ? drift : unsure);

@@ -81,7 +81,8 @@ struct Footprint {
   /// On a device: bytes that its allocator holds beyond those of tensors in a step of this size
   /// (memory/device_blocks.h). Null: none.
   std::function<int64_t(const Size&)> rounding{};
-  /// Graphs are few in a batch and differ in size: the largest of an epoch's batches is planned for.
+  /// Graphs are few in a batch and differ in size: the largest of an epoch's batches is planned
+  /// for.
   bool is_uneven = false;
 
   /// With the phases of a step of this size.

@@ -69,9 +69,9 @@ class Tape {
   /// What was recorded after the first `mark` operations, last first.
   void backward(std::size_t mark = 0);
 
-  /// What LibTorch's allocator of a device holds beyond the bytes of tensors, for a step of some size: of
-  /// the tape's step and of weights, gradients where they accumulate, moments and the best weights.
-  /// A function of its own, which may outlive the tape. Ask when the step has ended.
+  /// What LibTorch's allocator of a device holds beyond the bytes of tensors, for a step of some
+  /// size: of the tape's step and of weights, gradients where they accumulate, moments and the best
+  /// weights. A function of its own, which may outlive the tape. Ask when the step has ended.
   std::function<int64_t(const Size&)> rounding() const;
 
   /// Every part of the step that is the largest for batches of some size.

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "file/metadata_json.h"
 #include "kdgat/error.h"
-#include "kdgat/parse_json.h"
 #include "kdgat/text.h"
 
 namespace kdgat::model {
@@ -35,7 +35,7 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
     return found->second;
   };
   const auto object = [&](const char* key) {
-    nlohmann::json value = json_or_none(entry(key));
+    nlohmann::json value = graph::metadata_json(file, key);
     if (value.is_object()) return value;
     throw Error(ExitCode::kData,
                 file.path().string() + ": metadata '" + key + "' is not a JSON object");

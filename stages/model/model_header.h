@@ -1,5 +1,5 @@
-// What a model file says beside its weights: the frozen configuration and more, in the metadata of a
-// safetensors file. No LibTorch.
+// What a model file says beside its weights: the frozen configuration and more, in the metadata of
+// a safetensors file. No LibTorch.
 #pragma once
 
 #include <cstdint>

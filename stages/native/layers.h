@@ -1,12 +1,12 @@
 // The layers of the detectors' students on plain arrays: forward passes alone, over the inner loops
-// of the instruction set (model/kernels/cpu/isa). What each computes stands beside the module of the
-// same name in stages/model/layers, which the tests hold it against. No LibTorch.
+// of the instruction set (model/kernels/cpu/isa). What each computes stands beside the module of
+// the same name in stages/model/layers, which the tests hold it against. No LibTorch.
 //
 // N nodes, E edges, rows side by side. A layer keeps its weights and what it works in, which grows
 // to the largest batch seen and is then kept: one layer serves one thread.
 //
-// At the portable level every number is defined by the source (kernels/cpu/isa/tables.h), those here
-// as well: own exp and tanh, no operation joined with another.
+// At the portable level every number is defined by the source (kernels/cpu/isa/tables.h), those
+// here as well: own exp and tanh, no operation joined with another.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// GraphNetwork: the score that a trained classifier or autoencoder gives to graphs, computed without
-// LibTorch. What is computed stands beside GraphClassifier and GraphAutoencoder in
+// GraphNetwork: the score that a trained classifier or autoencoder gives to graphs, computed
+// without LibTorch. What is computed stands beside GraphClassifier and GraphAutoencoder in
 // stages/model/detector, which the tests hold it against. Knows no logs.
 #pragma once
 

@@ -28,8 +28,8 @@ class ClassifierObjective : public train::Objective {
   /// Probabilities [G, C], float on the CPU: in eval mode, without gradients or noise.
   torch::Tensor probabilities(const graph::GraphBatch& batch);
 
-  /// How hard each graph is: the cross entropy of its class [G], float on the CPU, as probabilities().
-  /// Throws Error(kData) if a graph has no label.
+  /// How hard each graph is: the cross entropy of its class [G], float on the CPU, as
+  /// probabilities(). Throws Error(kData) if a graph has no label.
   torch::Tensor difficulty(const graph::GraphBatch& batch);
 
   /// Logits [G, C] on the model's device, in the module's mode and with gradients if enabled.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kdgat/error.h"
+#include "kdgat/small_file.h"
 #include "model/model_file.h"
 #include "objective/eval_guard.h"
 #include "objective/fusion_state.h"
@@ -44,7 +45,7 @@ FusionInputs load_fusion_inputs(const std::filesystem::path& autoencoder,
 }
 
 std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in = regular_file(file);
   std::string out{std::istreambuf_iterator<char>(in), {}};
   if (in && !out.empty()) return out;
   throw Error(ExitCode::kData, "cannot read " + file.string(),

@@ -1,5 +1,6 @@
 // The state of a window: 15 numbers that an autoencoder and a classifier say of it, the input of a
-// fusion; 14 of a graph whose nodes have no identifiers. Computed for whole batches; a graph's numbers do not depend on its neighbours in one.
+// fusion; 14 of a graph whose nodes have no identifiers. Computed for whole batches; a graph's
+// numbers do not depend on its neighbours in one.
 #pragma once
 
 #include "objective/autoencoder_objective.h"
@@ -15,8 +16,8 @@ namespace kdgat::objective {
 ///   8, 9   the classifier's probabilities of benign and attack
 ///   10..13 mean, std, max, min of the pooled layer states
 ///   14     1 - entropy of 8 and 9 / ln 2, in [0, 1]
-/// Without identifiers number 1 is the squared error of the means of the neighbours' features, there
-/// is no number 2, and all behind it stand one place earlier.
+/// Without identifiers number 1 is the squared error of the means of the neighbours' features,
+/// there is no number 2, and all behind it stand one place earlier.
 /// std divides by one less than the count, as published; 0 where there is only one number.
 torch::Tensor fusion_states(AutoencoderObjective& autoencoder, ClassifierObjective& classifier,
                             const graph::GraphBatch& batch);

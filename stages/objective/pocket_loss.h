@@ -1,4 +1,5 @@
-// What training a pocket encoder minimises: how far predicted vectors are from those of the ligands.
+// What training a pocket encoder minimises: how far predicted vectors are from those of the
+// ligands.
 //
 // G molecules, W values of a vector, L ligands.
 #pragma once

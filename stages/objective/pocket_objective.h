@@ -22,8 +22,8 @@ class PocketObjective : public train::Objective {
   PocketObjective(model::PocketModel model, const graph::MoleculeStore& store,
                   PocketLossOptions options, const std::vector<int32_t>& ligands);
 
-  /// A mean over the molecules of the step; each has a ligand. A molecule whose ligand is not one of
-  /// the training molecules adds the loss among those and its own.
+  /// A mean over the molecules of the step; each has a ligand. A molecule whose ligand is not one
+  /// of the training molecules adds the loss among those and its own.
   torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
                      graph::NoiseKey noise) override;
   /// Distance of each to its nearest ligand.

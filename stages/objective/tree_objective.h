@@ -23,9 +23,9 @@ torch::Tensor order_negative(const torch::Tensor& h_NH, const NodePairs& pairs,
 
 /// generation + lambda_order (order_positive + order_negative), each a mean over the whole step: of
 /// the growth predictor's loss (model/space/growth.h) over internal nodes, and of the functions
-/// above over pairs of parent and child and over unrelated pairs (tree_pairs.h). A mean over nothing
-/// is 0. Order is of the encoder's states on the graph's edges. The predictor sees states of a second
-/// pass on the edges from node to parent alone: no node has seen a descendant there.
+/// above over pairs of parent and child and over unrelated pairs (tree_pairs.h). A mean over
+/// nothing is 0. Order is of the encoder's states on the graph's edges. The predictor sees states
+/// of a second pass on the edges from node to parent alone: no node has seen a descendant there.
 class TreeObjective : public train::Objective {
  public:
   explicit TreeObjective(model::TreeModel model) : model_(std::move(model)) {}

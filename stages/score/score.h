@@ -1,6 +1,6 @@
 // The score stage: `kdgat score` as a plugin. Gives each window of raw logs a score and a decision
-// with nothing but a model file, which names vocabulary, features and windows, or is a detector with
-// its profiles. Writes no file: what it finds it sends to the host.
+// with nothing but a model file, which names vocabulary, features and windows, or is a detector
+// with its profiles. Writes no file: what it finds it sends to the host.
 #pragma once
 
 #include "kdgat/stage.h"
@@ -17,9 +17,9 @@ struct Score {
   /// Sends an event for each window, in order: {"event":"window","file","window" (in its log, from
   /// 0), "time" (of its first row, null where the log has none),"row" (its first, from 0),"ids"
   /// (distinct),"score","decision" ("attack", "benign", or "calibration" for a window that was
-  /// taken as benign),"reasons" (texts)}. Of a detector also for each alarm, see AlarmEvent; a window
-  /// is sent when the one behind it is complete. A detector that gives reasons says ahead of the
-  /// windows how many one has at most: {"event":"metrics","what":"reasons","index"}. With
+  /// taken as benign),"reasons" (texts)}. Of a detector also for each alarm, see AlarmEvent; a
+  /// window is sent when the one behind it is complete. A detector that gives reasons says ahead of
+  /// the windows how many one has at most: {"event":"metrics","what":"reasons","index"}. With
   /// options.explain see Explanations::send(). The result counts windows, attacks and a detector's
   /// alarms.
   static nlohmann::json run(const Options& options, const Request& request, Host& host);

@@ -1,6 +1,6 @@
 // The stage score_native: `kdgat score` and `kdgat why` without LibTorch, in the place of the stage
-// score where it can compute the model: detectors, and networks of a student's size. It says the same
-// of a log. Writes no file.
+// score where it can compute the model: detectors, and networks of a student's size. It says the
+// same of a log. Writes no file.
 #pragma once
 
 #include "kdgat/stage.h"
@@ -11,8 +11,8 @@ namespace kdgat::score {
 struct ScoreNative {
   using Options = ScoreOptions;
   static StageInfo info();
-  /// {"computes": whether run() can compute the model of the request, "fits": whether it is also of a
-  /// size for it, "why": else why not}; a model that cannot be read is left to others.
+  /// {"computes": whether run() can compute the model of the request, "fits": whether it is also of
+  /// a size for it, "why": else why not}; a model that cannot be read is left to others.
   static nlohmann::json plan(const Options& options, const Request& request);
   /// As Score::run().
   static nlohmann::json run(const Options& options, const Request& request, Host& host);

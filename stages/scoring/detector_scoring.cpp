@@ -10,6 +10,7 @@
 #include "data/can/can_log.h"
 #include "detector/detector_model.h"
 #include "file/safetensors.h"
+#include "kdgat/small_file.h"
 #include "scoring/explained_scoring.h"
 
 namespace kdgat::score {
@@ -39,7 +40,7 @@ class DetectorScoring : public ExplainedScoring {
 }  // namespace
 
 bool is_json_file(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream = regular_file(file);
   std::array<char, 8> head{};
   stream.read(head.data(), head.size());
   const auto end = head.begin() + stream.gcount();
@@ -50,7 +51,7 @@ bool is_json_file(const std::filesystem::path& file) {
 }
 
 std::string file_hash(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream = regular_file(file);
   std::ostringstream text;
   text << stream.rdbuf();
   const std::string bytes = std::move(text).str();

@@ -1,5 +1,5 @@
-// ExplainedScoring: what is alike wherever a detector judges, alone or joined with networks: alarms are
-// counted, and windows explained. Knows no files of models. No LibTorch.
+// ExplainedScoring: what is alike wherever a detector judges, alone or joined with networks: alarms
+// are counted, and windows explained. Knows no files of models. No LibTorch.
 #pragma once
 
 #include <string>

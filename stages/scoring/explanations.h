@@ -33,7 +33,8 @@ class Explanations {
   void close(const detector::Alarm& alarm, double begin, double end);
   /// The one window, or alarm, that was asked for is found: no more of the log is wanted.
   bool is_done() const { return options_.explains_one() && !found_.empty(); }
-  /// The log has ended. Throws Error(kUsage) with what there is, where it has no such window or alarm.
+  /// The log has ended. Throws Error(kUsage) with what there is, where it has no such window or
+  /// alarm.
   void finish_log(const std::string& file, int64_t windows, int64_t alarms) const;
   /// Sends each as {"event":"metrics","what":"reasons","index": window, "values"}: values are a
   /// StageResult with a heading as summary, a table, and the numbers as metrics: {"file","window",

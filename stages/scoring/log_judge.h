@@ -1,5 +1,5 @@
-// LogJudge: a model on one log, frame by frame, whatever kind of model it is. What it finds goes to a
-// JudgeSink. No LibTorch.
+// LogJudge: a model on one log, frame by frame, whatever kind of model it is. What it finds goes to
+// a JudgeSink. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class LogJudge {
   /// Whether it still learns what is usual, and decides nothing.
   virtual bool is_learning() const = 0;
 
-  /// Whether the model, or what was learned of the bus, knows a sender by CanFrame::key(). Not while
-  /// it learns.
+  /// Whether the model, or what was learned of the bus, knows a sender by CanFrame::key(). Not
+  /// while it learns.
   virtual bool knows(uint32_t key) const = 0;
 
   int64_t windows() const { return windows_; }  ///< judged, those learned from included

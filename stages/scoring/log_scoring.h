@@ -37,8 +37,8 @@ class LogScoring {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     return {graph::ByteReader(file.path, stopped), options_.format, options_.strict, file.channel};
   }
-  /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could be
-  /// judged.
+  /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could
+  /// be judged.
   void count(const LogJudge& judge, const graph::CanLog& log) {
     if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
     for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());

@@ -1,4 +1,5 @@
-// LogWatch: a detector on one log, frame by frame: windows with what they score and why, and alarms.
+// LogWatch: a detector on one log, frame by frame: windows with what they score and why, and
+// alarms.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,8 @@ namespace kdgat::score {
 inline constexpr std::size_t kReasons = 3;
 
 /// By its name, or by the file alone that it was learned from, with its ending or without, where no
-/// other has the same ("van-7" of "train_01/van-7.csv.gz"). Throws Error(kUsage) where there is none.
+/// other has the same ("van-7" of "train_01/van-7.csv.gz"). Throws Error(kUsage) where there is
+/// none.
 const detector::Vehicle& vehicle_named(const detector::DetectorModel& model,
                                        const std::string& name);
 

@@ -1,4 +1,5 @@
-// Scoring with a network: windows of its own vocabulary and shape, scored as they fill. No LibTorch.
+// Scoring with a network: windows of its own vocabulary and shape, scored as they fill. No
+// LibTorch.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace kdgat::score {
 
-/// Throws Error(kUsage) for options that a network does not have, and where the options and the model
-/// together give no threshold. `options` and `host` must outlive it.
+/// Throws Error(kUsage) for options that a network does not have, and where the options and the
+/// model together give no threshold. `options` and `host` must outlive it.
 std::unique_ptr<LogScoring> open_network(WindowNetwork network, const ScoreOptions& options,
                                          const Host& host);
 

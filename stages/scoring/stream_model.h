@@ -1,5 +1,5 @@
-// StreamModel: a model file, opened so that streams of frames can be judged with it, natively. Owns the
-// model and its options. No LibTorch.
+// StreamModel: a model file, opened so that streams of frames can be judged with it, natively. Owns
+// the model and its options. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -57,10 +57,10 @@ class StreamModel {
   ScoreOptions options_;
 };
 
-/// `model`: a detector.json, the model file of a network, or the folder of one. Throws Error(kData) for
-/// what cannot be read or computed, Error(kUsage) for options that it does not have, and
-/// Error(kInterrupted) once `cancelled` is not kOk. `warn` is given what is to be said of a detector
-/// without a hash.
+/// `model`: a detector.json, the model file of a network, or the folder of one. Throws Error(kData)
+/// for what cannot be read or computed, Error(kUsage) for options that it does not have, and
+/// Error(kInterrupted) once `cancelled` is not kOk. `warn` is given what is to be said of a
+/// detector without a hash.
 std::unique_ptr<StreamModel> open_stream_model(
     const std::filesystem::path& model, const ScoreOptions& options, const detector::Warn& warn,
     std::function<ExitCode()> cancelled = [] { return ExitCode::kOk; });

@@ -1,5 +1,5 @@
-// WindowNetwork: a trained network, and what its file says of the windows that it wants. Who computes
-// its scores stands behind GraphScorer. No LibTorch.
+// WindowNetwork: a trained network, and what its file says of the windows that it wants. Who
+// computes its scores stands behind GraphScorer. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ struct WindowNetwork {
   std::optional<double> threshold;
 };
 
-/// All but the scorer. Throws Error(kData) for what is no model of windows, or does not say how they
-/// were cut.
+/// All but the scorer. Throws Error(kData) for what is no model of windows, or does not say how
+/// they were cut.
 WindowNetwork window_network(const model::TrainedModel& made);
 /// Throws Error(kData) where the model is of another number of ids than its vocabulary has.
 void check_ids(const model::TrainedModel& made, const WindowNetwork& network);
 
-/// With the scorer of native/networks.h. Throws Error(kData) as above, and for a model that it cannot
-/// compute.
+/// With the scorer of native/networks.h. Throws Error(kData) as above, and for a model that it
+/// cannot compute.
 WindowNetwork native_network(const std::filesystem::path& made);
 
 }  // namespace kdgat::score

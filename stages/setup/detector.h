@@ -54,8 +54,8 @@ class Detector {
   /// Of the task alone, or distilling from `teacher`.
   virtual std::unique_ptr<train::Objective> make_objective(
       std::unique_ptr<objective::Teacher> teacher) const = 0;
-  /// How hard graphs are for the model in training, for a curriculum that asks it: [G], float on the
-  /// CPU.
+  /// How hard graphs are for the model in training, for a curriculum that asks it: [G], float on
+  /// the CPU.
   virtual at::Tensor difficulty(train::Objective& objective, const graph::GraphBatch& batch) const {
     return objective.score(batch);
   }

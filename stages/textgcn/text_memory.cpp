@@ -20,8 +20,8 @@ int64_t first_weight(const model::TextGcnConfig& config) {
 }
 
 /// Numbers that a step holds at most beside weights, gradients and moments: hidden state, its
-/// gradient, and that before the activation, of which one stands where the first gradient will. A fused
-/// activation keeps a bit of each number beside them.
+/// gradient, and that before the activation, of which one stands where the first gradient will. A
+/// fused activation keeps a bit of each number beside them.
 int64_t step_numbers(const model::TextGcnConfig& config) {
   int64_t widest = 0, kept = 0, bits = 0;
   if (config.model == "text_gcn") {

@@ -5,9 +5,9 @@
 
 #include <utility>
 
+#include "file/metadata_json.h"
 #include "file/safetensors.h"
 #include "kdgat/atomic_file.h"
-#include "kdgat/parse_json.h"
 #include "memory/meter.h"
 
 namespace kdgat::train {
@@ -116,14 +116,13 @@ std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path&
     if (const auto faults = graph::verify_hashes(file); !faults.empty()) {
       throw Error(ExitCode::kData, faults);
     }
-    return checked_json(file.metadata().at("state"), path.string());
+    if (!file.metadata().contains("state")) refuse(path, "holds no training state");
+    return graph::metadata_json(file, "state");
   } catch (const Error& e) {
     std::vector<Diagnostic> faults = e.diagnostics();
     for (Diagnostic& fault : faults)
       fault.hint = "the checkpoint is damaged; remove it to start over";
     throw Error(e.code(), std::move(faults));
-  } catch (const std::out_of_range&) {
-    refuse(path, "holds no training state");
   }
 }
 

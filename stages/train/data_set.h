@@ -37,7 +37,8 @@ std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vecto
 /// labelled graphs also "classes": [names].
 nlohmann::json layout_of(const graph::GraphStore& store);
 
-/// Whether these are graphs of the domain "graphs": with classes, and neither places nor identifiers.
+/// Whether these are graphs of the domain "graphs": with classes, and neither places nor
+/// identifiers.
 bool is_labelled_graphs(const graph::GraphStore& store);
 
 /// `folder` holds graphs.safetensors and split.safetensors. Throws Error(kData).

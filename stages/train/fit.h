@@ -23,14 +23,14 @@ struct Fit {
 };
 
 /// Trains from scratch or from run_dir/checkpoint, and leaves the best weights in the module.
-/// Returns {"metrics", "figures", "summary", "memory": {"planned", "actual"}} (kdgat/result.h). The checkpoint
-/// stays until clear_checkpoint().
+/// Returns {"metrics", "figures", "summary", "memory": {"planned", "actual"}} (kdgat/result.h). The
+/// checkpoint stays until clear_checkpoint().
 nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit& task,
                    const graph::GraphSet& store, const Parts& parts, const Request& request,
                    const Host& host);
 
-/// Of what fit() gave: {"threshold", "from": "fixed", "val" or, chosen without attacks, "benign"}; empty
-/// without a threshold.
+/// Of what fit() gave: {"threshold", "from": "fixed", "val" or, chosen without attacks, "benign"};
+/// empty without a threshold.
 nlohmann::json decision_of(const nlohmann::json& fitted);
 
 }  // namespace kdgat::train

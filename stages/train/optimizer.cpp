@@ -12,8 +12,8 @@ namespace kdgat::train {
 
 namespace {
 
-/// Whether all are numbers that can be reckoned with as they lie: models of many small tensors are not
-/// to wait for a call of an operation for each.
+/// Whether all are numbers that can be reckoned with as they lie: models of many small tensors are
+/// not to wait for a call of an operation for each.
 bool are_arrays(const std::vector<at::Tensor>& tensors) {
   return std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& t) {
     return t.is_cpu() && t.scalar_type() == at::kFloat && t.is_contiguous();

@@ -1,5 +1,6 @@
-// Progress: how far a training is, which epoch was its best, and the checkpoint that keeps both. The
-// one rule of every loop for when it is over, what it says when it is left, and what it continues.
+// Progress: how far a training is, which epoch was its best, and the checkpoint that keeps both.
+// The one rule of every loop for when it is over, what it says when it is left, and what it
+// continues.
 #pragma once
 
 #include <chrono>
@@ -24,8 +25,8 @@ Log log_of(const Host* host);
 
 class Progress {
  public:
-  /// `checkpoint`: file to continue from if it is there and to write; empty = none. `identity`: what
-  /// results depend on beside the seed.
+  /// `checkpoint`: file to continue from if it is there and to write; empty = none. `identity`:
+  /// what results depend on beside the seed.
   Progress(std::filesystem::path checkpoint, std::string identity, uint64_t seed)
       : checkpoint_(std::move(checkpoint)), identity_(std::move(identity)), seed_(seed) {}
 

@@ -26,12 +26,12 @@ c10::Device prepare(const TrainOptions& options, const Request& request);
 /// has free. fit() does so once it has a plan: below its floor the plan has more to say.
 void limit_memory(c10::Device device, const Request& request);
 
-/// One line of the log: by which kernels a device computes, as a warning where it has none. Nothing on
-/// the CPU.
+/// One line of the log: by which kernels a device computes, as a warning where it has none. Nothing
+/// on the CPU.
 void log_kernels(c10::Device device, const Host& host);
 
-/// By which kernels the device computes that memory is planned for: that of `request`, or the card that it
-/// names.
+/// By which kernels the device computes that memory is planned for: that of `request`, or the card
+/// that it names.
 model::KernelSet planned_kernels(const Request& request);
 
 /// Plans the memory of training on the graphs `ids`, on the device of `request` or on the one it

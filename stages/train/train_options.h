@@ -156,8 +156,8 @@ struct TrainOptions : memory::StepForm {
   }
 };
 
-/// The options that can change results, for the identity of a checkpoint: those that came later as far
-/// as they are not at their default.
+/// The options that can change results, for the identity of a checkpoint: those that came later as
+/// far as they are not at their default.
 template <class Options>
 nlohmann::json result_options(const Options& options) {
   nlohmann::json out = nlohmann::json::object();

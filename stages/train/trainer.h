@@ -1,5 +1,6 @@
-// Trainer: the training loop of whatever minimises an Objective on graphs. Owns optimizer, schedule,
-// progress and checkpoints; borrows the objective. Knows no model and no data beside the store.
+// Trainer: the training loop of whatever minimises an Objective on graphs. Owns optimizer,
+// schedule, progress and checkpoints; borrows the objective. Knows no model and no data beside the
+// store.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Gradient boosting of decision trees for two classes: a reference that learns from a table of plain
-// numbers. It does not know what its columns mean.
+// Gradient boosting of decision trees for two classes: a reference that learns from a table of
+// plain numbers. It does not know what its columns mean.
 //
 // The score of a row x is a sum of trees, F(x) = F0 + f1(x) + ... + fT(x), the log-odds of label 1
 // (Friedman, Annals of Statistics 29(5), 2001); F0 is the log-odds of all rows. For the logistic
@@ -48,10 +48,11 @@ struct BoostedTreesOptions {
 
 class BoostedTrees {
  public:
-  /// Rows of weight 0 are as if they were not there. With validation rows training ends when so many
-  /// trees have not lowered their mean loss, and the trees behind its minimum are dropped. A class
-  /// without rows has the log-odds of one row in a million. Throws Error(kUsage) for options outside
-  /// their ranges, Error(kData) for tables that check_table refuses or that differ in columns.
+  /// Rows of weight 0 are as if they were not there. With validation rows training ends when so
+  /// many trees have not lowered their mean loss, and the trees behind its minimum are dropped. A
+  /// class without rows has the log-odds of one row in a million. Throws Error(kUsage) for options
+  /// outside their ranges, Error(kData) for tables that check_table refuses or that differ in
+  /// columns.
   static BoostedTrees fit(const Table& table, const BoostedTreesOptions& options,
                           const Table* validation = nullptr);
 
@@ -72,8 +73,8 @@ class BoostedTrees {
   double bias() const { return bias_; }
   /// What each column adds to the score, [columns]: they add up to score(row) - bias(). Shapley
   /// values, what is expected of a tree where only some columns are known taken by the cover of its
-  /// branches (Lundberg et al., Nature Machine Intelligence 2, 2020: path-dependent TreeSHAP). Takes
-  /// about a hundred times as long as a score.
+  /// branches (Lundberg et al., Nature Machine Intelligence 2, 2020: path-dependent TreeSHAP).
+  /// Takes about a hundred times as long as a score.
   std::vector<double> contributions(std::span<const float> row) const;
 
   /// {"format": "kdgat.boosted_trees", "version": 1, "columns", "base": F0, "trees": see

@@ -2,8 +2,8 @@
 // parted at random. It learns from rows without labels; labels and weights of a table are ignored.
 //
 // A tree parts a sample of rows at random cuts of random columns until a row is alone, rows are
-// equal, or ceil(log2(sample)) cuts are made. h(x) is the number of cuts on a row's way, and c(n) of
-// them more where n rows are left together. Its score is
+// equal, or ceil(log2(sample)) cuts are made. h(x) is the number of cuts on a row's way, and c(n)
+// of them more where n rows are left together. Its score is
 //   s(x) = 2^(-E[h(x)] / c(sample)),   c(n) = 2 H(n - 1) - 2 (n - 1) / n
 // with the harmonic number H: c(n) is the mean of unsuccessful searches in a binary tree of n. Near
 // 1 are outliers, below 0.5 are rows like any other.

@@ -22,8 +22,9 @@ struct GrownTree {
   std::vector<GrownLeaf> leaves;
 };
 
-/// Splits the leaf that gains most until `max_leaves` are reached or none gains anything. Of a split
-/// the rows of the smaller child are counted; the histogram of the larger one is what they leave.
+/// Splits the leaf that gains most until `max_leaves` are reached or none gains anything. Of a
+/// split the rows of the smaller child are counted; the histogram of the larger one is what they
+/// leave.
 class TreeGrower {
  public:
   /// `signs`: of each column, see find_split. Columns are divided among threads, each as a whole,

@@ -1,6 +1,6 @@
-// TrafficReport: what is known of a bus while it is watched: frames, load, unknown ids, scores, losses
-// and latencies, as one report now and then; and sentences where its state changes. Knows no sockets
-// and no model. No LibTorch.
+// TrafficReport: what is known of a bus while it is watched: frames, load, unknown ids, scores,
+// losses and latencies, as one report now and then; and sentences where its state changes. Knows no
+// sockets and no model. No LibTorch.
 #pragma once
 
 #include <array>
@@ -39,8 +39,8 @@ class TrafficReport {
   /// "interruptions","own_frames"}],"decision","alarm" (see Latency::json())}. Rates are those
   /// since the last report, by TrafficClock.
   nlohmann::json report(const score::LogJudge& judge, std::span<const live::BusCounts> buses);
-  /// What changed since the last call: a bus that went down or is back, fell silent or speaks again,
-  /// lost frames; ids that are not those of the vehicle. `now`: as live::monotonic_now().
+  /// What changed since the last call: a bus that went down or is back, fell silent or speaks
+  /// again, lost frames; ids that are not those of the vehicle. `now`: as live::monotonic_now().
   std::vector<std::string> changes(std::span<const live::BusCounts> buses, int64_t now);
 
  private:

@@ -29,7 +29,8 @@ std::vector<std::string> presets() {
   return out;
 }
 
-/// `kdgat config show`, as YAML or JSON; of what is no whole run, of the stage that most of them set.
+/// `kdgat config show`, as YAML or JSON; of what is no whole run, of the stage that most of them
+/// set.
 std::string shown(const std::string& words, const std::string& form, const fs::path& folder) {
   CommandResult said = run_kdgat("config show -q " + words + form, folder);
   if (said.err.find("has no stages") != std::string::npos) {
@@ -86,9 +87,7 @@ TEST_CASE("no key for all steps of a preset undoes what sets its steps apart", "
       {"--preset trees representation=shape", "representation", "shape", "by hand", "shape", ""},
       {"profiles/kdgat.yaml use_kd=true", "use_kd", "true", "classifier ablation", false, ""},
       {"profiles/kdgat.yaml use_kd=false", "use_kd", "false", "classifier student", true, ""},
-      {"profiles/kdgat.yaml hidden=32", "hidden", "32", "classifier teacher", 48, ""},
       {"--preset distill use_kd=true", "use_kd", "true", "classifier teacher", false, ""},
-      {"--preset distill hidden=32", "hidden", "32", "classifier", 24, ""},
       {"profiles/forms.yaml conv=gin", "conv", "gin", "gatv2", "gatv2", "lstm"}};
   for (const Case& one : cases) {
     const CommandResult said = run_kdgat("config show --json " + one.words, scratch.path());
@@ -110,6 +109,21 @@ TEST_CASE("no key for all steps of a preset undoes what sets its steps apart", "
   for (const char* size : {"teacher", "student", "ablation"}) {
     CHECK(look.at("stages").at(std::string("classifier ") + size).at("max_epochs") == 20);
   }
+}
+
+TEST_CASE("a key for all steps that reaches none of them is an error", "[cli][config]") {
+  const ScratchFolder scratch;
+  write_text(scratch / "p.yaml",
+             "stages:\n"
+             "  small: {stage: classifier, hidden: 8}\n"
+             "  large: {stage: classifier, hidden: 64}\n");
+  const CommandResult said = run_kdgat("config show p.yaml hidden=16", scratch.path());
+  CHECK(said.exit_code == 2);
+  CHECK_THAT(said.err, Catch::Contains("hidden=16 applies to no step: the profile sets hidden for "
+                                       "each: small (8), large (64) (command line"));
+  CHECK_THAT(said.err, Catch::Contains("name it: 'small.hidden=16'"));
+  CHECK(run_kdgat("config show p.yaml small.hidden=16", scratch.path()).exit_code == 0);
+  CHECK(run_kdgat("config show p.yaml hidden=8", scratch.path()).exit_code == 0);
 }
 
 TEST_CASE("what has no effect is noted wherever a profile is used, once", "[cli][config]") {

@@ -1,5 +1,5 @@
-// kdgat score with a detector, kdgat why and kdgat adapt: the windows of raw logs with the scores that
-// the run gave them, alarms and reasons, and vehicles that are learned afterwards.
+// kdgat score with a detector, kdgat why and kdgat adapt: the windows of raw logs with the scores
+// that the run gave them, alarms and reasons, and vehicles that are learned afterwards.
 #include <signal.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// kdgat export: models as C and as ONNX, what is checked before they are written, and what is refused.
+// kdgat export: models as C and as ONNX, what is checked before they are written, and what is
+// refused.
 #include <sys/stat.h>
 
 #include <algorithm>

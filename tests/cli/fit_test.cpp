@@ -1,4 +1,5 @@
-// kdgat fit: from logs to a detector in one command; logs without labels; the smoke preset's detector.
+// kdgat fit: from logs to a detector in one command; logs without labels; the smoke preset's
+// detector.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <string>

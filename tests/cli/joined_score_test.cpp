@@ -1,5 +1,5 @@
-// kdgat score with a fusion that was given a detector: the detector's windows, each by the higher of
-// what the two say.
+// kdgat score with a fusion that was given a detector: the detector's windows, each by the higher
+// of what the two say.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>

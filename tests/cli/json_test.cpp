@@ -1,5 +1,6 @@
-// Every verb that takes --json, once with something to say: each answer is of the form that the program
-// publishes of it (`kdgat help json FORM --json`), without a key that the form does not name.
+// Every verb that takes --json, once with something to say: each answer is of the form that the
+// program publishes of it (`kdgat help json FORM --json`), without a key that the form does not
+// name.
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>

@@ -116,8 +116,8 @@ void check_close_losses(const fs::path& step, const fs::path& other) {
   }
 }
 
-/// Bit for bit, or by the losses of every epoch: each kind of processor rounds in its own way (seen on
-/// two of AMD's and two of Intel's), and kernels that became faster since then do, too.
+/// Bit for bit, or by the losses of every epoch: each kind of processor rounds in its own way (seen
+/// on two of AMD's and two of Intel's), and kernels that became faster since then do, too.
 void check_same_weights(const fs::path& step, const fs::path& other) {
   INFO(step << " and " << other);
   REQUIRE(fs::exists(step / "model.safetensors"));
@@ -136,8 +136,9 @@ void check_same_weights(const fs::path& step, const fs::path& other) {
 #endif
 }
 
-/// What must be the same in a store's file: all of it, but of `points` the data alone. Its graphs have
-/// so many paths that that commit counted some triplets twice; the header says how many there are.
+/// What must be the same in a store's file: all of it, but of `points` the data alone. Its graphs
+/// have so many paths that that commit counted some triplets twice; the header says how many there
+/// are.
 std::string contents(const fs::path& file, const std::string& domain) {
   const std::string text = read_text(file);
   if (domain != "points") return text;

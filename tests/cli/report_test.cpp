@@ -99,7 +99,8 @@ TEST_CASE("a report holds the numbers of its run", "[report][cli]") {
                        Contains("ROC, val") && Contains("Memory over time") &&
                        Contains("synthetic CAN traffic, 20 s") && Contains("dos-vehicle3.csv") &&
                        Contains("content hash") && Contains("asked for as <code>split=time"));
-  // Autoencoder and detector were kept from the first run; the former shows its curves all the same.
+  // Autoencoder and detector were kept from the first run; the former shows its curves all the
+  // same.
   CHECK_THAT(page, Contains("2 of them kept") && Contains("autoencoder</h3>"));
 
   const std::string two = read_text(runs.scratch / "two.html");

@@ -1,5 +1,5 @@
-// kdgat run --seeds as a user starts it: replicates are the runs they would be alone, a killed one is
-// continued, a failed one leaves the others.
+// kdgat run --seeds as a user starts it: replicates are the runs they would be alone, a killed one
+// is continued, a failed one leaves the others.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>

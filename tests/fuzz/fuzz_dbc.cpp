@@ -1,5 +1,5 @@
-// Whatever the bytes, a DBC either throws Error(kData) or gives messages whose parts are in range. With
-// clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of kdgat_graph.
+// Whatever the bytes, a DBC either throws Error(kData) or gives messages whose parts are in range.
+// With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of kdgat_graph.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,7 +1,7 @@
-// Whatever the bytes, labelled graphs either are refused with Error(kData) or are as many as is said,
-// with edges between their nodes and finite numbers. The first byte picks the form: an .npz, or
-// three tables in one text, or the files of a TUDataset folder, cut at lines of "--".
-// With clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of kdgat_graph.
+// Whatever the bytes, labelled graphs either are refused with Error(kData) or are as many as is
+// said, with edges between their nodes and finite numbers. The first byte picks the form: an .npz,
+// or three tables in one text, or the files of a TUDataset folder, cut at lines of "--". With
+// clang: clang++ -std=c++20 -fsanitize=fuzzer,address with the sources of kdgat_graph.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Whatever the bytes, a file of a molecule either throws Error(kData) or gives terms whose atoms are
-// in range. The first byte picks the form. With clang: clang++ -std=c++20 -fsanitize=fuzzer,address
-// with the sources of kdgat_graph.
+// Whatever the bytes, a file of a molecule either throws Error(kData) or gives terms whose atoms
+// are in range. The first byte picks the form. With clang: clang++ -std=c++20
+// -fsanitize=fuzzer,address with the sources of kdgat_graph.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

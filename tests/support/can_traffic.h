@@ -1,4 +1,5 @@
-// Named cases of traffic, made of drives (can_drive.h): two buses in one log, testers, sleep, J1939.
+// Named cases of traffic, made of drives (can_drive.h): two buses in one log, testers, sleep,
+// J1939.
 #pragma once
 
 #include <algorithm>

@@ -81,8 +81,8 @@ inline CommandResult run_shell(const std::string& line, const std::filesystem::p
   return result;
 }
 
-/// The build folder, which is where the test program is. Asked for at run time, so that the same test compiled in
-/// another folder is the same object.
+/// The build folder, which is where the test program is. Asked for at run time, so that the same
+/// test compiled in another folder is the same object.
 inline std::filesystem::path build_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }

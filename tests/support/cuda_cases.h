@@ -1,5 +1,5 @@
-// Random graphs as the kernels of the card read them, and runs of these kernels on the CPU. Arrays have
-// the size that is used and no more: what stands beside them is the sanitizers' to find.
+// Random graphs as the kernels of the card read them, and runs of these kernels on the CPU. Arrays
+// have the size that is used and no more: what stands beside them is the sanitizers' to find.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -37,8 +37,8 @@ struct CardGraphs {
   }
 };
 
-/// Graphs of these numbers of nodes; some nodes are alone, some have an edge from themselves, one of
-/// each graph has very many.
+/// Graphs of these numbers of nodes; some nodes are alone, some have an edge from themselves, one
+/// of each graph has very many.
 inline CardGraphs card_graphs(const std::vector<int64_t>& sizes, uint64_t seed) {
   graph::Random random(seed);
   CardGraphs out;

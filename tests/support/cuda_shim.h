@@ -1,7 +1,8 @@
-// What stands for the card when its kernels are compiled by the C++ compiler: blocks and threads are
-// loops, in an order that is chosen. It finds what the card would do in silence: a shared number that
-// is read before it was written, or in the phase in which another thread writes it. What the kernels
-// read and write in global memory is left to the sanitizers, and to running in several orders.
+// What stands for the card when its kernels are compiled by the C++ compiler: blocks and threads
+// are loops, in an order that is chosen. It finds what the card would do in silence: a shared
+// number that is read before it was written, or in the phase in which another thread writes it.
+// What the kernels read and write in global memory is left to the sanitizers, and to running in
+// several orders.
 #pragma once
 
 #include <array>

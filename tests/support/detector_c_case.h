@@ -1,5 +1,5 @@
-// A detector exported as C beside the one of the program: both read the same frames, and what they say
-// of each window and of each alarm is compared as text, times and scores by their bits.
+// A detector exported as C beside the one of the program: both read the same frames, and what they
+// say of each window and of each alarm is compared as text, times and scores by their bits.
 #pragma once
 
 #include <bit>
@@ -29,7 +29,8 @@ namespace kdgat::test {
 
 using Frames = std::vector<graph::CanFrame>;
 
-/// Reads what frames_file() writes, prints what said_by() says. -DTIMES=n: the seconds of n passes alone.
+/// Reads what frames_file() writes, prints what said_by() says. -DTIMES=n: the seconds of n passes
+/// alone.
 inline constexpr const char* kDetectorDriver = R"C(
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// A folder with a profile of two steps of the example plugin, and with sbatch, scontrol and scancel that
-// are only pretended: jobs run as soon as they are submitted.
+// A folder with a profile of two steps of the example plugin, and with sbatch, scontrol and scancel
+// that are only pretended: jobs run as soon as they are submitted.
 #pragma once
 
 #include <catch2/catch.hpp>

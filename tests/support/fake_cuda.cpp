@@ -1,6 +1,6 @@
-// A library that stands for NVIDIA's: NVRTC, whose code is the source, and a driver with one card of
-// compute capability $FAKE_CUDA_CARD, which runs the kernels as loops. Built as a module that tests open;
-// what is asked of it is answered by $FAKE_CUDA_SAYS:
+// A library that stands for NVIDIA's: NVRTC, whose code is the source, and a driver with one card
+// of compute capability $FAKE_CUDA_CARD, which runs the kernels as loops. Built as a module that
+// tests open; what is asked of it is answered by $FAKE_CUDA_SAYS:
 //   no card   cuInit fails
 //   no code   the compiler finds an error
 //   refuses   the driver takes no code

@@ -1,5 +1,5 @@
-// Training steps of detectors on made-up batches like those of CAN traffic, and the tensors that they
-// hold at their most: what footprints are held against.
+// Training steps of detectors on made-up batches like those of CAN traffic, and the tensors that
+// they hold at their most: what footprints are held against.
 #pragma once
 
 #include "support/catch_torch.h"
@@ -25,7 +25,8 @@ namespace kdgat::model {
 
 constexpr int64_t kIds = 2049;  ///< identifiers of the traffic
 
-/// A batch like those of CAN traffic: 27 nodes a graph, or as many as said, 5 edges for each 3 nodes.
+/// A batch like those of CAN traffic: 27 nodes a graph, or as many as said, 5 edges for each 3
+/// nodes.
 inline graph::GraphBatch traffic(int64_t graphs, int64_t edge_features = 0, int64_t each = 0) {
   graph::Random random(7);
   std::vector<int64_t> nodes;
@@ -127,8 +128,8 @@ inline std::unique_ptr<train::Objective> make(const GatConfig& config,
 inline bool reads_edges(const VgaeConfig&) { return false; }
 inline bool reads_edges(const GatConfig& config) { return config.conv == "gatv2"; }
 
-/// What the trainer does in a step, and the most bytes of tensors from the first to the last. `on_device`:
-/// the gathered batch is the host's and does not count, but a copy of it does.
+/// What the trainer does in a step, and the most bytes of tensors from the first to the last.
+/// `on_device`: the gathered batch is the host's and does not count, but a copy of it does.
 template <class Config>
 int64_t measured_peak(const Config& config, const FootprintOptions& options, int64_t graphs,
                       bool on_device = false) {

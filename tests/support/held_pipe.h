@@ -14,7 +14,8 @@
 
 namespace kdgat::test {
 
-/// A FIFO that a program reads. It gets what is written and then waits for more until it is stopped.
+/// A FIFO that a program reads. It gets what is written and then waits for more until it is
+/// stopped.
 class HeldPipe {
  public:
   explicit HeldPipe(std::filesystem::path path) : path_(std::move(path)) {

@@ -16,8 +16,8 @@
 
 namespace kdgat::test {
 
-/// A TCP port of 127.0.0.1 outside the range from which the kernel gives ports to others. Other tests
-/// leave it alone because its name, a Unix socket without a file, is taken.
+/// A TCP port of 127.0.0.1 outside the range from which the kernel gives ports to others. Other
+/// tests leave it alone because its name, a Unix socket without a file, is taken.
 class HeldPort {
  public:
   HeldPort() {

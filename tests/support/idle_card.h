@@ -1,5 +1,5 @@
-// The CPU as a card whose kernels do nothing, for tests of what a step holds: what they would compute
-// changes no size. Needs torch first.
+// The CPU as a card whose kernels do nothing, for tests of what a step holds: what they would
+// compute changes no size. Needs torch first.
 #pragma once
 
 #include <optional>

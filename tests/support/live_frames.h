@@ -1,4 +1,5 @@
-// What tests of live sources share: frames taken until there are enough, with an end where none come.
+// What tests of live sources share: frames taken until there are enough, with an end where none
+// come.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Writers of logs in binary forms, each from its public description and independent of the readers. Slow
-// and plain: the bytes are appended one field after another.
+// Writers of logs in binary forms, each from its public description and independent of the readers.
+// Slow and plain: the bytes are appended one field after another.
 #pragma once
 
 #include <zlib.h>

@@ -1,5 +1,5 @@
-// A writer of measurement files (ASAM MDF 4) as loggers make them: sorted or not, packed or not, brought
-// to their end or not. Independent of the reader; asammdf reads what it writes.
+// A writer of measurement files (ASAM MDF 4) as loggers make them: sorted or not, packed or not,
+// brought to their end or not. Independent of the reader; asammdf reads what it writes.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ inline std::string pdb_row(const std::string& name, const std::string& residue, 
   return line.data();
 }
 
-/// A topology of three atoms, C-N-O and one hydrogen at C, with one bond of each kind, an angle, and
-/// two dihedral terms (one improper) of the same atoms.
+/// A topology of three atoms, C-N-O and one hydrogen at C, with one bond of each kind, an angle,
+/// and two dihedral terms (one improper) of the same atoms.
 inline std::string small_topology() {
   return "%VERSION  VERSION_STAMP = V0001.000\n"
          "%FLAG POINTERS\n%FORMAT(10I8)\n"

@@ -12,9 +12,9 @@
 
 namespace kdgat::test {
 
-/// Traffic of a vehicle as no vehicle has it: faster and slower by turns, with ids that fall silent,
-/// clocks that stand still, run back, jump or are none, ids of testers, of J1939 and of nobody, and
-/// payloads of 0 to 64 bytes that move.
+/// Traffic of a vehicle as no vehicle has it: faster and slower by turns, with ids that fall
+/// silent, clocks that stand still, run back, jump or are none, ids of testers, of J1939 and of
+/// nobody, and payloads of 0 to 64 bytes that move.
 class OddTraffic {
  public:
   OddTraffic(const Frames& usual, uint64_t seed) : usual_(usual), random_(seed, 7) {}

@@ -1,4 +1,5 @@
-// What nearly every test without LibTorch parses, precompiled once for all of them (see tests.cmake).
+// What nearly every test without LibTorch parses, precompiled once for all of them (see
+// tests.cmake).
 #pragma once
 
 #include <catch2/catch.hpp>

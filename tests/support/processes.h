@@ -67,7 +67,8 @@ inline std::vector<pid_t> children_of(pid_t parent, const std::string& word = ""
   return out;
 }
 
-/// Whether a signal was sent to a process that has not taken it yet: two of a kind that wait are one.
+/// Whether a signal was sent to a process that has not taken it yet: two of a kind that wait are
+/// one.
 inline bool has_pending(pid_t pid, int signal) {
   std::istringstream status(process_file(std::to_string(pid), "status"));
   for (std::string key; status >> key;) {

@@ -1,5 +1,5 @@
-// What sends frames as the gateway of a bus does: a datagram with the bytes of a CAN socket for each. At
-// a rate, if wanted, against moments and not by spans, so that lateness does not add up.
+// What sends frames as the gateway of a bus does: a datagram with the bytes of a CAN socket for
+// each. At a rate, if wanted, against moments and not by spans, so that lateness does not add up.
 #pragma once
 
 #include <arpa/inet.h>

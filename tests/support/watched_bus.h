@@ -66,8 +66,8 @@ inline std::string watched_bus(const std::filesystem::path& folder) {
   return std::regex_search(out, found, name) ? found.str() : "";
 }
 
-/// Sends frames, far from the log's pace, so that what comes is odd in any case, again and again: on
-/// a busy machine most may be lost. Whether `holds` came true.
+/// Sends frames, far from the log's pace, so that what comes is odd in any case, again and again:
+/// on a busy machine most may be lost. Whether `holds` came true.
 inline bool send_until(const std::vector<can_frame>& frames, const std::string& bus,
                        const std::function<bool()>& holds) {
   const UdpSender sender(bus);

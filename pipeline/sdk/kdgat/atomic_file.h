@@ -1,7 +1,7 @@
 // Writes a file so that it is complete or absent: temporary name, fsync, rename, fsync of the
 // folder. Two writers of the same path do not disturb each other; the last rename wins with a whole
-// file. A path that is a device or a pipe is written in place: a rename would put a plain file where
-// /dev/null was.
+// file. A path that is a device or a pipe is written in place: a rename would put a plain file
+// where /dev/null was.
 #pragma once
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // Names of files may be any bytes, and strings of JSON are UTF-8. Where a name has to be opened by
-// whoever reads the JSON, it is written in a form that can be taken back: a byte that is no part of a
-// character becomes \u0000 and two hexadecimal digits. No name of a file holds \u0000, and one that
-// stands in a string is written in the same way. Strings of UTF-8 stay as they are.
+// whoever reads the JSON, it is written in a form that can be taken back: a byte that is no part of
+// a character becomes \u0000 and two hexadecimal digits. No name of a file holds \u0000, and one
+// that stands in a string is written in the same way. Strings of UTF-8 stay as they are.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -89,8 +89,8 @@ class HostMemory {
     return out;
   }
 
-  /// Waits, at most `most`, until the kernel's numbers of a control group with little left are of one
-  /// moment: use counts at once, what of it is page cache is known up to two seconds later, and
+  /// Waits, at most `most`, until the kernel's numbers of a control group with little left are of
+  /// one moment: use counts at once, what of it is page cache is known up to two seconds later, and
   /// until then a group seems to be fuller than it is. For who is about to plan or to refuse.
   void wait_until_settled(std::chrono::milliseconds most = std::chrono::milliseconds(4000)) const {
     const auto end = std::chrono::steady_clock::now() + most;

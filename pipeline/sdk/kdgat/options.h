@@ -58,8 +58,8 @@ struct Field {
     is_runtime = true;
     return std::move(*this);
   }
-  /// The option came when there were results of its stage, which had been as its default says: at its
-  /// default it stays out of fingerprints, so that they are kept. That default never changes.
+  /// The option came when there were results of its stage, which had been as its default says: at
+  /// its default it stays out of fingerprints, so that they are kept. That default never changes.
   Field later() && {
     is_later = true;
     return std::move(*this);

@@ -1,6 +1,7 @@
-// JSON that others may have written. It is read strictly: no name stands twice in an object, nothing
-// is nested deeper than kDeepestJson (copying and comparing call themselves for each level), and no
-// text is larger than kLargestJson. Running out of memory throws std::bad_alloc and never aborts.
+// JSON that others may have written. It is read strictly: no name stands twice in an object,
+// nothing is nested deeper than kDeepestJson (copying and comparing call themselves for each
+// level), and no text is larger than kLargestJson. Running out of memory throws std::bad_alloc and
+// never aborts.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -140,11 +141,13 @@ class StrictJson {
 
 }  // namespace detail
 
-/// What `text` holds; nothing and the reason in `fault` where it is refused.
+/// What `text` holds; nothing and the reason in `fault` where it is refused, as it is if it has
+/// more than `largest` bytes.
 inline std::optional<nlohmann::json> strict_json(std::string_view text, JsonFault& fault,
-                                                 int deepest = kDeepestJson) {
-  if (text.size() > kLargestJson) {
-    fault = {larger_than(text.size(), kLargestJson), {}};
+                                                 int deepest = kDeepestJson,
+                                                 std::size_t largest = kLargestJson) {
+  if (text.size() > largest) {
+    fault = {larger_than(text.size(), largest), {}};
     return std::nullopt;
   }
   detail::StrictJson built(deepest);
@@ -160,8 +163,8 @@ inline nlohmann::json json_or_none(std::string_view text) {
   return read ? std::move(*read) : nlohmann::json(nlohmann::json::value_t::discarded);
 }
 
-/// What `text` holds, which stands in `where`. Throws Error(kData) with the reason, at where:line if
-/// the line is known and `where` is not empty.
+/// What `text` holds, which stands in `where`. Throws Error(kData) with the reason, at where:line
+/// if the line is known and `where` is not empty.
 inline nlohmann::json checked_json(std::string_view text, const std::string& where) {
   JsonFault fault;
   if (auto read = strict_json(text, fault)) return std::move(*read);

@@ -1,5 +1,5 @@
-// Files that are read as a whole because they are meant to be small. Each kind has a largest size, so
-// that what is no such file is refused with words instead of filling the memory.
+// Files that are read as a whole because they are meant to be small. Each kind has a largest size,
+// so that what is no such file is refused with words instead of filling the memory.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,21 @@ inline std::string larger_than(std::uintmax_t bytes, std::size_t largest) {
          std::to_string(largest / kMegabyte) + " MB are read";
 }
 
-/// The bytes of a regular file. Throws Error(kData) if it cannot be read or is larger than `largest`.
+/// A regular file, open for reading; not open if there is none or it is something else: a pipe
+/// would be waited for, and the bytes of a device have no end.
+inline std::ifstream regular_file(const std::filesystem::path& file) {
+  std::error_code none;
+  std::ifstream in;
+  if (std::filesystem::is_regular_file(file, none)) in.open(file, std::ios::binary);
+  return in;
+}
+
+/// The bytes of a regular file. Throws Error(kData) if it cannot be read or is larger than
+/// `largest`.
 inline std::string small_file(const std::filesystem::path& file, std::size_t largest,
                               const std::string& hint = "") {
   std::error_code failure;
-  std::ifstream in;
-  // Nothing else is opened: a pipe would be waited for, and the bytes of a device have no end.
-  if (std::filesystem::is_regular_file(file, failure)) in.open(file, std::ios::binary);
+  std::ifstream in = regular_file(file);
   if (!in.is_open()) {
     const bool is_there = std::filesystem::exists(file, failure);
     throw Error(ExitCode::kData, is_there ? "cannot be read" : "no such file", hint, file.string());

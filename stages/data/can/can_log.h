@@ -1,6 +1,6 @@
-// CanLog: the frames of one CAN log, whatever form it is written in: text rows (text_rows.h) or a form
-// of its own (forms/forms.h). Owns the reader and the count of what could not be read. Knows nothing
-// about windows or graphs. No LibTorch.
+// CanLog: the frames of one CAN log, whatever form it is written in: text rows (text_rows.h) or a
+// form of its own (forms/forms.h). Owns the reader and the count of what could not be read. Knows
+// nothing about windows or graphs. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ class CanLog {
   CanLog(ByteReader bytes, const std::string& format, bool strict,
          const std::string& channel = kAllChannels);
 
-  /// The next readable frame; false at the end. Throws Error(kData), also at the end of a log without
-  /// a frame of the bus that is to be read.
+  /// The next readable frame; false at the end. Throws Error(kData), also at the end of a log
+  /// without a frame of the bus that is to be read.
   bool next(CanFrame& frame);
 
   const char* format() const { return reader_->format(); }

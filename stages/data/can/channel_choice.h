@@ -1,5 +1,5 @@
-// ChannelChoice: which buses of a log are read: all, or one of them, by its number or its name. Knows
-// no form of logs. No LibTorch.
+// ChannelChoice: which buses of a log are read: all, or one of them, by its number or its name.
+// Knows no form of logs. No LibTorch.
 #pragma once
 
 #include <bitset>

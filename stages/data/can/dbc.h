@@ -1,5 +1,5 @@
-// DbcNames: what a DBC file calls messages and their signals, for whoever tells people of ids and bytes.
-// Keeps no scale, unit or value: nothing is decoded with it. Knows no log. No LibTorch.
+// DbcNames: what a DBC file calls messages and their signals, for whoever tells people of ids and
+// bytes. Keeps no scale, unit or value: nothing is decoded with it. Knows no log. No LibTorch.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +44,9 @@ class DbcNames {
  public:
   /// Knows no names.
   DbcNames() = default;
-  /// Of lines BO_ and SG_; those of other keywords are counted. What is no UTF-8 is read as Latin-1.
-  /// Throws Error(kData) with file and line for the first of them that is malformed, and for a file
-  /// without messages.
+  /// Of lines BO_ and SG_; those of other keywords are counted. What is no UTF-8 is read as
+  /// Latin-1. Throws Error(kData) with file and line for the first of them that is malformed, and
+  /// for a file without messages.
   explicit DbcNames(LineReader lines);
 
   /// nullptr: none has this id.

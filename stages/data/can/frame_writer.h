@@ -1,5 +1,5 @@
-// FrameWriter: the bytes of a log, frame by frame, in the form that the ending of its name says. Owns
-// what is not yet handed out. No LibTorch.
+// FrameWriter: the bytes of a log, frame by frame, in the form that the ending of its name says.
+// Owns what is not yet handed out. No LibTorch.
 #pragma once
 
 #include <memory>

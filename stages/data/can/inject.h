@@ -31,7 +31,8 @@ struct Injection {
 /// Attacks of one kind (a choice of CanInjectOptions::attacks; see attack_kinds.h), in intervals
 /// that alternate with benign traffic, for as long as the log lasts. `benign` is what a CanLog
 /// gives, in its order; a fall of the clock by a second starts another capture, which is attacked
-/// by itself, on one of its buses. Rows without a label are taken as benign; rows labelled as attacks stay as they are.
+/// by itself, on one of its buses. Rows without a label are taken as benign; rows labelled as
+/// attacks stay as they are.
 ///
 /// Recorded frames keep their order, times and payloads, but for those that are changed or removed.
 /// Added ones lie between the first and the last of their capture, where a bus of

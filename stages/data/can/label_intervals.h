@@ -1,5 +1,5 @@
-// LabelIntervals: the labels of a log that has none in its rows, from a table of intervals beside it.
-// No LibTorch.
+// LabelIntervals: the labels of a log that has none in its rows, from a table of intervals beside
+// it. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace kdgat::graph {
 
 class LabelIntervals {
  public:
-  /// A table with the columns begin, end and, if it likes, id: seconds on the clock of the log, both
-  /// ends belong to the interval; ids in hexadecimal, none: every frame. Throws Error(kData) with file
-  /// and line.
+  /// A table with the columns begin, end and, if it likes, id: seconds on the clock of the log,
+  /// both ends belong to the interval; ids in hexadecimal, none: every frame. Throws Error(kData)
+  /// with file and line.
   explicit LabelIntervals(const std::filesystem::path& table);
 
   /// 1 for a frame of an interval, 0 for all others; -1 without a time.

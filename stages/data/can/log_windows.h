@@ -1,5 +1,5 @@
-// The graphs of windows while frames come (FrameWindows) or a log is read (LogWindows), numbered by the
-// vocabulary of a model. Know no model. No LibTorch.
+// The graphs of windows while frames come (FrameWindows) or a log is read (LogWindows), numbered by
+// the vocabulary of a model. Know no model. No LibTorch.
 #pragma once
 
 #include <array>

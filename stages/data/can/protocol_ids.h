@@ -14,9 +14,9 @@ namespace kdgat::graph {
 /// 7E8 to 7EF from it; with 29 bits 18DB33F1, 18DA..F1 and 18DAF1..
 bool is_diagnostic(uint32_t id);
 
-/// An id of J1939-21: priority (3 bits), page (2), PDU format (8), PDU specific (8), source (8). The
-/// priority is the sender's choice. Below the format 240 the specific byte is the destination and
-/// no part of the PGN.
+/// An id of J1939-21: priority (3 bits), page (2), PDU format (8), PDU specific (8), source (8).
+/// The priority is the sender's choice. Below the format 240 the specific byte is the destination
+/// and no part of the PGN.
 ///
 /// PGN and source address of an id, as one number.
 uint32_t j1939_message(uint32_t id);

@@ -1,5 +1,5 @@
-// Words of the rows of text logs and what they say. Nothing here allocates; what is wrong is a constant
-// text, nullptr if nothing is. No LibTorch.
+// Words of the rows of text logs and what they say. Nothing here allocates; what is wrong is a
+// constant text, nullptr if nothing is. No LibTorch.
 #pragma once
 
 #include <array>

@@ -28,9 +28,9 @@ std::vector<CanFrame> synthesize(const CanSynthOptions& options, int64_t vehicle
 void write_synthetic_logs(const std::filesystem::path& folder, const CanSynthOptions& options,
                           const std::function<bool()>& cancelled = {});
 
-/// The benign traffic of all vehicles as one log in the form of candump, each on a bus of its own, piece
-/// by piece: memory does not grow with options.seconds. `write` gets some thousand rows at a time.
-/// Throws what `write` throws, and Error(kInterrupted) once `cancelled`.
+/// The benign traffic of all vehicles as one log in the form of candump, each on a bus of its own,
+/// piece by piece: memory does not grow with options.seconds. `write` gets some thousand rows at a
+/// time. Throws what `write` throws, and Error(kInterrupted) once `cancelled`.
 void stream_synthetic_log(const CanSynthOptions& options,
                           const std::function<void(std::string_view)>& write,
                           const std::function<bool()>& cancelled = {});

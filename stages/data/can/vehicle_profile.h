@@ -149,10 +149,11 @@ class Sample {
   int64_t seen_ = 0, stride_ = 1;
 };
 
-/// Learns a profile, frame by frame. Rows labelled as attacks are not to be added. A few that nobody
-/// labelled do little harm: periods are medians, and two kinds of frames teach nothing and are
-/// counted as outliers: one that splits a usual gap of its id in two while its payload, or length,
-/// jumps there and back, as long as the id does so in less than one frame of eight; and those of ids that came no more than three times, where most ids did.
+/// Learns a profile, frame by frame. Rows labelled as attacks are not to be added. A few that
+/// nobody labelled do little harm: periods are medians, and two kinds of frames teach nothing and
+/// are counted as outliers: one that splits a usual gap of its id in two while its payload, or
+/// length, jumps there and back, as long as the id does so in less than one frame of eight; and
+/// those of ids that came no more than three times, where most ids did.
 class ProfileBuilder {
  public:
   static constexpr std::size_t kMostIds = 8192;

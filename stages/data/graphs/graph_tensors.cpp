@@ -9,9 +9,9 @@
 #include "data/class_labels.h"
 #include "data/graphs/graphs_import.h"
 #include "data/graphs/npz.h"
+#include "file/metadata_json.h"
 #include "file/number_text.h"
 #include "graph/index.h"
-#include "kdgat/parse_json.h"
 
 namespace kdgat::graph {
 namespace {
@@ -265,15 +265,8 @@ GraphCollection collect_arrays(const NamedArrays& arrays) {
 
 NamedArrays arrays_in(const SafetensorsFile& file) {
   NamedArrays out{file.path().string(), kGraphTensors, file.tensors(), {}};
-  const auto found = file.metadata().find("classes");
-  if (found == file.metadata().end()) return out;
-  try {
-    out.texts["classes"] = checked_json(found->second, "").get<std::vector<std::string>>();
-  } catch (const Error& e) {
-    throw Error(ExitCode::kData,
-                out.file + ": malformed metadata 'classes': " + e.diagnostics().front().message);
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(ExitCode::kData, out.file + ": malformed metadata 'classes': " + e.what());
+  if (file.metadata().contains("classes")) {
+    out.texts["classes"] = metadata_json<std::vector<std::string>>(file, "classes");
   }
   return out;
 }

@@ -23,8 +23,8 @@ struct NamedArrays {
 /// Arrays that are read: those above, of which edge_attr may lack, y (numbers or texts, -1 = no
 /// label), "classes" (texts: y counts them), "split" [G] (0 train, 1 val, 2 test) and "group" [G]
 /// (numbers or texts). Numbers of nodes in edge_index are local to their graph. Floats are F32 or
-/// F64, numbers I32 or I64. `arrays` is copied into what comes out; what its views show must outlive
-/// that. Throws Error(kData).
+/// F64, numbers I32 or I64. `arrays` is copied into what comes out; what its views show must
+/// outlive that. Throws Error(kData).
 GraphCollection collect_arrays(const NamedArrays& arrays);
 
 /// The arrays of a safetensors file; its metadata "classes" is a JSON list of names. Throws

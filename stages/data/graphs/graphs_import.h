@@ -33,8 +33,8 @@ struct GraphsInput {
 
 /// What `source` holds, if that are labelled graphs: a folder with graphs.csv and nodes.csv, one
 /// with NAME_A.txt and NAME_graph_indicator.txt, a file is_graph_tensors(), or an .npz file.
-/// Nothing where `format` is neither "auto" nor one of the four. Reads no more than a header. Throws
-/// Error(kData) if what `format` names is not there.
+/// Nothing where `format` is neither "auto" nor one of the four. Reads no more than a header.
+/// Throws Error(kData) if what `format` names is not there.
 std::optional<GraphsInput> find_graphs(const std::filesystem::path& source,
                                        const std::string& format);
 

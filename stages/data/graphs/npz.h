@@ -18,7 +18,8 @@ class NpzFile {
  public:
   /// Reads every array; of none larger than `most_bytes` is more than its size read. Throws
   /// Error(kData) naming file and member: what is no zip archive, cut, encrypted, packed in another
-  /// way, with a wrong checksum; arrays of objects, of big-endian numbers, of types without a DType.
+  /// way, with a wrong checksum; arrays of objects, of big-endian numbers, of types without a
+  /// DType.
   static NpzFile open(const std::filesystem::path& path, std::size_t most_bytes);
   /// The same of bytes in memory, which may go afterwards; called `name` in messages.
   static NpzFile parse(std::string_view bytes, const std::string& name, std::size_t most_bytes);

@@ -16,8 +16,8 @@ namespace kdgat::graph {
 /// several kinds (the features: a column a kind), all kinds with the same degrees. A class is a way
 /// to put the kinds in pairs: four of five edges join nodes of two kinds that are a pair, the rest
 /// any two. As another class is no more than other names for the kinds, the numbers of nodes and
-/// edges, degrees and features have the same distribution in every class; what is joined to what has
-/// not. Throws Error(kData), and Error(kInterrupted) once `cancelled` answers true.
+/// edges, degrees and features have the same distribution in every class; what is joined to what
+/// has not. Throws Error(kData), and Error(kInterrupted) once `cancelled` answers true.
 void write_synthetic_graphs(const std::filesystem::path& folder, const SynthSize& options,
                             const std::function<bool()>& cancelled = {});
 

@@ -1,9 +1,9 @@
-// Folders as the TUDataset collection has them (Morris and others, arXiv 2007.08663): NAME_A.txt has
-// an edge a line, "from, to", by numbers of nodes that begin with 1 and go on from graph to graph;
-// NAME_graph_indicator.txt the number of the graph of each node, NAME_graph_labels.txt a label a
-// graph; where they are there, NAME_node_labels.txt, NAME_node_attributes.txt, and the same of edges
-// in the order of NAME_A.txt. Attributes stand before labels in the features, as PyTorch Geometric
-// has them; a label is a column for each of its values that occur.
+// Folders as the TUDataset collection has them (Morris and others, arXiv 2007.08663): NAME_A.txt
+// has an edge a line, "from, to", by numbers of nodes that begin with 1 and go on from graph to
+// graph; NAME_graph_indicator.txt the number of the graph of each node, NAME_graph_labels.txt a
+// label a graph; where they are there, NAME_node_labels.txt, NAME_node_attributes.txt, and the same
+// of edges in the order of NAME_A.txt. Attributes stand before labels in the features, as PyTorch
+// Geometric has them; a label is a column for each of its values that occur.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -9,8 +9,8 @@ namespace kdgat::graph {
 
 /// Blocks %FLAG NAME, %FORMAT(nAw), and fields of that width, which may touch. Terms with hydrogen
 /// are left out, atoms are not. Positions are 0. Throws Error(kData) with file and line: a block
-/// that is missing, short or of another format, a count that does not fit, a number that is none, an
-/// index out of range.
+/// that is missing, short or of another format, a count that does not fit, a number that is none,
+/// an index out of range.
 Molecule read_amber_topology(LineReader lines);
 
 /// Puts the positions of a file into `molecule`: a title, the number of atoms, fields of 12

@@ -1,6 +1,6 @@
-// From solved residues to a molecule: the terms of a force field by the names of residues and atoms,
-// for files that bring none. Of RNA, heavy atoms alone; charges have those of their hydrogens added.
-// No LibTorch.
+// From solved residues to a molecule: the terms of a force field by the names of residues and
+// atoms, for files that bring none. Of RNA, heavy atoms alone; charges have those of their
+// hydrogens added. No LibTorch.
 #pragma once
 
 #include <map>

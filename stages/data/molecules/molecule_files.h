@@ -33,9 +33,9 @@ struct MoleculeInput {
 };
 
 /// What `source` holds, if that are molecules: a file, a folder or a tar archive of them; nothing
-/// otherwise, and where `format` is neither "auto" nor one of molecule_formats(). What `named` does not
-/// name is looked for beside the molecules: labels.csv and ligands.safetensors. Throws Error(kData)
-/// if what is named is not there.
+/// otherwise, and where `format` is neither "auto" nor one of molecule_formats(). What `named` does
+/// not name is looked for beside the molecules: labels.csv and ligands.safetensors. Throws
+/// Error(kData) if what is named is not there.
 std::optional<MoleculeInput> find_molecules(const std::filesystem::path& source,
                                             const std::string& format, const MoleculeAside& named);
 

@@ -19,8 +19,8 @@ struct MoleculeImport {
   std::function<void(int64_t bytes)> done;  ///< of a file, so many more; throws to end the import
 };
 
-/// All molecules of the input. Throws Error(kData) with the places, "file:line", of what is wrong: at
-/// most ten at once.
+/// All molecules of the input. Throws Error(kData) with the places, "file:line", of what is wrong:
+/// at most ten at once.
 MoleculeStoreData read_molecules(const MoleculeImport& import, ImportReport& report);
 
 /// Reads all molecules, divides them into parts and writes the store `to`, made with `made_with`.

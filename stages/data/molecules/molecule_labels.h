@@ -25,8 +25,8 @@ class MoleculeLabels {
   /// file and line: a missing column, a name that stands twice, a part that is none.
   MoleculeLabels(LineReader lines, const MoleculeOptions& options);
 
-  /// By the whole name, else by what follows its last slash, else by that without its ending; null =
-  /// not listed.
+  /// By the whole name, else by what follows its last slash, else by that without its ending; null
+  /// = not listed.
   const MoleculeLabel* find(const std::string& name) const;
   bool empty() const { return labels_.empty(); }
 

@@ -23,7 +23,8 @@ inline constexpr const char* kMoleculeParts[] = {"train", "val", "test"};
 /// To a training its edges are bonds and pairs in both directions, its label the ligand; a batch
 /// that it gathers says which molecules are in it and how large it is, no more.
 ///
-/// facts(): {"graphs","unlabelled","nodes","edges","molecules":{"atoms","bonds","pairs","angles","dihedrals",
+/// facts():
+/// {"graphs","unlabelled","nodes","edges","molecules":{"atoms","bonds","pairs","angles","dihedrals",
 ///  "impropers","residues","ligands","labelled_ligands","width","cutoff": A,"each":{"atoms","bonds",
 ///  "pairs","angles","dihedrals": {"p50","p95","p99","max","sum"}}},"parts":{"train","val","test":
 ///  molecules}}; bonds and pairs are counted once, not for both directions

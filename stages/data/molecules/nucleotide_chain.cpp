@@ -36,8 +36,8 @@ Point fourth(const Point& a, const Point& b, const Point& c, double length, doub
   return out;
 }
 
-/// How the base of a nucleotide stands: four atoms and the torsion of the last. "N" is the atom that
-/// is bonded to C1'.
+/// How the base of a nucleotide stands: four atoms and the torsion of the last. "N" is the atom
+/// that is bonded to C1'.
 struct Step {
   const char *a, *b, *c, *name;
   double torsion;

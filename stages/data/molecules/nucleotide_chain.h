@@ -1,4 +1,5 @@
-// NucleotideChain: a strand of RNA built atom by atom from lengths, angles and torsions. No LibTorch.
+// NucleotideChain: a strand of RNA built atom by atom from lengths, angles and torsions. No
+// LibTorch.
 #pragma once
 
 #include <string>
@@ -15,14 +16,14 @@ struct Torsions {
 
 class NucleotideChain {
  public:
-  /// The next residue, 'A', 'C', 'G' or 'U', of the strand of chain A; bonds and angles are those of
-  /// the force field.
+  /// The next residue, 'A', 'C', 'G' or 'U', of the strand of chain A; bonds and angles are those
+  /// of the force field.
   void add(char nucleotide, const Torsions& torsions);
   const Structure& structure() const { return structure_; }
 
  private:
-  /// Puts atom `name` at its distance from c, at its angle to b, turned by `torsion` degrees against
-  /// a: a-b-c-name.
+  /// Puts atom `name` at its distance from c, at its angle to b, turned by `torsion` degrees
+  /// against a: a-b-c-name.
   void place(const char* a, const char* b, const char* c, const std::string& name, double torsion);
   Point point_of(const std::string& name) const;
 

@@ -4,9 +4,9 @@
 namespace kdgat::graph {
 
 // atoms: name, charge e, the same with its hydrogens e, rmin/2 A, epsilon kcal/mol; bonds: i, j,
-// length A, k kcal/mol/A^2; angles: i, j, k, degrees, k kcal/mol/rad^2; dihedrals: i, j, k, l, force
-// kcal/mol, periodicity, phase degrees, whether improper. A name that begins with - is an atom of the
-// residue before.
+// length A, k kcal/mol/A^2; angles: i, j, k, degrees, k kcal/mol/rad^2; dihedrals: i, j, k, l,
+// force kcal/mol, periodicity, phase degrees, whether improper. A name that begins with - is an
+// atom of the residue before.
 const char* const kRnaTemplates = R"json({"backbone":{
  "atoms":[
   ["P",1.1662,1.1662,2.1,0.2],["OP1",-0.776,-0.776,1.6612,0.21],["OP2",-0.776,-0.776,1.6612,0.21],

@@ -31,15 +31,15 @@ struct Structure {
 };
 
 /// The first model; of alternative locations the one named blank or A, else the first. Atoms of one
-/// chain, number and name of a residue are one residue. Throw Error(kData) with file and line: a row
-/// of atoms that is cut off, a coordinate that is no number, no atoms at all.
+/// chain, number and name of a residue are one residue. Throw Error(kData) with file and line: a
+/// row of atoms that is cut off, a coordinate that is no number, no atoms at all.
 Structure read_pdb(LineReader lines);
 /// Of the loop _atom_site; author numbering where there is one.
 Structure read_mmcif(LineReader lines);
 
 /// The residues around each copy of the residue `ligand`: those with an atom within `cutoff` A of
-/// one of its, without residues of that name. `wanted` says which residues count. In the order of the
-/// file.
+/// one of its, without residues of that name. `wanted` says which residues count. In the order of
+/// the file.
 struct Pocket {
   std::size_t ligand = 0;             ///< index of the residue
   std::vector<std::size_t> residues;  ///< indices, ascending

@@ -9,8 +9,8 @@
 
 namespace kdgat::graph {
 
-/// Writes pocket_0000.pdb .., labels.csv (file, ligand) and ligands.safetensors (a vector for each of
-/// the `classes` ligands) below `folder`; `nodes` are atoms. Throws Error(kData), and
+/// Writes pocket_0000.pdb .., labels.csv (file, ligand) and ligands.safetensors (a vector for each
+/// of the `classes` ligands) below `folder`; `nodes` are atoms. Throws Error(kData), and
 /// Error(kInterrupted) once `cancelled` answers true.
 void write_synthetic_molecules(const std::filesystem::path& folder, const SynthSize& options,
                                const std::function<bool()>& cancelled = {});

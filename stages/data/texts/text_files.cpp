@@ -98,8 +98,8 @@ bool is_label(std::string_view word) {
          word.find(' ') == std::string_view::npos && !is_time;
 }
 
-/// Whether most of the first lines with a tab are a label and words, as those of a corpus are; a log
-/// with tabs has numbers there.
+/// Whether most of the first lines with a tab are a label and words, as those of a corpus are; a
+/// log with tabs has numbers there.
 bool are_labelled_texts(std::string_view head) {
   constexpr int kLines = 8;
   int lines = 0, labelled = 0;

@@ -96,8 +96,8 @@ class TextsDomain : public WithOptions<StoreDomain<TextStore>, TextImportOptions
 
  protected:
   /// "parts": {name: {"documents","classes"}}, "memory": {"cached_bytes": of the mapping, "splits":
-  /// parts that are not empty, "saved_bytes", "saved_share": by sharing it, "coo_bytes": as pairs of
-  /// int64 and float32, "identity_bytes": of N x N features, which are never allocated}.
+  /// parts that are not empty, "saved_bytes", "saved_share": by sharing it, "coo_bytes": as pairs
+  /// of int64 and float32, "identity_bytes": of N x N features, which are never allocated}.
   void add_counts(const TextStore& store, json& seen) const override {
     seen["parts"] = parts_of(store);
     seen["memory"] = memory_of(store, seen.at("parts"));

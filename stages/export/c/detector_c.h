@@ -1,5 +1,5 @@
-// A detector for one vehicle as C: all that `kdgat score` and `kdgat watch` compute of its traffic, but for
-// the reasons. Scores have the same bits. No LibTorch.
+// A detector for one vehicle as C: all that `kdgat score` and `kdgat watch` compute of its traffic,
+// but for the reasons. Scores have the same bits. No LibTorch.
 //
 // What is usual on the vehicle is a table of the source, so only a vehicle of the model can be
 // exported: nothing is learned where the source runs. Frames of one bus need not name it; of a
@@ -33,9 +33,9 @@ struct DetectorCSize {
 };
 
 /// NAME.c, NAME.h, main.c (reads candump), check.c with vectors.h, CMakeLists.txt. What the vectors
-/// want the program computed; with int8 by the same rounded leaves, so that the bits are the same then
-/// too. Throws Error(kData) for a profile that cannot be exported, saying which part; Error(kUsage)
-/// where the name is no word of C or the threshold no number.
+/// want the program computed; with int8 by the same rounded leaves, so that the bits are the same
+/// then too. Throws Error(kData) for a profile that cannot be exported, saying which part;
+/// Error(kUsage) where the name is no word of C or the threshold no number.
 CSource detector_c(const detector::DetectorModel& model, const detector::Vehicle& vehicle,
                    const DetectorCOptions& options);
 /// The same of a vehicle by name. Throws Error(kUsage) naming those of the model if it is none.

@@ -1,4 +1,5 @@
-// Vectors of a detector: made-up traffic of its vehicle and what the program says of it. No LibTorch.
+// Vectors of a detector: made-up traffic of its vehicle and what the program says of it. No
+// LibTorch.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-# Writes OUT, a C++ source with the texts of FILES (separated by commas) as kdgat::exporting::runtime_text().
+# Writes OUT, a C++ source with the texts of FILES (separated by commas) as
+# kdgat::exporting::runtime_text().
 #   cmake -D OUT=... -D FILES=a.c,b.h -P embed.cmake
 string(REPLACE "," ";" files "${FILES}")
 set(source "// Written by stages/export/c/embed.cmake.

@@ -65,7 +65,8 @@ WindowNetwork windows_of(const graph::SafetensorsFile& file, const model::ModelH
   return out;
 }
 
-/// Nodes of a window, at most: one more than its rows for each run of frames that follow one another.
+/// Nodes of a window, at most: one more than its rows for each run of frames that follow one
+/// another.
 GraphBounds bounds_of(const graph::WindowShape& shape) {
   const int64_t rows = shape.window, in_chunk = shape.chunk_rows - 1;
   const int64_t runs = in_chunk > 0 ? 1 + (rows - 1 + in_chunk - 1) / in_chunk : 1;

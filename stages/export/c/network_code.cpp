@@ -185,7 +185,8 @@ void CodeWriter::mean(const std::string& from, int64_t columns, const std::strin
   set("KDGAT_NEEDS_MEAN", 1);
 }
 
-/// One or two functions ahead: the LSTM over the layers of each node, whose joined states are pooled.
+/// One or two functions ahead: the LSTM over the layers of each node, whose joined states are
+/// pooled.
 void CodeWriter::jumping(int64_t layers, int64_t width, const std::vector<std::string>& states) {
   const int64_t units = layers * width / 2, gates = 4 * units;
   const auto direction = [&](const std::string& end) {

@@ -1,5 +1,5 @@
-// NetworkCode: what is written of a network in C: its tables, the calls of its layers, and the memory
-// that they work in. Knows no files and no windows. No LibTorch.
+// NetworkCode: what is written of a network in C: its tables, the calls of its layers, and the
+// memory that they work in. Knows no files and no windows. No LibTorch.
 #pragma once
 
 #include <cstdint>

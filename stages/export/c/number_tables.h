@@ -26,8 +26,8 @@ std::string c_braced(const std::vector<std::string>& members);
 
 class NumberTables {
  public:
-  /// static const TYPE NAME[] of these entries, each as text. A table of C has an entry at least: of
-  /// none there is one `empty`.
+  /// static const TYPE NAME[] of these entries, each as text. A table of C has an entry at least:
+  /// of none there is one `empty`.
   void add(const CType& type, const std::string& name, const std::vector<std::string>& entries,
            const std::string& empty = "0");
   /// Of whole numbers.

@@ -1,5 +1,5 @@
-// RoundedModel: the model that C sources with int8 compute: the same one with the weights that their
-// bytes stand for. No LibTorch.
+// RoundedModel: the model that C sources with int8 compute: the same one with the weights that
+// their bytes stand for. No LibTorch.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,8 @@
 // Boosted trees as tables of C, for runtime/detector.c. No LibTorch.
 //
-// A window's values are ranked among the thresholds of their columns once; then trees compare ranks, so
-// that a split has the place of its threshold where it had a number. Walks end in the same leaves.
+// A window's values are ranked among the thresholds of their columns once; then trees compare
+// ranks, so that a split has the place of its threshold where it had a number. Walks end in the
+// same leaves.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ struct TreeTables {
   int64_t depth = 0;   ///< splits that a row passes at most, of all trees
 };
 
-/// `units`: of each tree; its leaves are whole multiples of it, -127 to 127, and take a byte. Empty:
-/// leaves are floats.
+/// `units`: of each tree; its leaves are whole multiples of it, -127 to 127, and take a byte.
+/// Empty: leaves are floats.
 TreeTables add_trees(const trees::BoostedTrees& model, std::span<const float> units,
                      NumberTables& tables);
 

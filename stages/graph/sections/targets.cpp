@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "file/metadata_json.h"
 #include "file/safetensors_header.h"
 #include "graph/index.h"
-#include "kdgat/parse_json.h"
 
 namespace kdgat::graph {
 
@@ -17,21 +17,7 @@ constexpr const char* kNames = "target_names";
 
 /// The list that the metadata `key` holds.
 std::vector<std::string> names_in(const SafetensorsFile& file, const char* key) {
-  const auto found = file.metadata().find(key);
-  if (found == file.metadata().end()) {
-    throw Error(ExitCode::kData, file.path().string() + ": no metadata '" + key + "'");
-  }
-  const auto refuse = [&](const std::string& why) {
-    return Error(ExitCode::kData,
-                 file.path().string() + ": malformed metadata '" + key + "': " + why);
-  };
-  try {
-    return checked_json(found->second, "");
-  } catch (const Error& e) {
-    throw refuse(e.diagnostics().front().message);
-  } catch (const nlohmann::json::exception& e) {
-    throw refuse(e.what());
-  }
+  return metadata_json<std::vector<std::string>>(file, key);
 }
 
 /// One target is a column without a second dimension, as it was before there could be several.

@@ -11,8 +11,8 @@
 
 namespace kdgat::model {
 
-/// Graph autoencoder with neighbourhood reconstruction. Of nodes without identifiers it reconstructs
-/// the features, and of their neighbours' the mean.
+/// Graph autoencoder with neighbourhood reconstruction. Of nodes without identifiers it
+/// reconstructs the features, and of their neighbours' the mean.
 struct VgaeConfig : VgaeForm, VgaeSizes {
   int64_t num_ids = 0;  ///< vocabulary with the entry for unknown ids
   int64_t node_features = 11;

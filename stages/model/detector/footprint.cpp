@@ -170,8 +170,8 @@ Footprint counted(const GatConfig& config, const FootprintOptions& options) {
   return step.finish();
 }
 
-/// Threads work on groups of rows, of which few nodes make one, not a full one; and products of few rows
-/// are others. So a step of a size is counted anew.
+/// Threads work on groups of rows, of which few nodes make one, not a full one; and products of few
+/// rows are others. So a step of a size is counted anew.
 template <class Config>
 Footprint of_any_size(const Config& config, const FootprintOptions& options) {
   Footprint out = counted(config, options);

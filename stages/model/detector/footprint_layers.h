@@ -1,5 +1,5 @@
-// The layers of the models on sizes; included by footprint.cpp alone. What they are made of, and the rule
-// for both: footprint_step.h.
+// The layers of the models on sizes; included by footprint.cpp alone. What they are made of, and
+// the rule for both: footprint_step.h.
 #pragma once
 
 #include <algorithm>
@@ -150,7 +150,8 @@ class LayerStep : public Step {
   /// Buffers of a batch norm that run along.
   void running_statistics(double width) { buffers += kFloat * 2 * width + kLong; }
 
-  /// Whether layers with batch norms are computed as a whole: not on a card, nor with products in 16 bits.
+  /// Whether layers with batch norms are computed as a whole: not on a card, nor with products in
+  /// 16 bits.
   bool has_whole_layers() const {
     return options_.kernels == KernelSet::kCpu && options_.precision == "32";
   }

@@ -1,6 +1,6 @@
-// What kernels in plain tensor operations (kernels/plain) hold, on sizes; included by footprint_step.h
-// alone. Every operation of LibTorch has a result of its own, and rows of edges are held where kernels
-// of cpu/ and cuda/ hold none: where those sources change, so must this.
+// What kernels in plain tensor operations (kernels/plain) hold, on sizes; included by
+// footprint_step.h alone. Every operation of LibTorch has a result of its own, and rows of edges
+// are held where kernels of cpu/ and cuda/ hold none: where those sources change, so must this.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace kdgat::model {
 
-/// Attention of [N, W] rows `h` over edges and loops, with or without features of edges. `sums`: how many
-/// rows of W columns an edge keeps for its score beside those that are weighed.
-/// `others` gives what backward makes beside the gradient of h.
+/// Attention of [N, W] rows `h` over edges and loops, with or without features of edges. `sums`:
+/// how many rows of W columns an edge keeps for its score beside those that are weighed. `others`
+/// gives what backward makes beside the gradient of h.
 inline memory::Value plain_attention(memory::Tape& tape, const memory::Value& h, double heads,
                                      double sums, double features, std::function<void()> others) {
   using memory::Cost;
@@ -21,8 +21,8 @@ inline memory::Value plain_attention(memory::Tape& tape, const memory::Value& h,
   constexpr double kFloat = 4, kLong = 8;
   constexpr Cost kLoops{.node = 1, .edge = 1};
   const Cost row = kLoops * (kFloat * h.width);
-  // Both ends, the score before and after each step of the softmax, the rows, and these weighed: what is
-  // added up by index is kept for its shape.
+  // Both ends, the score before and after each step of the softmax, the rows, and these weighed:
+  // what is added up by index is kept for its shape.
   const Held kept =
       tape.hold(kLoops * (2 * kLong + kFloat * (4 * heads + features)) + row * (1 + sums));
   Held message = tape.hold(row);

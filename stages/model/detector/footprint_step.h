@@ -1,6 +1,6 @@
-// What a step of any of the models is made of, on sizes (memory/tape.h): the batch, products, poolings,
-// heads and losses; its layers are in footprint_layers.h, which alone includes this. Each operation
-// allocates what the real one does, in the same order: where that changes, so must this.
+// What a step of any of the models is made of, on sizes (memory/tape.h): the batch, products,
+// poolings, heads and losses; its layers are in footprint_layers.h, which alone includes this. Each
+// operation allocates what the real one does, in the same order: where that changes, so must this.
 #pragma once
 
 #include <algorithm>
@@ -293,8 +293,8 @@ class Step {
   }
 
  protected:
-  /// Whether a linear layer of these rows keeps its input as it is. In bfloat16 those of graphs may be too
-  /// few for products of our own.
+  /// Whether a linear layer of these rows keeps its input as it is. In bfloat16 those of graphs may
+  /// be too few for products of our own.
   bool has_own_products(const Value& x) const {
     if (options_.precision == "32") return true;
     constexpr int64_t kManyRows = 1 << 20;

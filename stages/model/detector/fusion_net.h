@@ -1,7 +1,7 @@
 // FusionNet: one attack score from the state of a window, 15 numbers that an autoencoder and a
 // classifier say of it (objective/fusion_state.h); 14 of a graph whose nodes have no identifiers.
-// Owns the scale of these numbers too. The score is the decision everywhere: above 0.5 is an attack,
-// or of the second class.
+// Owns the scale of these numbers too. The score is the decision everywhere: above 0.5 is an
+// attack, or of the second class.
 //
 // G windows or graphs, S numbers of a state, H hidden units, K weights to choose from.
 #pragma once

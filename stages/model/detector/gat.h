@@ -1,5 +1,5 @@
-// GraphClassifier: layers of graph attention or of sums over neighbours, jumping knowledge, a pool and
-// a perceptron. forward() only.
+// GraphClassifier: layers of graph attention or of sums over neighbours, jumping knowledge, a pool
+// and a perceptron. forward() only.
 #pragma once
 
 #include <torch/nn/module.h>

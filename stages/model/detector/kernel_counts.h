@@ -1,7 +1,7 @@
-// What the kernels of a device hold beside what they are given and what they return, as counts of numbers.
-// The one place where a plan knows how kernels differ: where those of kernels/cpu or kernels/cuda
-// allocate otherwise, this is what changes with them. Those of kernels/plain are operations of LibTorch,
-// each with results of its own: footprint_plain.h has them.
+// What the kernels of a device hold beside what they are given and what they return, as counts of
+// numbers. The one place where a plan knows how kernels differ: where those of kernels/cpu or
+// kernels/cuda allocate otherwise, this is what changes with them. Those of kernels/plain are
+// operations of LibTorch, each with results of its own: footprint_plain.h has them.
 //
 // N nodes, E edges, K heads, W columns, D features of an edge, L inputs and V outputs of a head.
 #pragma once
@@ -12,16 +12,16 @@ namespace kdgat::model {
 
 struct KernelCounts {
   KernelSet kernels = KernelSet::kCpu;
-  /// The batch is a copy on the device, of its size; on the CPU it is what was gathered, with room to
-  /// grow.
+  /// The batch is a copy on the device, of its size; on the CPU it is what was gathered, with room
+  /// to grow.
   bool copies_batch = false;
-  /// Lists of edges by source are made with the first attention or sum and kept: 8 bytes an edge, 4 a
-  /// node. Sorting holds so many bytes of an edge and a node beside them for a moment.
+  /// Lists of edges by source are made with the first attention or sum and kept: 8 bytes an edge, 4
+  /// a node. Sorting holds so many bytes of an edge and a node beside them for a moment.
   bool lists_by_source = false;
   double sorting_of_edge = 0, sorting_of_node = 0;
 
-  /// What is made number by number, and attention's gradient of h, is written over what it is made of,
-  /// if nobody else holds that.
+  /// What is made number by number, and attention's gradient of h, is written over what it is made
+  /// of, if nobody else holds that.
   bool writes_over = true;
 
   /// ReLU with dropout keeps bits for backward, of each row whole bytes; else its result.

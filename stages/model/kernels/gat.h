@@ -13,8 +13,8 @@ namespace kdgat::model {
 /// Slope of the leaky ReLU of scores below 0, as published (GAT, Velickovic et al. 2018).
 inline constexpr double kAttentionSlope = 0.2;
 
-/// Both are differentiable, but for the features of edges, which no kernel needs to be; edges from a
-/// node to itself are left out.
+/// Both are differentiable, but for the features of edges, which no kernel needs to be; edges from
+/// a node to itself are left out.
 struct GatKernels {
   /// out_i = bias + sum_j softmax_j(leaky_relu(<h_j, att_src> + <h_i, att_dst>)) h_j, [N, C].
   /// h contiguous; att_src, att_dst [1, heads, channels], bias [C].

@@ -25,8 +25,8 @@ struct GinWeights {
 };
 
 struct GinKernels {
-  /// dropout(relu(outer(lin_2(relu(inner(lin_1(s))))))) with s of gin_sums(), [N, C]. Norms are in the
-  /// same mode, and as those of NormKernels; `p` and `layer` are theirs. Differentiable.
+  /// dropout(relu(outer(lin_2(relu(inner(lin_1(s))))))) with s of gin_sums(), [N, C]. Norms are in
+  /// the same mode, and as those of NormKernels; `p` and `layer` are theirs. Differentiable.
   at::Tensor (*layer)(const at::Tensor& x_NF, const GinWeights& weights, double p, uint32_t layer,
                       const BatchTensors& batch, bool update_running);
 

@@ -21,17 +21,17 @@ struct GraphNormWeights {
 inline constexpr double kGraphNormEps = 1e-5;
 
 struct NormKernels {
-  /// dropout(relu(norm(x))). Statistics are the batch's if `norm` is in training mode, with those of
-  /// the other processes where the batch has an exchange, and then enter its running statistics if
-  /// `update_running`.
+  /// dropout(relu(norm(x))). Statistics are the batch's if `norm` is in training mode, with those
+  /// of the other processes where the batch has an exchange, and then enter its running statistics
+  /// if `update_running`.
   at::Tensor (*batch_norm)(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm, double p,
                            uint32_t layer, const BatchTensors& batch, bool update_running);
   /// dropout(relu(weight * o / sqrt(mean(o^2) + kGraphNormEps) + bias)) with
   /// o = x - mean_scale * mean(x), means over the nodes of each graph.
   at::Tensor (*graph_norm)(const at::Tensor& x_NC, const GraphNormWeights& norm, double p,
                            uint32_t layer, const BatchTensors& batch);
-  /// max(x, 0), then dropout. Rows are nodes or, `of_graphs`, graphs. The result may be written over
-  /// x if it `may_overwrite`: nobody reads x again.
+  /// max(x, 0), then dropout. Rows are nodes or, `of_graphs`, graphs. The result may be written
+  /// over x if it `may_overwrite`: nobody reads x again.
   at::Tensor (*relu_dropout)(const at::Tensor& x, double p, uint32_t layer,
                              const BatchTensors& batch, bool of_graphs, bool may_overwrite);
   /// Numbers in (0, 1), [N, columns], of the options of batch.x_NF.

@@ -16,8 +16,8 @@ struct NormMode {
   graph::Exchange* exchange = nullptr;
   double eps = 0, scale = 1;  ///< scale of what dropout keeps
 
-  /// Saves x, out, weight, mean and variance too, in this order. Eval mode reads the running statistics,
-  /// which a later step may change: their values are kept.
+  /// Saves x, out, weight, mean and variance too, in this order. Eval mode reads the running
+  /// statistics, which a later step may change: their values are kept.
   void save(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& out,
             const at::Tensor& weight, const at::Tensor& mean, const at::Tensor& variance) const {
     ctx->save_for_backward(
@@ -37,8 +37,8 @@ struct NormMode {
 };
 
 /// By a `Function` of autograd of (x, weight, bias, mean, variance, rows, training, eps, p, layer,
-/// batch): mean and variance [C] are read in eval mode and written in training mode, as are `rows`, the
-/// rows of all processes that they are of.
+/// batch): mean and variance [C] are read in eval mode and written in training mode, as are `rows`,
+/// the rows of all processes that they are of.
 template <class Function>
 at::Tensor batch_norm_by(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm, double p,
                          uint32_t layer, const BatchTensors& batch, bool update_running) {

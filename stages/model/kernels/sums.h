@@ -10,8 +10,8 @@
 namespace kdgat::model {
 
 struct SumKernels {
-  /// out_i = sum of x_j over the edges from j to i, those from i to itself left out; zero where there
-  /// are none. [N, C]. Differentiable.
+  /// out_i = sum of x_j over the edges from j to i, those from i to itself left out; zero where
+  /// there are none. [N, C]. Differentiable.
   at::Tensor (*neighbours)(const at::Tensor& x_NC, const BatchTensors& batch);
 
   static const SumKernels& cpu();

@@ -15,9 +15,9 @@
 
 namespace kdgat::model {
 
-/// out_i = lin_2(relu(norm(lin_1((1 + eps) x_i + sum_j x_j)))) over the incoming edges of i, without
-/// those from i itself; eps is learned. Without messages the sum is left out, and eps with it: no
-/// edge reaches the result. [N, width].
+/// out_i = lin_2(relu(norm(lin_1((1 + eps) x_i + sum_j x_j)))) over the incoming edges of i,
+/// without those from i itself; eps is learned. Without messages the sum is left out, and eps with
+/// it: no edge reaches the result. [N, width].
 class GinConvImpl : public torch::nn::Module {
  public:
   /// `norm`: "none", "graph" or "batch".

@@ -19,8 +19,8 @@ at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer
 /// output.
 at::Tensor relu_dropout(const at::Tensor& x_NC, double p, uint32_t layer,
                         const BatchTensors& batch);
-/// The same of numbers that the caller is done with: if nobody else holds them either, the result is
-/// written over them.
+/// The same of numbers that the caller is done with: if nobody else holds them either, the result
+/// is written over them.
 at::Tensor relu_dropout(at::Tensor&& x_NC, double p, uint32_t layer, const BatchTensors& batch);
 
 /// The same where row g belongs to graph g.

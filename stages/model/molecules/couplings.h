@@ -1,6 +1,6 @@
-// The algebra of scalars, vectors and symmetric traceless tensors: how two of them couple to a third
-// (unit Frobenius norm; equal to the Wigner 3j symbols of e3nn), and the paths of a tensor product.
-// Constants; no LibTorch.
+// The algebra of scalars, vectors and symmetric traceless tensors: how two of them couple to a
+// third (unit Frobenius norm; equal to the Wigner 3j symbols of e3nn), and the paths of a tensor
+// product. Constants; no LibTorch.
 //
 // A second-rank tensor is given by its components along M_a, orthonormal symmetric traceless
 // matrices: xz, xy, 2y^2-x^2-z^2, yz, z^2-x^2.

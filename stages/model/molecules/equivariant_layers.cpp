@@ -11,8 +11,8 @@
 namespace kdgat::model {
 namespace {
 
-// e3nn's sampled constants; the exact integrals, 1.6765324703 and 1.8462285453, would not match what
-// published checkpoints were trained with.
+// e3nn's sampled constants; the exact integrals, 1.6765324703 and 1.8462285453, would not match
+// what published checkpoints were trained with.
 constexpr double kSilu = 1.6791767923989418, kSigmoid = 1.8467055342154763;
 constexpr double kNormEpsilon = 1e-5;
 

@@ -1,5 +1,5 @@
-// Layers of states of scalars, vectors and tensors: what they compute turns with their input. States
-// stand by channel, see irreps.h. N rows.
+// Layers of states of scalars, vectors and tensors: what they compute turns with their input.
+// States stand by channel, see irreps.h. N rows.
 #pragma once
 
 #include <torch/nn/module.h>

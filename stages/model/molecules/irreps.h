@@ -1,5 +1,5 @@
-// Irreps: how many scalars, vectors and second-rank tensors a state of an equivariant network has, and
-// how they stand in a row. No LibTorch.
+// Irreps: how many scalars, vectors and second-rank tensors a state of an equivariant network has,
+// and how they stand in a row. No LibTorch.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct Irreps {
   /// What a gate takes: besides the scalars one for each vector and tensor.
   Irreps gated() const { return {{channels(), mul[1], mul[2]}}; }
 
-  /// "32x0e + 16x1o + 8x2e": any multiplicities of these three, in any order, blanks or not; one that
-  /// is missing is 0. Throws Error(kUsage) for others, and without scalars.
+  /// "32x0e + 16x1o + 8x2e": any multiplicities of these three, in any order, blanks or not; one
+  /// that is missing is 0. Throws Error(kUsage) for others, and without scalars.
   static Irreps parse(const std::string& text);
   std::string text() const;  ///< "32x0e+16x1o+8x2e"
 

@@ -1,4 +1,5 @@
-// Directed edges between atoms in the two orders that messages are summed in. Owns them. No LibTorch.
+// Directed edges between atoms in the two orders that messages are summed in. Owns them. No
+// LibTorch.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,8 @@ MoleculeView view_of(const graph::MoleculeGraph& molecule);
 /// Of the atoms that a model is trained on.
 struct AtomStatistics {
   std::array<double, graph::kAtomFeatures> mean{}, deviation{};
-  /// Charge in 1e-4 e and atomic number, ascending: a template gives each atom of a residue its own.
+  /// Charge in 1e-4 e and atomic number, ascending: a template gives each atom of a residue its
+  /// own.
   std::vector<std::pair<int64_t, int64_t>> kinds;
 };
 

@@ -1,6 +1,7 @@
-// PocketEncoder: an E(3)-equivariant network over the atoms of a molecule (RNA-3E-FFI, V2): messages
-// over bonds and over pairs by the tensor product, scalar messages over angles and dihedrals, and a
-// vector for each molecule of what does not turn with it. Names of modules are the published ones.
+// PocketEncoder: an E(3)-equivariant network over the atoms of a molecule (RNA-3E-FFI, V2):
+// messages over bonds and over pairs by the tensor product, scalar messages over angles and
+// dihedrals, and a vector for each molecule of what does not turn with it. Names of modules are the
+// published ones.
 //
 // N atoms, G molecules, W the width of the output.
 #pragma once
@@ -75,8 +76,8 @@ struct PocketConfig {
   LeastSize least_size() const;
 };
 
-/// Of model files; checkpoints are no part of one. from_json throws Error(kData) naming each missing,
-/// unknown, malformed or impossible entry.
+/// Of model files; checkpoints are no part of one. from_json throws Error(kData) naming each
+/// missing, unknown, malformed or impossible entry.
 void to_json(nlohmann::json& out, const PocketConfig& config);
 void from_json(const nlohmann::json& in, PocketConfig& config);
 

@@ -14,8 +14,8 @@ struct PocketSizes {
   int64_t atoms = 1, bonds = 0, pairs = 0, angles = 0, dihedrals = 0;
   int64_t catalogue = 0;  ///< ligands that the loss compares a molecule with, beside its own
   int64_t threads = 1;
-  /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding); the
-  /// tensor product in plain operations holds the weights of each edge (tensor_product.h).
+  /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding);
+  /// the tensor product in plain operations holds the weights of each edge (tensor_product.h).
   KernelSet kernels = KernelSet::kCpu;
 };
 

@@ -1,6 +1,6 @@
-// PocketModel: an encoder of molecules with all that makes its input out of a molecule and its output
-// into a ligand: statistics of atoms, kinds of atoms, the catalogue of ligands. What a model file
-// holds.
+// PocketModel: an encoder of molecules with all that makes its input out of a molecule and its
+// output into a ligand: statistics of atoms, kinds of atoms, the catalogue of ligands. What a model
+// file holds.
 //
 // N atoms, L ligands, W the width of an embedding.
 #pragma once

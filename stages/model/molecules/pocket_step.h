@@ -1,5 +1,6 @@
-// The operations of a pocket encoder on sizes (memory/tape.h); included by pocket_footprint.cpp alone.
-// Each allocates what the real one does, in the same order: where that changes, so must this.
+// The operations of a pocket encoder on sizes (memory/tape.h); included by pocket_footprint.cpp
+// alone. Each allocates what the real one does, in the same order: where that changes, so must
+// this.
 #pragma once
 
 #include <algorithm>
@@ -178,7 +179,8 @@ class PocketStep {
     return out;
   }
 
-  /// By the kernels of a card (card_product.cpp): the coupled states of all edges, for a path at a time.
+  /// By the kernels of a card (card_product.cpp): the coupled states of all edges, for a path at a
+  /// time.
   Value card_product(const Value& state, Edges& edges, bool only_scalars) {
     const Irreps& irreps = config_.hidden;
     const auto hidden = static_cast<double>(config_.radial_hidden);
@@ -234,7 +236,8 @@ class PocketStep {
     return out;
   }
 
-  /// In plain operations: the weights of each edge and of each path what is coupled, kept for backward.
+  /// In plain operations: the weights of each edge and of each path what is coupled, kept for
+  /// backward.
   Value plain_product(const Value& state, const Edges& edges) {
     const Irreps& irreps = config_.hidden;
     const auto hidden = static_cast<double>(config_.radial_hidden);

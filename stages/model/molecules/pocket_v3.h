@@ -28,13 +28,13 @@ at::Tensor channel_cosines(const at::Tensor& x, const Irreps& irreps);
 at::Tensor term_shapes(const std::vector<at::Tensor>& atoms, const at::Tensor& pos);
 int64_t shape_numbers(int64_t atoms);  ///< of a term over so many
 
-/// x + s + Gate(m): `own`, [N,gated dim], is a linear map of x. Its scalars, vectors and tensors are
-/// s, its gates are added to those of the message m.
+/// x + s + Gate(m): `own`, [N,gated dim], is a linear map of x. Its scalars, vectors and tensors
+/// are s, its gates are added to those of the message m.
 at::Tensor improved_update(const at::Tensor& x, const at::Tensor& own, const at::Tensor& message,
                            const Irreps& irreps);
 
-/// Rows of atoms to a row a molecule: by `heads` learned queries, each with its own part of keys and
-/// values of `width` numbers in all.
+/// Rows of atoms to a row a molecule: by `heads` learned queries, each with its own part of keys
+/// and values of `width` numbers in all.
 class QueryPoolingImpl : public torch::nn::Module {
  public:
   QueryPoolingImpl(int64_t inputs, int64_t width, int64_t heads);

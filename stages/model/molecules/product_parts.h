@@ -101,7 +101,8 @@ struct WeightGradients {
   T *w3, *b3;
 };
 
-/// messages[e] = h_e V x_j of the paths mixed at the source, [E,p_columns]: all edges out of the nodes.
+/// messages[e] = h_e V x_j of the paths mixed at the source, [E,p_columns]: all edges out of the
+/// nodes.
 template <class T>
 void source_messages(const ProductArrays<T>& in, int64_t begin, int64_t end, T* messages);
 /// out[i], [N,gated dim] by component, of nodes [begin, end).

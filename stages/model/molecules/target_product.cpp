@@ -1,5 +1,5 @@
-// Paths that are mixed at their target: A_i[u][h], summed over the edges into a node, then mixed once.
-// Block by block of nodes, path by path, so that the sums never leave the second cache.
+// Paths that are mixed at their target: A_i[u][h], summed over the edges into a node, then mixed
+// once. Block by block of nodes, path by path, so that the sums never leave the second cache.
 #include <algorithm>
 
 #include "model/molecules/product_parts.h"

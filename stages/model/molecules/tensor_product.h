@@ -3,9 +3,10 @@
 //   out_i = sum over edges e = (j, i) of  TP(x_j, Y_e; W_e),   W_e = [h_e, 1] V,
 //   h_e = silu(W2 silu(W1 r_e + b1) + b2)
 //
-// The published form holds W_e, 4,800 floats an edge. Here no weight of an edge is ever held: mixing
-// over channels commutes with the coupling of components, so that each path is mixed once a node, at
-// its source or at its target, whichever is cheaper. The backward pass makes all of it again.
+// The published form holds W_e, 4,800 floats an edge. Here no weight of an edge is ever held:
+// mixing over channels commutes with the coupling of components, so that each path is mixed once a
+// node, at its source or at its target, whichever is cheaper. The backward pass makes all of it
+// again.
 //
 // N nodes, E edges, R radial inputs, H hidden width, P = edge_weights(irreps).
 #pragma once
@@ -32,8 +33,9 @@ struct ProductEdges {
   at::Tensor harmonics;  ///< [E,9] in the order of `edges`
   at::Tensor radial;     ///< [E,R] the same
 
-  /// What the kernels of a card read: copies there, in the type of its states, made by the first layer
-  /// that asks and kept for the others and their backward passes. Not from several threads at once.
+  /// What the kernels of a card read: copies there, in the type of its states, made by the first
+  /// layer that asks and kept for the others and their backward passes. Not from several threads at
+  /// once.
   struct OnCard {
     at::Tensor lists;  ///< source, target, by_source, target_ptr, source_ptr; int32
     at::Tensor harmonics, radial;
@@ -41,9 +43,10 @@ struct ProductEdges {
   mutable OnCard on_card{};
 };
 
-/// [N,irreps.dim()] to [N,irreps.gated().dim()], in float or double; sums have a fixed order, whatever
-/// the number of threads. On a card by kernels of its own (card_product.h), where it has any. Gradients go to x and the weights, not to the edges. With
-/// `only_scalars` x has no vectors and tensors but zeros, and paths from them are left out.
+/// [N,irreps.dim()] to [N,irreps.gated().dim()], in float or double; sums have a fixed order,
+/// whatever the number of threads. On a card by kernels of its own (card_product.h), where it has
+/// any. Gradients go to x and the weights, not to the edges. With `only_scalars` x has no vectors
+/// and tensors but zeros, and paths from them are left out.
 at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                           const std::shared_ptr<const ProductEdges>& over, const Irreps& irreps,
                           bool only_scalars = false);

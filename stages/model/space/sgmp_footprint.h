@@ -1,5 +1,5 @@
-// Footprint of a training step of the geometric encoder, counted from shapes: as it runs on the CPU, and
-// on a card with the kernels that it has (sgmp_step.h).
+// Footprint of a training step of the geometric encoder, counted from shapes: as it runs on the
+// CPU, and on a card with the kernels that it has (sgmp_step.h).
 #pragma once
 
 #include "memory/memory_plan.h"

@@ -1,7 +1,7 @@
-// A step of the geometric encoder on a card, on sizes (memory/tape.h); included by sgmp_footprint.cpp
-// alone. Each operation allocates what the real one does, in the same order: where path_messages.cpp,
-// sgmp.cpp, growth.cpp or the kernels of paths change, so must this. What lies on the host, chunks of
-// paths among it, does not count.
+// A step of the geometric encoder on a card, on sizes (memory/tape.h); included by
+// sgmp_footprint.cpp alone. Each operation allocates what the real one does, in the same order:
+// where path_messages.cpp, sgmp.cpp, growth.cpp or the kernels of paths change, so must this. What
+// lies on the host, chunks of paths among it, does not count.
 #pragma once
 
 #include <cmath>
@@ -62,8 +62,8 @@ class SgmpWalk {
   Held numbers(const Cost& rows, double columns) { return tape.hold(rows * (kFloat * columns)); }
   Held matrix(double rows, double columns) { return numbers(kOnce, rows * columns); }
 
-  /// What makes the gradients of parameters of so many elements each; where another pass of backward has made
-  /// some before, these are added to them.
+  /// What makes the gradients of parameters of so many elements each; where another pass of
+  /// backward has made some before, these are added to them.
   auto gradients(std::vector<double> elements) {
     return [this, again = again_, elements = std::move(elements)] {
       if (!again) return tape.parameters(elements);
@@ -102,7 +102,8 @@ class SgmpWalk {
     const Value up = encoded();
     again_ = false;
     tape.enter("growth");
-    // Children, ancestors and what the predictor keeps of its layers; sums by node while it is made.
+    // Children, ancestors and what the predictor keeps of its layers; sums by node while it is
+    // made.
     const Cost rows = kNodes * kInternal;
     const Held given = numbers(rows, 4 * centres + 4);
     numbers(kNodes, 8 * centres + 6);

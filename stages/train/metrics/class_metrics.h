@@ -23,10 +23,10 @@ nlohmann::json class_metrics(std::span<const float> probabilities, std::span<con
                              int64_t classes);
 
 /// The same with what is said of each class: {"core": {"accuracy", "balanced_accuracy", "macro_f1",
-/// "auc", "n_samples"}, "classes": [{"precision", "recall", "f1", "auc", "n_samples"}], "confusion"}.
-/// balanced_accuracy: mean recall of the classes that are the label of any graph. auc of a class: one
-/// against the rest, of its probability; of all: the mean over the classes of which there are graphs
-/// and others, 0.5 if there is none. What is divided by 0 is 0.
+/// "auc", "n_samples"}, "classes": [{"precision", "recall", "f1", "auc", "n_samples"}],
+/// "confusion"}. balanced_accuracy: mean recall of the classes that are the label of any graph. auc
+/// of a class: one against the rest, of its probability; of all: the mean over the classes of which
+/// there are graphs and others, 0.5 if there is none. What is divided by 0 is 0.
 nlohmann::json class_report(std::span<const float> probabilities, std::span<const int64_t> labels,
                             int64_t classes);
 

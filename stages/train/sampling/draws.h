@@ -1,5 +1,5 @@
-// What the curricula have in common: how many graphs an epoch asks for, which of them are drawn, and
-// ranks of difficulties. Pure.
+// What the curricula have in common: how many graphs an epoch asks for, which of them are drawn,
+// and ranks of difficulties. Pure.
 #pragma once
 
 #include <cstdint>

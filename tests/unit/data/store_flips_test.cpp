@@ -107,8 +107,8 @@ void use_molecules(const fs::path& path) {
   store.verify();
 }
 
-/// Whether a byte of a store says nothing: it fills up a tensor's place. What fills up the header says
-/// nothing either, but not every other byte may stand there.
+/// Whether a byte of a store says nothing: it fills up a tensor's place. What fills up the header
+/// says nothing either, but not every other byte may stand there.
 class Padding {
  public:
   explicit Padding(const std::string& bytes)

@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "file/metadata_json.h"
 #include "support/command.h"
 #include "support/log_text.h"
 #include "support/python.h"
@@ -127,6 +128,24 @@ TEST_CASE("a file that is absent or no file is refused", "[safetensors]") {
   const test::ScratchFolder folder;
   CHECK_THROWS_WITH(SafetensorsFile::open(folder / "absent"), Catch::Contains("cannot open"));
   CHECK_THROWS_WITH(SafetensorsFile::open(folder.path()), Catch::Contains("not a regular file"));
+}
+
+TEST_CASE("JSON in the metadata may be as large as a header, and is refused by key",
+          "[safetensors]") {
+  const test::ScratchFolder scratch;
+  const std::vector<std::string> names(9'000, std::string(4'000, 'n'));  // 36 MB
+  SafetensorsWriter writer;
+  writer.metadata("names", nlohmann::json(names).dump());
+  writer.metadata("half", "[1");
+  writer.write(scratch / "a.safetensors", true);
+  const SafetensorsFile file = SafetensorsFile::open(scratch / "a.safetensors");
+  CHECK(metadata_json<std::vector<std::string>>(file, "names") == names);
+  const auto refused = [&](const auto& read) { return test::data_error(read); };
+  CHECK_THAT(refused([&] { metadata_json(file, "none"); }), Catch::Contains("no metadata 'none'"));
+  CHECK_THAT(refused([&] { metadata_json(file, "half"); }),
+             Catch::Contains("a.safetensors: malformed metadata 'half': "));
+  CHECK_THAT(refused([&] { metadata_json<std::vector<int>>(file, "names"); }),
+             Catch::Contains("malformed metadata 'names': "));
 }
 
 TEST_CASE("malformed headers are refused with the reason", "[safetensors]") {

@@ -30,8 +30,8 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// While it lives this thread stays on one processor: the kernel keeps the order of datagrams that one
-/// processor sent, not of those of a sender that moved.
+/// While it lives this thread stays on one processor: the kernel keeps the order of datagrams that
+/// one processor sent, not of those of a sender that moved.
 class OneProcessor {
  public:
   OneProcessor() {
@@ -49,7 +49,8 @@ class OneProcessor {
   cpu_set_t before_{};
 };
 
-/// Waits until the counts are so. A frame is counted when it has been given, maybe after it was taken.
+/// Waits until the counts are so. A frame is counted when it has been given, maybe after it was
+/// taken.
 template <class IsSo>
 bool comes_to(const FrameSource& source, IsSo is_so) {
   return test::comes_true([&] { return is_so(source.counts()); });

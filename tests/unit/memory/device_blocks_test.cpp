@@ -169,7 +169,8 @@ TEST_CASE("what a step's blocks round is what segments hold beyond the tensors",
   const std::vector<BlockEvent> step = {
       {node * 12000, 0, false}, {node * 12000, 0, true}, {node * 1, 1, false}, {node * 1, 1, true}};
   const int64_t tensors = 3000000 + 12000000;
-  // 12 MB find room behind the weights, as 20 MiB are 20971520 bytes; the small one needs a segment.
+  // 12 MB find room behind the weights, as 20 MiB are 20971520 bytes; the small one needs a
+  // segment.
   CHECK(rounding_of({3000000}, step, size) == 22 * kMiB - tensors);
   CHECK(rounding_of({3000000}, step, {1, 0, 0}) == 20 * kMiB - 3000000);
   CHECK(rounding_of({}, {}, size) == 0);

@@ -1,6 +1,6 @@
-// What every stage promises, whatever it computes: a row a stage, and what is asked of each. A stage
-// runs in a process of its own, as it does in the program; one that computes gradients could not be
-// forked from, so this process computes none.
+// What every stage promises, whatever it computes: a row a stage, and what is asked of each. A
+// stage runs in a process of its own, as it does in the program; one that computes gradients could
+// not be forked from, so this process computes none.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <sys/wait.h>
@@ -93,8 +93,8 @@ struct Ended {
 
 using Run = std::function<json(const Request&, Host&)>;
 
-/// Runs a stage in a process of its own. When it asks for the time after `polls` whether to go on it
-/// is told to leave, or killed; -1 = never.
+/// Runs a stage in a process of its own. When it asks for the time after `polls` whether to go on
+/// it is told to leave, or killed; -1 = never.
 Ended run_apart(const Run& run, const Request& request, int64_t polls = -1, bool kills = false) {
   const fs::path report = request.run_dir.parent_path() / (request.step + ".json");
   std::fflush(nullptr);  // or the child writes what waits in the parent's buffers again

@@ -1,5 +1,5 @@
-// Baselines of the detector: their fifteen numbers by hand, what each learns of made-up traffic, and
-// the figures of the published comparison on real recordings.
+// Baselines of the detector: their fifteen numbers by hand, what each learns of made-up traffic,
+// and the figures of the published comparison on real recordings.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <algorithm>
@@ -104,8 +104,8 @@ TEST_CASE("the fifteen numbers of a window are those that a hand counts", "[dete
   // first; 1 after 1 is new.
   const double e1 = -(0.75 * std::log(0.75) + 0.25 * std::log(0.25));
   expect(0, {0.014, 2, 0.75, e1, 0, 0.004, 0.007, 0.4, 0.25, 0, 0.7, 1, 0.75, 0.25, 0.25});
-  // Of the second: id 2 after 48 and 10 ms, id 1 after 47; 5 is unknown and has no gap. 1-5, 5-2 and
-  // 2-2 are new pairs; two periods or more count as late, more than five as five.
+  // Of the second: id 2 after 48 and 10 ms, id 1 after 47; 5 is unknown and has no gap. 1-5, 5-2
+  // and 2-2 are new pairs; two periods or more count as late, more than five as five.
   const double e2 = -(0.5 * std::log(0.5) + 2 * 0.25 * std::log(0.25));
   expect(1, {0.046, 3, 0.5, e2, 0.25, 0.010, 0.047, 1, 0, 0.5, (4.8 + 1 + 4.7) / 3, 1, 0.25, 0.75,
              0.75});
@@ -175,8 +175,8 @@ TEST_CASE("without labelled attacks, look-up and trees are left out", "[detector
   CHECK(log.find(kForest) != nullptr);
 }
 
-// What ../shared/peers/can_baseline.py prints: false windows of the rules exactly; trees and forests
-// are not those of scikit-learn, whose forests differ as much among their own seeds.
+// What ../shared/peers/can_baseline.py prints: false windows of the rules exactly; trees and
+// forests are not those of scikit-learn, whose forests differ as much among their own seeds.
 TEST_CASE("baselines have the figures of the published comparison", "[detector][real]") {
   struct Row {
     const char *part, *method;

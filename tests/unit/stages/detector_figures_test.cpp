@@ -1,4 +1,5 @@
-// Figures of methods on judged windows, by hand; suspects, copies and monotonic times of small logs.
+// Figures of methods on judged windows, by hand; suspects, copies and monotonic times of small
+// logs.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <algorithm>

@@ -21,10 +21,10 @@ namespace {
 
 enum class Tell { kEdges, kNodes };
 
-/// Graphs of eight nodes that send two edges each and receive two; every second one is an attack, but
-/// for the beginnings of the test files. What tells them apart are edges alone (between unlike nodes
-/// in attacks, between like ones else), or nodes alone (all nodes of a graph are alike). A training
-/// file and three of the test part.
+/// Graphs of eight nodes that send two edges each and receive two; every second one is an attack,
+/// but for the beginnings of the test files. What tells them apart are edges alone (between unlike
+/// nodes in attacks, between like ones else), or nodes alone (all nodes of a graph are alike). A
+/// training file and three of the test part.
 struct TellingGraphs : test::StageData {
   explicit TellingGraphs(Tell tell) {
     std::filesystem::create_directories(folder / "data");

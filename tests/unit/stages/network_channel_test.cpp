@@ -1,5 +1,5 @@
-// A fusion with the channel of a detector: its threshold keeps its budget, its files belong together,
-// and evaluate judges both on the windows of both.
+// A fusion with the channel of a detector: its threshold keeps its budget, its files belong
+// together, and evaluate judges both on the windows of both.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <cmath>

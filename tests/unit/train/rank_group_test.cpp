@@ -235,8 +235,8 @@ TEMPLATE_TEST_CASE_SIG("a step of several processes is the step of one", "[ranks
                        ((int world), world), 2, 3) {
   test::StageFixture f;
   // Adam's first step is lr * sign(gradient) but for epsilon, to which it lifts the rounding of a
-  // gradient that is near it: a weight may differ by this much of lr, and the validation loss by what
-  // many such weights make of it. With a small lr that stays below what is asked of the loss.
+  // gradient that is near it: a weight may differ by this much of lr, and the validation loss by
+  // what many such weights make of it. With a small lr that stays below what is asked of the loss.
   constexpr double kLr = 1e-4, kRounding = 0.0067 * kLr;
   const auto check = [&](auto stage, auto options, double val_tolerance = 1e-5) {
     using Stage = decltype(stage);

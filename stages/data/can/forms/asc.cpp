@@ -1,5 +1,5 @@
-// Vector's text logging format. Layout of the lines: CANoe's and CANalyzer's own logs, and the public
-// description of python-can's reader.
+// Vector's text logging format. Layout of the lines: CANoe's and CANalyzer's own logs, and the
+// public description of python-can's reader.
 #include <array>
 #include <cctype>
 #include <optional>

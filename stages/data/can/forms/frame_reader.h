@@ -1,5 +1,5 @@
-// FrameReader: the frames of one log in one form. What every form of a log implements; forms.h lists
-// them. No LibTorch.
+// FrameReader: the frames of one log in one form. What every form of a log implements; forms.h
+// lists them. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ class FrameReader {
   FrameReader& operator=(const FrameReader&) = delete;
   virtual ~FrameReader() = default;
 
-  /// The next frame; `frame` is as CanFrame() before. kFault: a row or an object that is no readable
-  /// frame, about which fault() tells; the reading may go on. Throws Error(kData) where it may not.
+  /// The next frame; `frame` is as CanFrame() before. kFault: a row or an object that is no
+  /// readable frame, about which fault() tells; the reading may go on. Throws Error(kData) where it
+  /// may not.
   virtual Got next(CanFrame& frame) = 0;
   virtual const char* format() const = 0;
   /// What is wrong with the last row or object.

@@ -1,6 +1,6 @@
-// Measurement files (ASAM MDF 4) that hold frames of a bus: sorted ones, whose groups of records are
-// merged by time, and those as loggers write them, with the records of all groups in one row and not
-// brought to their end.
+// Measurement files (ASAM MDF 4) that hold frames of a bus: sorted ones, whose groups of records
+// are merged by time, and those as loggers write them, with the records of all groups in one row
+// and not brought to their end.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -47,7 +47,8 @@ class PayloadBlocks {
   /// nullptr: it is none.
   const char* read(uint64_t offset, CanFrame& frame) {
     if (offset < cursor_->offset()) {
-      // They stand in the order of their frames; a file that jumps back all the time would never end.
+      // They stand in the order of their frames; a file that jumps back all the time would never
+      // end.
       constexpr int kMostJumps = 1000;
       if (++jumps_ > kMostJumps)
         file_.fail(at_, "the payloads are not in the order of their frames");

@@ -1,6 +1,6 @@
-// Blocks of a measurement file (ASAM MDF 4): what refers to what, and the bytes of data that lists of
-// blocks hold. Reads a file; knows no channel. Layouts: ASAM MDF 4.1 and its blocks of values of 4.2 (DV,
-// listed in LD), as asammdf documents them. No LibTorch.
+// Blocks of a measurement file (ASAM MDF 4): what refers to what, and the bytes of data that lists
+// of blocks hold. Reads a file; knows no channel. Layouts: ASAM MDF 4.1 and its blocks of values of
+// 4.2 (DV, listed in LD), as asammdf documents them. No LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ class File {
   Unfinished unfinished_;
 };
 
-/// Whether a link to data is one to blocks of values (DV), in which records stand without the bits that
-/// say what is invalid: those are in blocks of their own.
+/// Whether a link to data is one to blocks of values (DV), in which records stand without the bits
+/// that say what is invalid: those are in blocks of their own.
 bool holds_values(const File& file, uint64_t at);
 
 /// The bytes that a link to data stands for: one block, packed or not, or lists of them.

@@ -1,5 +1,5 @@
-// Groups of channels of a measurement file that hold frames of a bus: where in a record what stands. No
-// LibTorch.
+// Groups of channels of a measurement file that hold frames of a bus: where in a record what
+// stands. No LibTorch.
 #pragma once
 
 #include <cstdint>

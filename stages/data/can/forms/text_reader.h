@@ -1,5 +1,5 @@
-// TextReader: what the forms share whose lines depend on those before: the header, places, notes. No
-// LibTorch.
+// TextReader: what the forms share whose lines depend on those before: the header, places, notes.
+// No LibTorch.
 #pragma once
 
 #include <string>

@@ -12,9 +12,10 @@ using namespace row;
 
 namespace {
 
-/// Letters of the columns as the header of version 2.1 names them: N number, O time in milliseconds,
-/// T type, B bus, I id, d direction, R reserved, l bytes of the payload, L data length code, D data.
-/// Versions without such a line have these, with a type that is "" or Rx, Tx, Warng, Error.
+/// Letters of the columns as the header of version 2.1 names them: N number, O time in
+/// milliseconds, T type, B bus, I id, d direction, R reserved, l bytes of the payload, L data
+/// length code, D data. Versions without such a line have these, with a type that is "" or Rx, Tx,
+/// Warng, Error.
 struct Version {
   std::string_view name, columns;
 };

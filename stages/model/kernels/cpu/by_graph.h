@@ -5,8 +5,8 @@
 
 namespace kdgat::model::cpu {
 
-/// Room for the gradient of an input that is made number by number of `grad`, that of the output: its
-/// own where nobody else holds it, so that a step needs less memory and touches less of it.
+/// Room for the gradient of an input that is made number by number of `grad`, that of the output:
+/// its own where nobody else holds it, so that a step needs less memory and touches less of it.
 at::Tensor room_of(const at::Tensor& grad);
 
 at::Tensor graph_norm(const at::Tensor& x_NC, const GraphNormWeights& norm, double p,

@@ -83,7 +83,8 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
     batch.node_ptr_G1 = saved[3];
     batch.graphs = batch.node_ptr_G1.size(0) - 1;
     const std::vector<int64_t> blocks = graph_blocks(batch, kAttentionBlock);
-    // Written over the gradient of the result, block by block, unless a block is too large to stand twice.
+    // Written over the gradient of the result, block by block, unless a block is too large to stand
+    // twice.
     const at::Tensor grad_h = largest_block(batch, blocks) <= kMostNodesTwice
                                   ? cpu::room_of(grads[0])
                                   : at::empty_like(h);

@@ -16,12 +16,12 @@
 #include "model/kernels/noise_keys.h"
 #include "model/kernels/norm.h"
 
-// Rows are worked on in pieces that stay in the first cache from one loop to the next. A run of whole
-// graphs is what one thread takes: sums over neighbours stay in it. Runs are fixed by the batch, so
-// that results do not depend on the number of threads.
+// Rows are worked on in pieces that stay in the first cache from one loop to the next. A run of
+// whole graphs is what one thread takes: sums over neighbours stay in it. Runs are fixed by the
+// batch, so that results do not depend on the number of threads.
 //
-// A norm takes away what a bias adds, so products here have none: means are those without it, and in
-// training its gradient is zero, not what rounding leaves of zero.
+// A norm takes away what a bias adds, so products here have none: means are those without it, and
+// in training its gradient is zero, not what rounding leaves of zero.
 namespace kdgat::model {
 
 namespace {
@@ -40,8 +40,8 @@ struct GinForm {
   uint32_t layer = 0;
 };
 
-/// Mean (without the bias) and variance of what enters a norm, [C]: of the batch, or in eval mode the
-/// running ones as they are now.
+/// Mean (without the bias) and variance of what enters a norm, [C]: of the batch, or in eval mode
+/// the running ones as they are now.
 struct GinStatistics {
   GinStatistics(const torch::nn::BatchNorm1dImpl& norm, const at::Tensor& bias, bool training)
       : mean(training ? at::empty_like(norm.running_mean) : norm.running_mean - bias),
@@ -152,9 +152,9 @@ at::Tensor grad_of_bias(const cpu::NormSlopes<T>& norm, bool training) {
 }
 
 struct GinLayer : torch::autograd::Function<GinLayer> {
-  /// `weights`: weight and bias of the first product, the inner norm, the second product and the outer
-  /// norm; eps. Statistics are read in eval mode and written in training mode, as are `all_rows`, the
-  /// rows they are of.
+  /// `weights`: weight and bias of the first product, the inner norm, the second product and the
+  /// outer norm; eps. Statistics are read in eval mode and written in training mode, as are
+  /// `all_rows`, the rows they are of.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input, at::TensorList weights,
                             const GinStatistics& inner, const GinStatistics& outer,
                             double* all_rows, const GinForm& form, const BatchTensors& batch) {
@@ -363,8 +363,8 @@ struct GinLayer : torch::autograd::Function<GinLayer> {
       out[3] = slopes_1.grad_weight;
       out[4] = slopes_1.grad_bias;
 
-      // Through the inner norm, the first product and the sums over neighbours. Where the input needs
-      // no gradient, that of eps is by x^T g of the products' inputs: less than g W.
+      // Through the inner norm, the first product and the sums over neighbours. Where the input
+      // needs no gradient, that of eps is by x^T g of the products' inputs: less than g W.
       const bool by_weight = has_messages && !wants_x;
       const int64_t area = inputs * width;
       if (wants_x) out[0] = at::empty_like(x);

@@ -41,8 +41,8 @@ std::vector<double> reduce_rows(int64_t rows, int64_t columns, int64_t count, co
   return out;
 }
 
-/// Of the columns of x, block by block in the order of rows whatever the threads. Squares are around the
-/// mean of their block, which is in the cache then: x is read once.
+/// Of the columns of x, block by block in the order of rows whatever the threads. Squares are
+/// around the mean of their block, which is in the cache then: x is read once.
 template <class T>
 cpu::Moments moments(const at::Tensor& x_NC) {
   const int64_t rows = x_NC.size(0), columns = x_NC.size(1), blocks = row_blocks(rows);

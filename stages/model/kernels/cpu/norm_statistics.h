@@ -1,5 +1,5 @@
-// What batch norms on the CPU compute of columns: mean and variance of rows that come in pieces, what a
-// norm does to a column, and to its gradient. Knows no threads and no autograd.
+// What batch norms on the CPU compute of columns: mean and variance of rows that come in pieces,
+// what a norm does to a column, and to its gradient. Knows no threads and no autograd.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,8 +15,8 @@ namespace kdgat::model::cpu {
 /// Sums over the rows of this process's batch become those of the whole step; returns its rows.
 double join(graph::Exchange* exchange, int64_t rows, std::vector<double>& sums);
 
-/// Mean and squares around it, by column. Pieces are joined in double precision, in the order in which
-/// they come (Chan, Golub, LeVeque 1979).
+/// Mean and squares around it, by column. Pieces are joined in double precision, in the order in
+/// which they come (Chan, Golub, LeVeque 1979).
 class Moments {
  public:
   explicit Moments(int64_t columns)
@@ -78,9 +78,9 @@ struct NormLine {
   std::vector<T> gain, shift;
 };
 
-/// Its gradient by column: g * a - (x - mean) * b - c, and those of weight and bias. `sums`: of g over
-/// this process's rows, and behind them of g * (x - mean). Statistics of a batch depend on x; those of
-/// a norm in eval mode, not `training`, do not.
+/// Its gradient by column: g * a - (x - mean) * b - c, and those of weight and bias. `sums`: of g
+/// over this process's rows, and behind them of g * (x - mean). Statistics of a batch depend on x;
+/// those of a norm in eval mode, not `training`, do not.
 template <class T>
 struct NormSlopes {
   NormSlopes(const at::Tensor& weight, const T* variance, double eps, bool training,

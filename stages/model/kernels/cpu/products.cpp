@@ -24,23 +24,24 @@ constexpr int64_t kMaxSums = 8;
 constexpr int64_t kLargeSum = 1 << 16;  // numbers of a sum that is not kept as many times
 constexpr int64_t kLargeSums = 2;
 constexpr int64_t kSumOutputs = 192;  // rows of a sum that one thread makes at once: whole tiles
-// Of pairs of bfloat16, which are half as large: rows and outputs that are taken at once for a sum, so that
-// it and x are gone through fewer times.
+// Of pairs of bfloat16, which are half as large: rows and outputs that are taken at once for a sum,
+// so that it and x are gone through fewer times.
 constexpr int64_t kRoundedRows = 192, kRoundedOutputs = 384;
 constexpr int64_t kMultiplyAdds = 8;  // that take as long as touching an element
 constexpr int64_t kWholeVector = 8;   // the loops want whole vectors, of half the width at least
 constexpr int64_t kLeastRows = 16;
 
-/// Whether our loops are faster than LibTorch's: they want b transposed in a forward pass, a copy that
-/// few rows do not pay for.
+/// Whether our loops are faster than LibTorch's: they want b transposed in a forward pass, a copy
+/// that few rows do not pay for.
 bool is_tall(int64_t rows, int64_t inputs) { return rows >= kLeastRows && rows >= inputs; }
 
 int64_t padded(int64_t columns) {
   return (columns + kWholeVector - 1) / kWholeVector * kWholeVector;
 }
 
-/// Brings rows into the cache in the order of memory, if they are wide: tiles take some columns of many
-/// rows, and what fetches ahead follows memory but not strides over pages. Of `columns` of each row.
+/// Brings rows into the cache in the order of memory, if they are wide: tiles take some columns of
+/// many rows, and what fetches ahead follows memory but not strides over pages. Of `columns` of
+/// each row.
 template <class T>
 void fetch(const T* rows, int64_t stride, int64_t count, int64_t columns) {
   constexpr int64_t kLine = 64, kNarrow = 512;
@@ -117,7 +118,8 @@ void fill_product(const at::Tensor& a_RI, const at::Tensor& b_IC, const at::Tens
   });
 }
 
-/// Products of pairs of bfloat16; null where this processor, or the level that is asked for, has none.
+/// Products of pairs of bfloat16; null where this processor, or the level that is asked for, has
+/// none.
 const kernels::RoundedProducts* pairs_here() {
   return isa_level() == "avx512" ? kernels::rounded_products() : nullptr;
 }
@@ -129,7 +131,8 @@ uint32_t* pairs_in(const at::Tensor& of_floats) {
   return reinterpret_cast<uint32_t*>(of_floats.data_ptr<float>());
 }
 
-/// [ceil(I / 2), C], the pairs of rows of b_IC. Their bits are kept as floats, which are only moved.
+/// [ceil(I / 2), C], the pairs of rows of b_IC. Their bits are kept as floats, which are only
+/// moved.
 at::Tensor rounded_rows(const kernels::RoundedProducts& rounded, const at::Tensor& b_IC) {
   const int64_t inputs = b_IC.size(0), columns = b_IC.size(1), pairs = (inputs + 1) / 2;
   at::Tensor out = at::empty({pairs, columns}, b_IC.options());
@@ -269,8 +272,8 @@ int64_t rounded_outputs(int64_t groups, int64_t outputs) {
   return groups * parts < at::get_num_threads() ? kSumOutputs : kRoundedOutputs;
 }
 
-/// sum_OI += g^T x, by groups of rows with a sum each, and parts of its outputs. How many groups there
-/// are depends on the shapes alone.
+/// sum_OI += g^T x, by groups of rows with a sum each, and parts of its outputs. How many groups
+/// there are depends on the shapes alone.
 template <class T>
 void add_sums(at::Tensor& sum_OI, const at::Tensor& g, const at::Tensor& x,
               const kernels::RoundedProducts* rounded) {

@@ -1,5 +1,5 @@
-// The kernels' side of a device: who starts them where a tensor lies, and what all families read of a
-// batch.
+// The kernels' side of a device: who starts them where a tensor lies, and what all families read of
+// a batch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,8 +14,8 @@
 
 namespace kdgat::model::cuda {
 
-/// While it lives, this thread works on the device of a tensor, and kernels start there, on the stream
-/// that LibTorch uses. Throws Error if the device has no kernels.
+/// While it lives, this thread works on the device of a tensor, and kernels start there, on the
+/// stream that LibTorch uses. Throws Error if the device has no kernels.
 class OnDevice {
  public:
   explicit OnDevice(const at::Tensor& tensor);
@@ -26,8 +26,8 @@ class OnDevice {
   Launcher* launcher_;
 };
 
-/// While it lives, tensors of the CPU are a card's to kernels, which `launcher` starts: for tests. One at
-/// a time.
+/// While it lives, tensors of the CPU are a card's to kernels, which `launcher` starts: for tests.
+/// One at a time.
 class CpuIsCard {
  public:
   explicit CpuIsCard(Launcher& launcher);
@@ -36,8 +36,8 @@ class CpuIsCard {
   ~CpuIsCard();
 };
 
-/// While it lives, kernel_set() of the CPU is another one than its own: for tests, which see what a step
-/// of a device holds. With kCuda beside a CpuIsCard. One at a time.
+/// While it lives, kernel_set() of the CPU is another one than its own: for tests, which see what a
+/// step of a device holds. With kCuda beside a CpuIsCard. One at a time.
 class CpuComputesBy {
  public:
   explicit CpuComputesBy(KernelSet set);
@@ -46,8 +46,8 @@ class CpuComputesBy {
   ~CpuComputesBy();
 };
 
-/// A batch's edges, and what keeps their memory. `tensors` are those of a batch by target, then those of
-/// EdgesBySource.
+/// A batch's edges, and what keeps their memory. `tensors` are those of a batch by target, then
+/// those of EdgesBySource.
 struct EdgeTensors {
   explicit EdgeTensors(const BatchTensors& batch);
   explicit EdgeTensors(std::vector<at::Tensor> saved) : tensors(std::move(saved)) {}

@@ -1,5 +1,5 @@
-// The forms of logs that have a reader of their own: what writers wrote comes back frame by frame, and
-// what is damaged is told.
+// The forms of logs that have a reader of their own: what writers wrote comes back frame by frame,
+// and what is damaged is told.
 #include "support/log_forms.h"
 
 #include <zstd.h>

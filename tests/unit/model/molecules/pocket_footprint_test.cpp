@@ -45,8 +45,8 @@ struct Compared {
   std::string phase;
 };
 
-/// What the trainer does in a step of the first molecules, and what is counted for it, without what an
-/// allocator rounds.
+/// What the trainer does in a step of the first molecules, and what is counted for it, without what
+/// an allocator rounds.
 Compared compare(const graph::MoleculeStore& store, int64_t molecules, PocketConfig config,
                  const memory::StepForm& form, const std::string& loss = "cosine",
                  KernelSet kernels = KernelSet::kCpu) {

@@ -1,6 +1,7 @@
-// Alarms to a real broker, Debian's mosquitto on the loopback address, read from it by a client that
-// is written out here. Skipped, saying so, where there is no broker or no kdgat_mqtt.
+// Alarms to a real broker, Debian's mosquitto on the loopback address, read from it by a client
+// that is written out here. Skipped, saying so, where there is no broker or no kdgat_mqtt.
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -38,12 +39,12 @@ bool has_mqtt() {
 /// A broker that knows one user, watch, by one password.
 class MqttBroker {
  public:
-  static constexpr const char* kPassword = "geheim!";
+  /// Of this process alone: other tests, which run at the same time, have one in a command line.
+  static std::string password() { return "geheim" + std::to_string(::getpid()) + "!"; }
 
   explicit MqttBroker(int port) : port_(port) {
-    const CommandResult made =
-        run_shell("/usr/bin/mosquitto_passwd -b -c users watch '" + std::string(kPassword) + "'",
-                  scratch_.path());
+    const CommandResult made = run_shell(
+        "/usr/bin/mosquitto_passwd -b -c users watch '" + password() + "'", scratch_.path());
     REQUIRE(made.exit_code == 0);
     std::ofstream(scratch_ / "conf") << "listener " << port << " 127.0.0.1\nallow_anonymous false\n"
                                      << "password_file users\n"
@@ -71,7 +72,8 @@ class MqttBroker {
 };
 
 std::string address_of(int port, const std::string& rest,
-                       const std::string& user = "watch:geheim%21@") {
+                       const std::string& user = "watch:geheim" + std::to_string(::getpid()) +
+                                                 "%21@") {
   return "mqtt://" + user + "127.0.0.1:" + std::to_string(port) + "/" + rest;
 }
 
@@ -80,8 +82,8 @@ class MqttReader {
  public:
   MqttReader(int port, const std::string& topic) : socket_(connected(port)) {
     const std::string version("\x04\xC2\0\x3C", 4);  // user, password, clean, 60 s
-    send('\x10',
-         field("MQTT") + version + field("reader") + field("watch") + field(MqttBroker::kPassword));
+    send('\x10', field("MQTT") + version + field("reader") + field("watch") +
+                     field(MqttBroker::password()));
     REQUIRE(packet() == std::make_pair('\x20', std::string("\0\0", 2)));
     send('\x82', std::string("\0\1", 2) + field(topic) + '\0');
     REQUIRE(packet().first == '\x90');
@@ -147,7 +149,7 @@ TEST_CASE("a broker gets every alarm, and confirms it before it counts", "[alarm
     AlarmSinks sinks({address_of(port, "car/alarms?qos=" + std::string(qos))}, {});
     for (int i = 0; i < 50; ++i) sinks.send(alarm_event(i));
     for (int i = 0; i < 50; ++i) REQUIRE(reader.next() == alarm_event(i).dump());
-    CHECK_FALSE(stands_in_a_command_line("geheim"));
+    CHECK_FALSE(stands_in_a_command_line("geheim" + std::to_string(::getpid())));
     sinks.finish(kAlarmPatience);
     CHECK(sinks.counts().front().sent == 50);
     CHECK(sinks.counts().front().name ==
@@ -159,7 +161,7 @@ TEST_CASE("alarms wait for a broker that comes later, or comes back", "[alarms]"
   if (!has_mqtt()) return;
   const HeldPort held;
   const int port = held.number();
-  const Variable password("MQTT_PASSWORD", MqttBroker::kPassword);
+  const Variable password("MQTT_PASSWORD", MqttBroker::password());
   Told told;
   AlarmSinkOptions options{told.tell()};
   options.limits.first_pause = options.limits.longest_pause = 0.01;

@@ -207,6 +207,15 @@ TEST_CASE("a plugin is not used where others can put another in its place", "[pl
   CHECK_THAT(problem(folder), Contains((scratch / "outer").string() + ": not used, as everybody"));
   fs::permissions(scratch / "outer", fs::perms::all | fs::perms::sticky_bit);  // as /tmp has
   CHECK(problem(folder) == "");
+  fs::permissions(scratch / "outer", fs::perms::owner_all | fs::perms::group_all);
+  CHECK(problem(folder) == "");  // its group is this user's own
+  if (::geteuid() == 0) {
+    REQUIRE(::chown((scratch / "outer").c_str(), 0, 12345) == 0);
+    CHECK_THAT(problem(folder), Contains((scratch / "outer").string() + ": not used, as a group"));
+    REQUIRE(::chown((scratch / "outer").c_str(), 0, 0) == 0);
+  } else {
+    WARN("not root: the folder of another group was not tried");
+  }
   // Symlinks: of the folder, and of the files.
   fs::create_directories(scratch / "safe");
   fs::create_directory_symlink(folder, scratch / "safe/link");

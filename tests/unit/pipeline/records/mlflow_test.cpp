@@ -333,6 +333,12 @@ TEST_CASE("credentials of the environment go only where the user sends a run", "
     CHECK(said.find("is not sent") == std::string::npos);
     CHECK(server.last_authorization() == "Bearer s3cret");
   }
+  // The command that is shown when a server does not answer sends the same.
+  const Variable held("MLFLOW_TRACKING_TOKEN", "s3cret");
+  RecordTargets targets{false, false, server.url(), "e"};
+  CHECK(sync_line("runs/a", targets) == "kdgat sync runs/a --to " + server.url());
+  targets.sends_credentials = false;
+  CHECK(sync_line("runs/a", targets) == "kdgat sync runs/a");
 }
 
 TEST_CASE("hundreds of parameters and thousands of numbers are sent in parts", "[records]") {
@@ -406,7 +412,8 @@ TEST_CASE("thousands of numbers go to a folder without its files being read agai
   });
   CHECK(lines() == kBatches * kInBatch);
   CHECK(read < fs::file_size(file));
-  // What comes again is there once: the last, an early one, and both to a process that knows nothing.
+  // What comes again is there once: the last, an early one, and both to a process that knows
+  // nothing.
   files->log(there, batch(kBatches - 1), {}, {});
   files->log(there, batch(3), {}, {});
   mlflow_files(store)->log(there, batch(7), {}, {});

@@ -1,5 +1,5 @@
-// Passwords and tokens of an MLflow address in everything that a run, its report, its submission and
-// kdgat sync write and say.
+// Passwords and tokens of an MLflow address in everything that a run, its report, its submission
+// and kdgat sync write and say.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>

@@ -149,7 +149,8 @@ TEST_CASE("runs that a plan does not need are not read, however many there are",
     run_files += fs::file_size(run.folder() / "run.json");
   }
   std::vector<PastStep> found;
-  // The newest of each name, and the text of every run.json; of what all steps left next to nothing.
+  // The newest of each name, and the text of every run.json; of what all steps left next to
+  // nothing.
   CHECK(bytes_read_by([&] { found = find_past_steps(root.path(), plan); }) <
         run_files + step_files / 10);
   CHECK(found.size() == 2);

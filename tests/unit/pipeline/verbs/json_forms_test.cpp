@@ -1,5 +1,5 @@
-// What is printed under --json: the table of forms, the promise of their versions, and errors. That every
-// answer is of its form: tests/cli/json_test.cpp.
+// What is printed under --json: the table of forms, the promise of their versions, and errors. That
+// every answer is of its form: tests/cli/json_test.cpp.
 #include "pipeline/verbs/json_forms.h"
 
 #include <algorithm>

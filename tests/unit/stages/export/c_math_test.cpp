@@ -1,4 +1,5 @@
-// The numbers of exported sources: own functions against those of the library, and texts of numbers.
+// The numbers of exported sources: own functions against those of the library, and texts of
+// numbers.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cfloat>

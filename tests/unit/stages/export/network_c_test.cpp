@@ -21,7 +21,8 @@ using test::MadeNetwork;
 using test::ScratchFolder;
 using test::vectors_fault;
 
-/// A threshold in the middle of what made-up networks say, so that windows on both sides of it come.
+/// A threshold in the middle of what made-up networks say, so that windows on both sides of it
+/// come.
 constexpr double kMiddle = 0.45;
 
 struct Form {

@@ -6,11 +6,11 @@ inline T leaky(T x, T slope) {
   return x > 0 ? x : x * slope;
 }
 
-/// Sum of a[i] * b[i], of a[i] through the leaky ReLU where asked. Of the portable level the order is
-/// a rule, which C sources made from a model follow to the bit (export/c/runtime/network.c): four
-/// sums (two of doubles) of every fourth product, then the upper half of them added to the lower one
-/// until one is left, then the products that fill no vector, one by one. The wider levels leave the
-/// order to the compiler.
+/// Sum of a[i] * b[i], of a[i] through the leaky ReLU where asked. Of the portable level the order
+/// is a rule, which C sources made from a model follow to the bit (export/c/runtime/network.c):
+/// four sums (two of doubles) of every fourth product, then the upper half of them added to the
+/// lower one until one is left, then the products that fill no vector, one by one. The wider levels
+/// leave the order to the compiler.
 template <bool kLeaky, class T>
 inline T dot_of(const T* __restrict a, const T* __restrict b, int64_t n, T slope) {
   using S = Simd<T>;
@@ -150,8 +150,8 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
     const T* grad = g.grad_out + i * width;
     const int64_t last = a.in_ptr[i + 1];
     for (int64_t k = 0; k < heads; ++k) mean[k] = inverse[k] = grad_dst[k] = 0;
-    // The next terms from edge e on, the node itself first: their weights and <grad, h_j>; adds their
-    // part to grad_h if it `gives`. Returns how many.
+    // The next terms from edge e on, the node itself first: their weights and <grad, h_j>; adds
+    // their part to grad_h if it `gives`. Returns how many.
     const auto visit = [&](int64_t& e, bool& self, bool gives) {
       int64_t count = 0;
       if (self) source[count++] = static_cast<int32_t>(i);
@@ -199,9 +199,9 @@ void gat_backward_of(const GatGradArgs<T>& g, int64_t begin, int64_t end, T* par
         }
       }
     };
-    // mean: sum_j weight_j <grad, h_j>, over the sum of the weights, which is 1 up to rounding: so the
-    // changes of a node add up to nothing where they should. It is of all terms: where they do not fit
-    // they are visited again.
+    // mean: sum_j weight_j <grad, h_j>, over the sum of the weights, which is 1 up to rounding: so
+    // the changes of a node add up to nothing where they should. It is of all terms: where they do
+    // not fit they are visited again.
     bool self = true;
     int64_t e = a.in_ptr[i], count = 0;
     while (self || e < last) {

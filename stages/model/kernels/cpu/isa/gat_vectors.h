@@ -1,6 +1,7 @@
-// Attention in whole vectors, for one, four or eight heads of up to 128 channels; included by tables.cpp
-// alone, inside the namespace of its instruction set, where that can load a part of a vector. It does
-// what gat_loops.h says, for a node with few edges without a loop over single numbers.
+// Attention in whole vectors, for one, four or eight heads of up to 128 channels; included by
+// tables.cpp alone, inside the namespace of its instruction set, where that can load a part of a
+// vector. It does what gat_loops.h says, for a node with few edges without a loop over single
+// numbers.
 
 #if defined(__AVX512F__)
 
@@ -163,8 +164,8 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
     const float* grad = g.grad_out + i * width;
     const Floats dst = Of::load(a.alpha_dst + i * kHeads);
     const Floats log_sum = Of::load(a.log_sum + i * kHeads);
-    // mean: sum_j weight_j <grad, h_j>, over the sum of the weights, which is 1 up to rounding: so the
-    // changes of a node add up to nothing where they should.
+    // mean: sum_j weight_j <grad, h_j>, over the sum of the weights, which is 1 up to rounding: so
+    // the changes of a node add up to nothing where they should.
     Floats mean = {}, total = {}, grad_dst = {};
     // The weights of a term, and its <grad, h_j>; adds its part to grad_h if it `gives`.
     const auto visit = [&](int64_t node, bool gives, Floats& slope, Floats& cosine) {
@@ -258,7 +259,8 @@ void vector_gat_backward(const GatGradArgs<float>& g, int64_t begin, int64_t end
   }
 }
 
-/// Calls body(parts) with the vectors of a head of so many channels, a constant; whether there is one.
+/// Calls body(parts) with the vectors of a head of so many channels, a constant; whether there is
+/// one.
 template <int kParts = 1, class Body>
 inline bool with_parts(int64_t channels, const Body& body) {
   if (channels < 1) return false;

@@ -2,8 +2,8 @@
 // alone, inside the namespace of its instruction set. Weights stand transposed, [inputs, columns],
 // columns padded to a multiple of kHeadPadding; cells are [rows, columns].
 
-// Tiles whose sums fit the registers: rows or inputs with kTileVectors vectors of cells each, and rows
-// with inputs.
+// Tiles whose sums fit the registers: rows or inputs with kTileVectors vectors of cells each, and
+// rows with inputs.
 constexpr int kWideTile = kVectorBytes == 64 ? 6 : 4;
 constexpr int kTile = 4, kTileInputs = kVectorBytes == 64 ? 6 : 3;
 

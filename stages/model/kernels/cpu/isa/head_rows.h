@@ -1,5 +1,5 @@
-// Rows of cells of the wide heads: softmax, sigmoid and the losses' logarithms; included by tables.cpp
-// alone, inside the namespace of its instruction set.
+// Rows of cells of the wide heads: softmax, sigmoid and the losses' logarithms; included by
+// tables.cpp alone, inside the namespace of its instruction set.
 
 template <class T>
 void plain_softmax_rows(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum) {

@@ -10,8 +10,8 @@ inline constexpr int64_t kHeadPadding = 64;
 
 template <class T>
 struct HeadTable {
-  /// Rows become exp(x - max of the row); log_sum and inverse_sum of each row. columns is a multiple of
-  /// kHeadPadding.
+  /// Rows become exp(x - max of the row); log_sum and inverse_sum of each row. columns is a
+  /// multiple of kHeadPadding.
   void (*softmax_rows)(T* x, int64_t rows, int64_t columns, T* log_sum, T* inverse_sum);
   /// Cells become sigmoid(x); the sum of log(1 + exp(x)) of each row. columns is a multiple of
   /// kHeadPadding.

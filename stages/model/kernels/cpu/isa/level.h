@@ -1,5 +1,5 @@
-// Which instruction set the kernels of the CPU use. Chosen once, at the first question: the best the
-// machine has, or what KDGAT_ISA says. Knows no tensors.
+// Which instruction set the kernels of the CPU use. Chosen once, at the first question: the best
+// the machine has, or what KDGAT_ISA says. Knows no tensors.
 #pragma once
 
 #include <string>

@@ -106,7 +106,8 @@ void norm_relu_drop(const T* x, const T* gain, const T* shift, int64_t rows, int
   }
 }
 
-/// Calls body.operator()<S>(first) for each vector of a row, and then for each column that fills none.
+/// Calls body.operator()<S>(first) for each vector of a row, and then for each column that fills
+/// none.
 template <class T, class Body>
 inline void for_row(int64_t columns, const Body& body) {
   int64_t c = 0;
@@ -127,10 +128,10 @@ void norm_relu(const T* x, const T* gain, const T* shift, int64_t rows, int64_t 
   }
 }
 
-/// Calls body.operator()<S, vectors>(column, first_row, last_row) for all rows of runs of columns, which
-/// adds to their sums. Sums of narrow rows stay in registers from row to row; wide ones are read row by
-/// row, as memory stands, which is 2 to 3 times faster where they are in no cache. The order in which a
-/// column's rows are added is the same.
+/// Calls body.operator()<S, vectors>(column, first_row, last_row) for all rows of runs of columns,
+/// which adds to their sums. Sums of narrow rows stay in registers from row to row; wide ones are
+/// read row by row, as memory stands, which is 2 to 3 times faster where they are in no cache. The
+/// order in which a column's rows are added is the same.
 template <class T, class Body>
 inline void for_column_sums(int64_t rows, int64_t columns, const Body& body) {
   using S = Simd<T>;

@@ -12,8 +12,8 @@ static constexpr int64_t sign_bytes(int64_t columns) { return (columns + 7) / 8;
 
 template <class T>
 struct NormTable {
-  /// out = x > 0 and kept ? x * scale : 0, for the rows of one graph; out may be x. Which of a row are
-  /// above zero becomes bits of sign_bytes(columns) bytes, or of none if `signs` is null.
+  /// out = x > 0 and kept ? x * scale : 0, for the rows of one graph; out may be x. Which of a row
+  /// are above zero becomes bits of sign_bytes(columns) bytes, or of none if `signs` is null.
   void (*relu_drop)(const T* x, int64_t rows, int64_t columns, DropKey key, T scale, T* out,
                     uint8_t* signs);
   /// grad_x = the bit is set ? grad * scale : 0; grad_x may be grad.

@@ -1,7 +1,8 @@
 // Small dense products in tiles that stay in registers; included by tables.cpp alone, inside the
 // namespace of its instruction set.
 
-/// Rows of a tile of kTileVectors: with its vectors, those of b and one of a, they fit the registers.
+/// Rows of a tile of kTileVectors: with its vectors, those of b and one of a, they fit the
+/// registers.
 constexpr int kTileRows = 6;
 constexpr int kMostTileRows = 12;  // more than these addresses do not fit the registers
 

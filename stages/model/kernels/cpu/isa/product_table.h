@@ -1,13 +1,13 @@
-// Small dense matrix products, of a size that a library call would cost more than the work, and what
-// the tensor products of equivariant networks do around them; rules as in tables.h.
+// Small dense matrix products, of a size that a library call would cost more than the work, and
+// what the tensor products of equivariant networks do around them; rules as in tables.h.
 #pragma once
 
 #include <cstdint>
 
 namespace kdgat::model::kernels {
 
-/// C[m][n] = sum over k of a[m * row + k * step] * b[k][n], or added to it: of a matrix as it stands
-/// (step 1), or of its transpose (row 1).
+/// C[m][n] = sum over k of a[m * row + k * step] * b[k][n], or added to it: of a matrix as it
+/// stands (step 1), or of its transpose (row 1).
 template <class T>
 struct ProductArgs {
   const T* a;

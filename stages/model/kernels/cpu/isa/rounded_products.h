@@ -9,8 +9,8 @@
 
 namespace kdgat::model::kernels {
 
-/// C[m][n] = from[m][n] + sum over k of a[m * row + k * step] . b[k][n], pairs by pairs: of a matrix as it
-/// stands (step 1), or of its transpose (row 1).
+/// C[m][n] = from[m][n] + sum over k of a[m * row + k * step] . b[k][n], pairs by pairs: of a
+/// matrix as it stands (step 1), or of its transpose (row 1).
 struct RoundedProductArgs {
   const uint32_t* a;
   int64_t row, step;
@@ -25,10 +25,11 @@ struct RoundedProductArgs {
 };
 
 struct RoundedProducts {
-  /// out [rows, ceil(columns / 2)] = pairs along each row of x [rows, columns], columns of any number.
+  /// out [rows, ceil(columns / 2)] = pairs along each row of x [rows, columns], columns of any
+  /// number.
   void (*pairs_of_columns)(const float* x, int64_t rows, int64_t columns, uint32_t* out);
-  /// out [ceil(rows / 2), columns] = pairs of rows below each other, columns of any number; those of x
-  /// stand x_stride apart.
+  /// out [ceil(rows / 2), columns] = pairs of rows below each other, columns of any number; those
+  /// of x stand x_stride apart.
   void (*pairs_of_rows_apart)(const float* x, int64_t x_stride, int64_t rows, int64_t columns,
                               uint32_t* out);
   void pairs_of_rows(const float* x, int64_t rows, int64_t columns, uint32_t* out) const {
@@ -41,7 +42,8 @@ struct RoundedProducts {
   /// cells [rows, columns] = z weight + bias: z [rows, pairs], weight [pairs, columns].
   void (*logits)(const uint32_t* z, const uint32_t* weight, const float* bias, int64_t rows,
                  int64_t pairs, int64_t columns, float* cells);
-  /// grad_z [rows, inputs] = cells weight^T: cells [rows, columns / 2], weight [inputs, columns / 2].
+  /// grad_z [rows, inputs] = cells weight^T: cells [rows, columns / 2], weight [inputs, columns /
+  /// 2].
   void (*grad_rows)(const uint32_t* cells, const uint32_t* weight, int64_t rows, int64_t inputs,
                     int64_t columns, float* grad_z);
   /// sums [inputs, columns] += z^T cells: z [pairs, inputs], cells [pairs, columns].

@@ -2,8 +2,8 @@
 // instruction set.
 //
 // A tile is an array of vectors that is to stay in registers. Loops over it are unrolled by pragma:
-// left to itself GCC unrolls them after the last pass that takes arrays apart, and the tile is copied
-// to the stack and back around the loop that it was made for.
+// left to itself GCC unrolls them after the last pass that takes arrays apart, and the tile is
+// copied to the stack and back around the loop that it was made for.
 
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64, kTileVectors = 4;
@@ -44,8 +44,8 @@ struct OneLane {
   static const T& at(const T* p) { return *p; }
 };
 
-/// Lanes of two vectors that stand `apart`, for the first of them or, is_high, the second: each keeps
-/// one half of its groups of lanes and takes one of the other's.
+/// Lanes of two vectors that stand `apart`, for the first of them or, is_high, the second: each
+/// keeps one half of its groups of lanes and takes one of the other's.
 template <class T, int apart, bool is_high, int... lane>
 inline typename Simd<T>::Vector halves_of(const typename Simd<T>::Vector& a,
                                           const typename Simd<T>::Vector& b,

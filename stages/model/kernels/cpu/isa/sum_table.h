@@ -5,8 +5,8 @@
 
 namespace kdgat::model::kernels {
 
-/// Edges are grouped by target: those into node i are in_ptr[i] .. in_ptr[i + 1] - 1. One from a node
-/// to itself does not count.
+/// Edges are grouped by target: those into node i are in_ptr[i] .. in_ptr[i + 1] - 1. One from a
+/// node to itself does not count.
 template <class T>
 struct SumArgs {
   const int32_t* in_ptr;
@@ -20,7 +20,8 @@ struct SumArgs {
 
 template <class T>
 struct SumTable {
-  /// out_i = own * x_i + sum of x_j over the edges from j to i, in their order, for targets i in [begin, end).
+  /// out_i = own * x_i + sum of x_j over the edges from j to i, in their order, for targets i in
+  /// [begin, end).
   void (*gather)(const SumArgs<T>&, int64_t begin, int64_t end);
   /// Backward: out_i += own * x_i, and out_j += x_i over the same edges.
   void (*scatter)(const SumArgs<T>&, int64_t begin, int64_t end);

@@ -1,10 +1,11 @@
-// The inner loops of the kernels of the CPU, as tables of plain functions, one for each family: a set
-// for each instruction set and scalar type, all compiled from tables.cpp. Know no tensors, threads or
-// allocation: the caller splits the work and brings all memory.
+// The inner loops of the kernels of the CPU, as tables of plain functions, one for each family: a
+// set for each instruction set and scalar type, all compiled from tables.cpp. Know no tensors,
+// threads or allocation: the caller splits the work and brings all memory.
 //
-// Of the portable level the numbers that go forward are defined by the source: sums have an order that
-// is written down, and no multiplication is joined with an addition. So a network has the same bits
-// wherever it is computed so, in other languages too. Wider levels may differ in the last places.
+// Of the portable level the numbers that go forward are defined by the source: sums have an order
+// that is written down, and no multiplication is joined with an addition. So a network has the same
+// bits wherever it is computed so, in other languages too. Wider levels may differ in the last
+// places.
 //
 // No standard-library code may be inlined in sources that include this under -mavx*: the linker
 // would be free to pick that copy for the whole program.

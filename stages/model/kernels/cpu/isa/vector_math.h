@@ -96,8 +96,8 @@ inline float over_lanes(Floats x, const Join& join) {
 
 /// exp of numbers of at most 0, to 2 units in the last place; of less than -87 that of -87. NaN, as
 /// arithmetic makes it, stays NaN. With
-/// multiply-adds one step takes off the whole powers of 2. Its constants stay in registers: GCC would
-/// fetch them each time, and loads are short in these loops.
+/// multiply-adds one step takes off the whole powers of 2. Its constants stay in registers: GCC
+/// would fetch them each time, and loads are short in these loops.
 class ExpBelow {
  public:
   template <int kCount>
@@ -131,8 +131,8 @@ class ExpBelow {
   Floats least_ = kept(-87.0f);
   Floats per_log2_ = kept(1.44269504088896341f), log2_ = kept(0.693147180559945309f);
   Floats round_ = kept(12582912.0f);  // as in exp_of
-  // exp(r) = 1 + r + r^2 (c2 + c3 r + ...), with the least greatest relative error, 3e-9, for |r| of
-  // at most log(2) / 2.
+  // exp(r) = 1 + r + r^2 (c2 + c3 r + ...), with the least greatest relative error, 3e-9, for |r|
+  // of at most log(2) / 2.
   Floats c2_ = kept(0.49999994f), c3_ = kept(0.16666521f), c4_ = kept(0.04166839f);
   Floats c5_ = kept(0.008368745f), c6_ = kept(0.0013814539f), one_ = kept(1.0f);
 };

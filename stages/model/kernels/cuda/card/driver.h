@@ -28,8 +28,8 @@ class OutOfCardMemory : public std::bad_alloc {
 
 class Driver {
  public:
-  /// Throws Error(kPlugin) if there is none, or no card that it can use; as all below OutOfCardMemory
-  /// where the card's memory is full.
+  /// Throws Error(kPlugin) if there is none, or no card that it can use; as all below
+  /// OutOfCardMemory where the card's memory is full.
   explicit Driver(const std::vector<std::string>& names = {"libcuda.so.1"});
 
   /// 80 of compute capability 8.0. `device` is counted as LibTorch counts.
@@ -52,8 +52,8 @@ class Driver {
   void check(int status, const std::string& what) const;
 };
 
-/// Starts kernels of one image on one device, on the stream that `stream` names at that time, from any
-/// thread. `driver` outlives it.
+/// Starts kernels of one image on one device, on the stream that `stream` names at that time, from
+/// any thread. `driver` outlives it.
 class CardLauncher : public Launcher {
  public:
   CardLauncher(const Driver& driver, int device, const std::string& image,

@@ -1,5 +1,5 @@
-# Writes OUT, a C++ source with the texts of FILES (separated by commas), one behind the other and without their
-# includes, as kdgat::model::cuda::source_text().
+# Writes OUT, a C++ source with the texts of FILES (separated by commas), one behind the other and
+# without their includes, as kdgat::model::cuda::source_text().
 #   cmake -D OUT=... -D FILES=a.cuh,b.h -P embed.cmake
 string(REPLACE "," ";" files "${FILES}")
 set(source "// Written by stages/model/kernels/cuda/card/embed.cmake.

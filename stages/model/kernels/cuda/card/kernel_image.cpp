@@ -24,8 +24,8 @@ std::string hash_of(std::string_view text) {
   return hash.text();
 }
 
-/// A file is the hash of an image, then the image. None if it is another one's or not whole: what is in
-/// it will run on the card.
+/// A file is the hash of an image, then the image. None if it is another one's or not whole: what
+/// is in it will run on the card.
 std::optional<std::string> read_image(const fs::path& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return std::nullopt;

@@ -9,8 +9,8 @@ namespace kdgat::model::cuda {
 /// Stays open: what was started by it may run on when the program ends.
 class Library {
  public:
-  /// The first of `names` (of the loader's folders, or paths) that opens. Throws Error(kPlugin) with the
-  /// names if none does.
+  /// The first of `names` (of the loader's folders, or paths) that opens. Throws Error(kPlugin)
+  /// with the names if none does.
   explicit Library(const std::vector<std::string>& names);
 
   /// Whether one of this name opens.

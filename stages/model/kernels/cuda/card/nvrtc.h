@@ -1,5 +1,5 @@
-// Nvrtc: NVIDIA's compiler for kernels, a library that is opened when it is wanted. It needs neither the
-// CUDA toolkit nor a card. No LibTorch.
+// Nvrtc: NVIDIA's compiler for kernels, a library that is opened when it is wanted. It needs
+// neither the CUDA toolkit nor a card. No LibTorch.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace kdgat::model::cuda {
 
-/// What a compiler is called: in `folders`, where LibTorch and packages of Python have it, then as the
-/// loader finds it. $KDGAT_NVRTC, a path, stands for them all.
+/// What a compiler is called: in `folders`, where LibTorch and packages of Python have it, then as
+/// the loader finds it. $KDGAT_NVRTC, a path, stands for them all.
 std::vector<std::string> nvrtc_names(const std::vector<std::filesystem::path>& folders);
 
 class Nvrtc {
@@ -26,10 +26,10 @@ class Nvrtc {
   /// Architectures it makes code for, ascending: 75 is sm_75.
   const std::vector<int>& architectures() const { return architectures_; }
 
-  /// What the driver of a card of `architecture` loads: its code or, where the card is newer than the
-  /// compiler, PTX of the newest one that is known. Throws Error(kPlugin) with the first of the compiler's
-  /// errors, or if the card is older than all that it knows. `log` receives all that the compiler says of
-  /// each kernel, also when it throws.
+  /// What the driver of a card of `architecture` loads: its code or, where the card is newer than
+  /// the compiler, PTX of the newest one that is known. Throws Error(kPlugin) with the first of the
+  /// compiler's errors, or if the card is older than all that it knows. `log` receives all that the
+  /// compiler says of each kernel, also when it throws.
   std::string compile(std::string_view source, int architecture, std::string* log = nullptr) const;
   /// How it compiles, in words: what an image depends on beside source and compiler.
   std::string options(int architecture) const;

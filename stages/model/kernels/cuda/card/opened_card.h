@@ -17,9 +17,9 @@ struct OpenedCard {
 };
 
 /// `source` on a device of `driver`, which outlives it. The compilers of `names` are tried in this
-/// order: the first whose code the card takes is it. One that does not know the card, or finds errors in
-/// the source, is no reason not to ask the next. Throws Error(kPlugin) with what was wrong with each, in
-/// one line, or OutOfCardMemory: that no other compiler helps.
+/// order: the first whose code the card takes is it. One that does not know the card, or finds
+/// errors in the source, is no reason not to ask the next. Throws Error(kPlugin) with what was
+/// wrong with each, in one line, or OutOfCardMemory: that no other compiler helps.
 OpenedCard open_card(const Driver& driver, int device, const std::vector<std::string>& names,
                      std::string_view source, const std::function<void*()>& stream);
 

@@ -19,9 +19,9 @@ struct Grid {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  /// Starts `kernel`, in its form for float or double, behind what was started before. `args` is read
-  /// before this returns; what it points to is read when the kernel runs. A grid without blocks does
-  /// nothing. Throws if the card refuses.
+  /// Starts `kernel`, in its form for float or double, behind what was started before. `args` is
+  /// read before this returns; what it points to is read when the kernel runs. A grid without
+  /// blocks does nothing. Throws if the card refuses.
   virtual void launch(const char* kernel, bool is_double, const Grid& grid, const void* args) = 0;
 };
 

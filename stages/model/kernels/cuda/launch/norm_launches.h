@@ -6,8 +6,8 @@
 
 namespace kdgat::model::cuda {
 
-/// Blocks that share a graph of a batch with `rows` rows in all: a block takes some thousand elements
-/// where graphs are of one size.
+/// Blocks that share a graph of a batch with `rows` rows in all: a block takes some thousand
+/// elements where graphs are of one size.
 inline int64_t parts_of_graph(int64_t graphs, int64_t rows, int64_t columns) {
   constexpr int64_t kElements = int64_t{8} * kThreads, kMost = 1024;
   return std::clamp<int64_t>(parts(rows * columns, kElements * std::max<int64_t>(graphs, 1)), 1,

@@ -6,7 +6,8 @@
 
 namespace kdgat::model::cuda {
 
-/// Over the sources of each node's incoming edges or, `back`, over the targets of its outgoing ones.
+/// Over the sources of each node's incoming edges or, `back`, over the targets of its outgoing
+/// ones.
 template <class T>
 void neighbour_sum(Launcher& on, const SumArgs<T>& args, bool back) {
   launch(on, back ? "sum_of_targets" : "sum_of_sources",

@@ -44,8 +44,8 @@ CARD void for_cells(Int rows, Int columns, const Body& body) {
   }
 }
 
-/// `count` sums, each by kLanes threads: share(pair, lane) is what one of them adds, done(pair, sum)
-/// takes what comes of it.
+/// `count` sums, each by kLanes threads: share(pair, lane) is what one of them adds, done(pair,
+/// sum) takes what comes of it.
 template <class T, class Share, class Done>
 CARD void lane_sums(Int count, const Share& share, const Done& done) {
   SHARED(T, part, kThreads);

@@ -1,5 +1,6 @@
-// How kernels are written, on the card. NVRTC reads this first; on the CPU tests/support/cuda_shim.h
-// stands for it, where blocks and threads are loops. So kernels use these words and no others of CUDA's:
+// How kernels are written, on the card. NVRTC reads this first; on the CPU
+// tests/support/cuda_shim.h stands for it, where blocks and threads are loops. So kernels use these
+// words and no others of CUDA's:
 //
 //   CARD                what a function on the card begins with
 //   SHARED(T, name, n)  an array of the block's threads; read only what was written before
@@ -11,8 +12,8 @@
 //   times(a, b)         a product that is rounded by itself: never part of a multiply-add
 //   KERNEL(name, Args)  makes name(const Args<T>&) kernels name_float and name_double
 //
-// Within a phase no thread reads what another one writes, neither shared nor in global memory; blocks
-// know nothing of each other. So results do not depend on the order of anything.
+// Within a phase no thread reads what another one writes, neither shared nor in global memory;
+// blocks know nothing of each other. So results do not depend on the order of anything.
 #pragma once
 
 #define CARD __device__ __forceinline__

@@ -1,5 +1,5 @@
-// Attention over incoming edges. What is of a node or an edge and a head has kLanes threads, what is of
-// a node and a column one. No E x C numbers are ever held.
+// Attention over incoming edges. What is of a node or an edge and a head has kLanes threads, what
+// is of a node and a column one. No E x C numbers are ever held.
 #pragma once
 
 #include "model/kernels/cuda/source/gat_args.h"
@@ -24,9 +24,10 @@ CARD void gat_scores(const GatArgs<T>& a) {
 }
 KERNEL(gat_scores, GatArgs)
 
-/// log_sum. A weight is exp(score - log_sum): beside exp(score - top) / sum, which would need one number
-/// more of each node and head, it is off by the rounding of log_sum, relatively |log_sum| units of the
-/// last place. The scores are rounded as much, so no digit of a weight is lost that was there.
+/// log_sum. A weight is exp(score - log_sum): beside exp(score - top) / sum, which would need one
+/// number more of each node and head, it is off by the rounding of log_sum, relatively |log_sum|
+/// units of the last place. The scores are rounded as much, so no digit of a weight is lost that
+/// was there.
 template <class T>
 CARD void gat_softmax(const GatArgs<T>& a) {
   for_cells(a.edges.nodes, a.heads, [&](Int pair, Int node, Int head) {
@@ -113,7 +114,8 @@ CARD EdgeRow edge_row(const Edges& edges, Int row) {
   return {source, target, source != target};
 }
 
-/// done(pair, edge, head, sum) for each edge and head, with <grad of the target, row of the source>.
+/// done(pair, edge, head, sum) for each edge and head, with <grad of the target, row of the
+/// source>.
 template <class T, class Done>
 CARD void edge_cosines(const Edges& edges, Int heads, Int channels, const T* rows, const T* grads,
                        const Done& done) {

@@ -1,8 +1,8 @@
 // What the kernels of gat.cuh read and write; pointers are to memory of the card.
 //
-// N nodes, E edges, K heads of `channels` columns, C = K * channels, D features of an edge. Arrays of
-// edges have one row more for each node: row E + i is node i's own loop. Edges from a node to itself
-// are left out.
+// N nodes, E edges, K heads of `channels` columns, C = K * channels, D features of an edge. Arrays
+// of edges have one row more for each node: row E + i is node i's own loop. Edges from a node to
+// itself are left out.
 #pragma once
 
 #include "model/kernels/cuda/source/sums_args.h"

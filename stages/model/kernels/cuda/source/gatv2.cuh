@@ -1,5 +1,5 @@
-// Attention of the second kind over incoming edges with features. The sums of source, target and edge
-// are made again where they are needed, never stored by edge.
+// Attention of the second kind over incoming edges with features. The sums of source, target and
+// edge are made again where they are needed, never stored by edge.
 #pragma once
 
 #include "model/kernels/cuda/source/gat_args.h"

@@ -28,9 +28,10 @@ CARD T softplus(T x) {
   return (x > 0 ? x : T(0)) + log1p_of(exp_of(x > 0 ? -x : x));
 }
 
-/// Calls visit(id) for thread t's share of what row i wants, each id once. With neighbours these are the
-/// ids that leave t over kThreads: every thread reads all edges of the row and remembers which of its ids
-/// it has seen, a bit for each, so work grows with the degree, and with the outputs beyond 8,192.
+/// Calls visit(id) for thread t's share of what row i wants, each id once. With neighbours these
+/// are the ids that leave t over kThreads: every thread reads all edges of the row and remembers
+/// which of its ids it has seen, a bit for each, so work grows with the degree, and with the
+/// outputs beyond 8,192.
 template <class T, class Visit>
 CARD void for_wanted(const HeadArgs<T>& a, Int row, int t, const Visit& visit) {
   if (!a.of_neighbours) {

@@ -7,23 +7,23 @@
 
 namespace kdgat::model::cuda {
 
-/// What noise comes from (noise_keys.h): `base` of the step and the layer, graph_id [G]. Elements whose
-/// hash is below the threshold are dropped.
+/// What noise comes from (noise_keys.h): `base` of the step and the layer, graph_id [G]. Elements
+/// whose hash is below the threshold are dropped.
 struct Noise {
   unsigned long base;
   const Int* graph_id;
   int threshold;
 };
 
-/// The rows of each graph: its nodes, node_ptr [G+1], or one for each graph where that is 0. `parts`
-/// blocks share a graph.
+/// The rows of each graph: its nodes, node_ptr [G+1], or one for each graph where that is 0.
+/// `parts` blocks share a graph.
 struct GraphRows {
   Int graphs, columns, parts;
   const int* node_ptr;
 };
 
-/// out = dropout(relu(x gain + shift)), of x itself where `gain` is 0; those are [C]. `scale` is of what
-/// is kept.
+/// out = dropout(relu(x gain + shift)), of x itself where `gain` is 0; those are [C]. `scale` is of
+/// what is kept.
 template <class T>
 struct DropArgs {
   GraphRows rows;
@@ -50,8 +50,8 @@ struct UniformArgs {
   T* out;
 };
 
-/// Sums of columns over blocks of rows, partials [blocks, C]: of x or, where `mean` [C] is not 0, of
-/// (x - mean)^2.
+/// Sums of columns over blocks of rows, partials [blocks, C]: of x or, where `mean` [C] is not 0,
+/// of (x - mean)^2.
 template <class T>
 struct ColumnArgs {
   Int count, columns;  ///< rows
@@ -59,8 +59,8 @@ struct ColumnArgs {
   T* partials;
 };
 
-/// With g the gradient in front of ReLU and dropout. First partials [blocks, 2, C], sums of g and of
-/// g (x - mean); then grad_x = g a - (x - mean) b - c.
+/// With g the gradient in front of ReLU and dropout. First partials [blocks, 2, C], sums of g and
+/// of g (x - mean); then grad_x = g a - (x - mean) b - c.
 template <class T>
 struct NormGradArgs {
   Int count, columns;  ///< rows

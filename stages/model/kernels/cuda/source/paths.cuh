@@ -1,5 +1,5 @@
-// Geometry of third-order paths, and sums along runs of rows: a thread for each path, or for each run or
-// node and column.
+// Geometry of third-order paths, and sums along runs of rows: a thread for each path, or for each
+// run or node and column.
 #pragma once
 
 #include "model/kernels/cuda/source/path_args.h"
@@ -29,8 +29,8 @@ template <class T>
 CARD T inner(Point<T> a, Point<T> b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
-/// Exactly 0 of parallel lines, as on the CPU: each product is rounded before the difference, where a
-/// multiply-add would leave what rounding took of one of them, and an angle of noise.
+/// Exactly 0 of parallel lines, as on the CPU: each product is rounded before the difference, where
+/// a multiply-add would leave what rounding took of one of them, and an angle of noise.
 template <class T>
 CARD Point<T> cross(Point<T> a, Point<T> b) {
   return {times(a.y, b.z) - times(a.z, b.y), times(a.z, b.x) - times(a.x, b.z),

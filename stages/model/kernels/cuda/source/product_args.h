@@ -1,6 +1,6 @@
 // What the kernels of product.cuh read and write; pointers are to memory of the card. One path of a
-// tensor product at a time (molecules/couplings.h): states of u channels with A components, coupled with
-// 9 harmonics to C components. Hidden numbers h of an edge have one more that is 1.
+// tensor product at a time (molecules/couplings.h): states of u channels with A components, coupled
+// with 9 harmonics to C components. Hidden numbers h of an edge have one more that is 1.
 #pragma once
 
 #include "model/kernels/cuda/source/sizes.h"

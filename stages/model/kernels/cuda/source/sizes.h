@@ -1,5 +1,5 @@
-// What kernels and those who launch them both know. Read by NVRTC and by the C++ compiler: nothing is
-// included, here and in all that stands beside it but the lists of arguments.
+// What kernels and those who launch them both know. Read by NVRTC and by the C++ compiler: nothing
+// is included, here and in all that stands beside it but the lists of arguments.
 #pragma once
 
 namespace kdgat::model::cuda {

@@ -16,8 +16,8 @@
 #include "support/cuda_cases.h"
 #include "support/variable.h"
 
-// What opens NVIDIA's libraries, on a library that stands for them (support/fake_cuda.cpp); and the true
-// compiler where there is one.
+// What opens NVIDIA's libraries, on a library that stands for them (support/fake_cuda.cpp); and the
+// true compiler where there is one.
 namespace kdgat::model::cuda {
 namespace {
 

@@ -12,8 +12,8 @@
 #include "support/cuda_shim.h"
 #include "support/gradients.h"
 
-// The families of kernels of a card against the plain ones, whole: tensors, autograd and kernels. On the
-// CPU the kernels are loops; on a card ([gpu]) they are what NVRTC made.
+// The families of kernels of a card against the plain ones, whole: tensors, autograd and kernels.
+// On the CPU the kernels are loops; on a card ([gpu]) they are what NVRTC made.
 namespace kdgat::model {
 namespace {
 

@@ -19,8 +19,8 @@ double number(const std::vector<T>& values, int64_t at) {
   return static_cast<double>(values.at(static_cast<std::size_t>(at)));
 }
 
-/// out = bias + sum of softmax(scores) * rows over the edges into a node and its own loop, whose number
-/// is edges + node.
+/// out = bias + sum of softmax(scores) * rows over the edges into a node and its own loop, whose
+/// number is edges + node.
 template <class T, class Score>
 std::vector<double> attention_of(const CardGraphs& graphs, int64_t heads, int64_t channels,
                                  const std::vector<T>& rows, const std::vector<T>& bias,
