@@ -16,6 +16,7 @@
 #include "kdgat/exact_json.h"
 #include "pipeline/records/record_files.h"
 #include "pipeline/run/journal.h"
+#include "pipeline/run/run_lock.h"
 #include "pipeline/system/json_file.h"
 
 namespace kdgat {
@@ -80,7 +81,7 @@ RunRecords::Outcome RunRecords::update(bool now) {
 
 bool RunRecords::lock(double seconds) {
   constexpr useconds_t kLook = 20'000;
-  const fs::path path = run_ / "records.lock";
+  const fs::path path = run_ / kRecordsLock;
   lock_ = OwnedFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   // Where nothing can be written the problem is told by what cannot write.
   if (lock_.get() < 0) return true;

@@ -188,13 +188,19 @@ void look_into(const fs::path& run, std::vector<Sought>& sought, std::vector<Pas
   }
 }
 
-/// What killed writers left in a run that did not come to its end and that nobody works on. Locked
-/// only where there is something: who wants to continue that run must not find it taken.
+/// Whether a process writes the records of a run: it may outlive the program.
+bool are_records_written(const fs::path& folder) {
+  const OwnedFd file(::open((folder / kRecordsLock).c_str(), O_RDONLY | O_CLOEXEC));
+  return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/// Removes what killed writers left in a run that nobody works on. Locks the run only if there is
+/// something to remove, as who wants to continue the run must not find it taken.
 void clear_killed(const fs::path& folder, const json& document) {
-  if (document.contains("exit_code") || document.contains("submitted")) return;
-  if (temporaries_below(folder).empty()) return;
+  if (document.contains("submitted") || temporaries_below(folder).empty()) return;
   try {
-    if (const OwnedFd lock = try_lock(folder); lock.get() >= 0) remove_temporaries(folder);
+    const OwnedFd lock = try_lock(folder);
+    if (lock.get() >= 0 && !are_records_written(folder)) remove_temporaries(folder);
   } catch (const Error&) {
     return;  // somebody else's, who may write there
   }

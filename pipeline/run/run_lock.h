@@ -10,6 +10,9 @@
 
 namespace kdgat {
 
+/// In a run's folder; locked by the process that writes the records of the run.
+inline constexpr const char* kRecordsLock = "records.lock";
+
 /// Told once, in words, whose end is waited for.
 using OnWait = std::function<void(const std::string& whom)>;
 

@@ -1,5 +1,6 @@
 #include "pipeline/run/artifacts.h"
 
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <fstream>
 
 #include "kdgat/atomic_file.h"
+#include "pipeline/run/run_lock.h"
 #include "pipeline/system/signals.h"
 #include "support/bytes_read.h"
 #include "support/command.h"
@@ -93,6 +95,28 @@ TEST_CASE("the next run clears what killed ones left and nobody holds", "[artifa
   CHECK(fs::exists(killed / "a/notes"));
   CHECK(fs::exists(alive / "a/model.safetensors.tmp.1.0"));
   CHECK_FALSE(fs::exists(root / ".removing"));
+}
+
+TEST_CASE("what was killed after the end of a run is cleared by the next of the same plan",
+          "[artifacts]") {
+  const ScratchFolder root;
+  std::string busy;
+  const Plan plan = plan_of_steps();
+  fs::path ended;
+  {
+    Run run = Run::create(root.path(), "test", plan);
+    ended = run.folder();
+    run.finish(0);
+  }
+  write_file(ended / "run.json.tmp.1.0", "{");
+  {
+    // The process that writes its records may still be at work.
+    const OwnedFd records = lock_file(ended / kRecordsLock, LOCK_EX);
+    CHECK_FALSE(Run::resume(root.path(), plan, busy, nobody));
+    CHECK(fs::exists(ended / "run.json.tmp.1.0"));
+  }
+  CHECK_FALSE(Run::resume(root.path(), plan, busy, nobody));
+  CHECK_FALSE(fs::exists(ended / "run.json.tmp.1.0"));
 }
 
 TEST_CASE("a finished step is found again with what it left", "[artifacts]") {

@@ -145,7 +145,11 @@ TEST_CASE("kdgat run completes what was killed at any moment", "[run]") {
     }
     const fs::path root = scratch / ("r" + std::to_string(round));
     REQUIRE(runs_in(root).size() == 1);
-    // The process that keeps the records outlives its program for as long as it writes them.
-    CHECK(comes_true([&] { return temporaries_in(runs_in(root)[0]).empty(); }));
+    // The process that keeps the records outlives its program for as long as it writes them, and
+    // nothing is cleared before it ends.
+    CHECK(comes_true([&] {
+      must_kdgat(words, scratch.path());
+      return temporaries_in(runs_in(root)[0]).empty();
+    }));
   }
 }
