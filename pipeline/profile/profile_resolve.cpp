@@ -301,8 +301,10 @@ class Resolver {
             return other.stage == step.stage && other.options.values.at(own) != value;
           });
       if (!differs || schema.value("x-runtime", false)) continue;
+      const Checked checked = check_value(schema, a.value);
+      if (!checked.problem.empty()) return {};  // refused where it is set
       found.push_back(&step);
-      if (check_value(schema, a.value).value == value) continue;
+      if (checked.value == value) continue;
       if (kept.empty()) first = step.name;
       ++keepers;
       kept += (kept.empty() ? "" : ", ") + step.name + " (" + plain_text(value) + ")";
