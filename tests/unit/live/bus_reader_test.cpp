@@ -2,13 +2,17 @@
 
 #include <linux/can/raw.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "support/live_frames.h"
@@ -47,6 +51,53 @@ class OneProcessor {
 
  private:
   cpu_set_t before_{};
+};
+
+/// While it lives the kernel stamps each datagram as it comes. It begins to some time after the first
+/// socket of the machine asks for it, and gives those that came before the time of their reading.
+class KernelStamps {
+ public:
+  KernelStamps() {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    auto* const address = reinterpret_cast<sockaddr*>(&at);
+    const int on = 1;
+    REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0);
+    REQUIRE(::bind(fd_, address, size) == 0);
+    REQUIRE(::getsockname(fd_, address, &size) == 0);
+    REQUIRE(::connect(fd_, address, size) == 0);
+    REQUIRE(test::comes_true([&] { return is_stamped_before_it_is_read(); }));
+  }
+  KernelStamps(const KernelStamps&) = delete;
+  KernelStamps& operator=(const KernelStamps&) = delete;
+  ~KernelStamps() { ::close(fd_); }
+
+ private:
+  bool is_stamped_before_it_is_read() const {
+    constexpr double kApart = 50e-6;
+    const double begin = seconds_now();
+    char byte = 0;
+    if (::send(fd_, &byte, 1, 0) != 1) return false;
+    while (seconds_now() < begin + kApart) continue;
+    const double reading = seconds_now();
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(timespec))> control{};
+    iovec data{&byte, 1};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    if (::recvmsg(fd_, &message, 0) != 1) return false;
+    const cmsghdr* stamp = CMSG_FIRSTHDR(&message);
+    if (stamp == nullptr) return false;
+    timespec time{};
+    std::memcpy(&time, CMSG_DATA(stamp), sizeof time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec) < reading;
+  }
+
+  int fd_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 };
 
 /// Waits until the counts are so. A frame is counted when it has been given, maybe after it was
@@ -164,6 +215,7 @@ TEST_CASE("what is no frame of the bus is counted and left out", "[bus_reader]")
 
 TEST_CASE("frames of several buses come by time, each bus a channel", "[bus_reader]") {
   const OneProcessor keeps_order;
+  const KernelStamps stamps;
   constexpr uint32_t kFrames = 600;
   BusReader reader({kLocal, kLocal, kLocal});
   std::vector<std::unique_ptr<UdpSender>> senders;
