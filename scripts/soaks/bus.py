@@ -122,8 +122,8 @@ def _clocks(options, made):
                                ("back at the end", 0, frames - 50)):
         log = _jumping(made.benign, options.scratch / f"{name}.csv", 5.0, behind, back)
         jumped = learn(name, log)
-        # Nearly as much as from a steady clock, of which a jump takes a second; or it says that it was less; never a
-        # failure of another kind.
+        # A jump takes a second: nearly as much is learned as from a steady clock, or a warning says
+        # that it was less. Nothing else fails.
         enough = _learned(jumped) >= 0.8 * _learned(steady) > 0
         is_refused = jumped.code == 3 and "error" in jumped.err
         good = is_refused or (jumped.code == 0 and (enough or "warning" in jumped.err))

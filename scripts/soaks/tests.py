@@ -1,15 +1,19 @@
-"""Each test that starts, stops or waits for a process or a thread, many times next to two busy loops.
+"""Each test that starts, stops or waits for a process or a thread, many times on a busy machine.
 
-  scripts/soak tests [PATTERN ...] [--times N] [--jobs N] [--list] [--again] [--build DIR] [--limit SECONDS] [--busy N]
+  scripts/soak tests [PATTERN ...] [--times N] [--jobs N] [--busy N] [--limit SECONDS]
+                     [--list] [--again] [--build DIR]
 
-Such a test is the first to fail on a slow or busy machine. Which tests these are is read from the sources: a test is
-one of them if its text, or a function of its file that it calls, has one of the words of MARKS. A PATTERN chooses tests
-by title, or by "program: title", as the shell matches names: 'plan lets*'. Without one all of them run.
+Such a test is the first to fail on a slow or busy machine. Which tests these are is read from the
+sources: a test is one of them if its text, or a function of its file that it calls, has one of the
+words of MARKS. A PATTERN chooses tests by title, or by "program: title", as the shell matches
+names: 'plan lets*'. Without one all of them run.
 
-Test programs are run directly, as ctest runs them: in the root of the tree, with OMP_NUM_THREADS=1, some at a time as
-most of them wait. A run that takes longer than the limit has failed. What a failed run printed is kept in
-BUILD/soak-tests/. Runs are counted in BUILD/soak-tests/state.json: the same command continues where it was stopped, and
-tests of a program that was built since then begin again. Ends with 1 if a run failed, with 2 if there is nothing to run."""
+Test programs are run directly, as ctest runs them: in the root of the tree, with OMP_NUM_THREADS=1.
+Several run at a time, as most of them wait. A run that takes longer than the limit has failed. The
+output of a failed run is kept in BUILD/soak-tests/. Runs are counted in
+BUILD/soak-tests/state.json: the same command continues where it was stopped, and tests of a program
+that was built since then begin again. Ends with 1 if a run failed, with 2 if there is nothing to
+run."""
 import argparse
 import collections
 import concurrent.futures
@@ -230,12 +234,12 @@ def main(words):
         args.times = args.busy = 0
     with BusyLoops(args.busy), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         try:
-            for test, known in zip(tests, pool.map(lambda test, known: soak(test, known, args, state, folder),
-                                                   tests, known_of)):
+            done = pool.map(lambda test, known: soak(test, known, args, state, folder), tests, known_of)
+            for test, known in zip(tests, done):
                 verdict = "BAD" if known["failures"] else "ok " if known["runs"] else "-  "
                 each = known["seconds"] / max(1, known["runs"])
-                print(f"{verdict}  {known['runs'] - known['failures']:3} of {known['runs']:3}  {each:6.1f} s  {label(test)}",
-                      flush=True)
+                passed = known["runs"] - known["failures"]
+                print(f"{verdict}  {passed:3} of {known['runs']:3}  {each:6.1f} s  {label(test)}", flush=True)
                 failed += known["failures"] > 0
                 runs += known["runs"]
         except KeyboardInterrupt:

@@ -53,8 +53,9 @@ class OneProcessor {
   cpu_set_t before_{};
 };
 
-/// While it lives the kernel stamps each datagram as it comes. It begins to some time after the first
-/// socket of the machine asks for it, and gives those that came before the time of their reading.
+/// As long as it exists, the kernel stamps each datagram when it arrives. The kernel starts to do so
+/// a while after the first socket of the machine asks for it; earlier datagrams get the time at
+/// which they are read.
 class KernelStamps {
  public:
   KernelStamps() {
