@@ -188,12 +188,6 @@ void look_into(const fs::path& run, std::vector<Sought>& sought, std::vector<Pas
   }
 }
 
-/// Whether a process writes the records of a run: it may outlive the program.
-bool are_records_written(const fs::path& folder) {
-  const OwnedFd file(::open((folder / kRecordsLock).c_str(), O_RDONLY | O_CLOEXEC));
-  return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
 /// Removes what killed writers left in a run that nobody works on. Locks the run only if there is
 /// something to remove, as who wants to continue the run must not find it taken.
 void clear_killed(const fs::path& folder, const json& document) {

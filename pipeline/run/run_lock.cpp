@@ -33,6 +33,11 @@ pid_t dead_owner(const fs::path& folder) {
 
 }  // namespace
 
+bool are_records_written(const fs::path& folder) {
+  const OwnedFd file(::open((folder / kRecordsLock).c_str(), O_RDONLY | O_CLOEXEC));
+  return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);

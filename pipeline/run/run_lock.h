@@ -31,6 +31,9 @@ OwnedFd try_lock(const std::filesystem::path& folder);
 OwnedFd lock_after_orphan(const std::filesystem::path& folder, const std::string& stage,
                           const OnWait& on_wait);
 
+/// Whether a process writes the records of a run: it may outlive the program.
+bool are_records_written(const std::filesystem::path& folder);
+
 /// "machine process" of who took the lock last.
 std::string owner_of(const std::filesystem::path& folder);
 
