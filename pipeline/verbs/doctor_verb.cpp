@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include "pipeline/cli/command_line.h"
@@ -38,6 +39,17 @@ bool is_cuda(const PluginCatalog& catalog) {
   });
 }
 
+/// "580.159.04" of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Wed ...".
+std::string driver_version(const std::string& text) {
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool is_version = word.find('.') != std::string::npos &&
+                            word.find_first_not_of("0123456789.") == std::string::npos;
+    if (is_version) return word;
+  }
+  return text;
+}
+
 Check check_device(const Machine& machine, const PluginCatalog& catalog) {
   const std::string driver = machine.read("proc/driver/nvidia/version");
   if (driver.empty()) return {"device", "ok", "cpu (no NVIDIA driver)", ""};
@@ -46,7 +58,7 @@ Check check_device(const Machine& machine, const PluginCatalog& catalog) {
             "a CUDA build of torch beside the package, or of source LIBTORCH_ROOT=DIR "
             "scripts/build cuda"};
   }
-  return {"device", "ok", "cuda (" + driver + ")", ""};
+  return {"device", "ok", "cuda (NVIDIA driver " + driver_version(driver) + ")", ""};
 }
 
 /// What becomes of plugins that a process of its own opens, and LibTorch with them; "" if all is

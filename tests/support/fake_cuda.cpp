@@ -6,6 +6,7 @@
 //   refuses   the driver takes no code
 //   faults    kernels do not start
 //   full      the card has no memory for code, nor for a kernel to start
+//   needs builtins   the compiler fails unless libnvrtc-builtins.so.99 is open
 // A copy of it whose file is called *sm90* is a compiler for sm_90 and newer alone.
 #include <dlfcn.h>
 
@@ -42,6 +43,8 @@ bool is_newer() {
   return ::dladdr(reinterpret_cast<const void*>(&is_newer), &found) != 0 &&
          std::strstr(found.dli_fname, "sm90") != nullptr;
 }
+/// As NVRTC 13.0 looks for them: by name alone.
+bool has_builtins() { return ::dlopen("libnvrtc-builtins.so.99", RTLD_LAZY) != nullptr; }
 int current = 0;  // the context of the one thread that asks
 
 }  // namespace
@@ -76,7 +79,7 @@ SEEN int nvrtcDestroyProgram(void** program) {
   return 0;
 }
 SEEN int nvrtcCompileProgram(void* program, int count, const char* const* options) {
-  if (says("no code")) return 6;
+  if (says("no code") || (says("needs builtins") && !has_builtins())) return 6;
   for (int i = 0; i < count; ++i) of(program).code += std::string(options[i]) + "\n";
   of(program).code += of(program).source;
   return 0;
@@ -115,6 +118,10 @@ SEEN int cuDeviceGetAttribute(int* value, int attribute, int) {
   const char* card = std::getenv("FAKE_CUDA_CARD");
   const int architecture = card == nullptr ? 80 : std::atoi(card);
   *value = attribute == 75 ? architecture / 10 : attribute == 76 ? architecture % 10 : -1;
+  return 0;
+}
+SEEN int cuDeviceTotalMem_v2(size_t* bytes, int) {
+  *bytes = size_t{24} << 30;
   return 0;
 }
 SEEN int cuDevicePrimaryCtxRetain(void** context, int handle) {

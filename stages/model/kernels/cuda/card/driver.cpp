@@ -18,6 +18,7 @@ Driver::Driver(const std::vector<std::string>& names) : library_(names) {
   library_.find(error_, "cuGetErrorString");
   library_.find(device_, "cuDeviceGet");
   library_.find(attribute_, "cuDeviceGetAttribute");
+  library_.find(total_, "cuDeviceTotalMem_v2");
   library_.find(retain_, "cuDevicePrimaryCtxRetain");
   library_.find(context_, "cuCtxGetCurrent");
   library_.find(set_context_, "cuCtxSetCurrent");
@@ -43,6 +44,14 @@ int Driver::architecture(int device) const {
   check(attribute_(&major, kMajor, handle), "compute capability");
   check(attribute_(&minor, kMinor, handle), "compute capability");
   return 10 * major + minor;
+}
+
+int64_t Driver::memory(int device) const {
+  int handle = 0;
+  size_t bytes = 0;
+  check(device_(&handle, device), "device " + std::to_string(device));
+  check(total_(&bytes, handle), "memory");
+  return static_cast<int64_t>(bytes);
 }
 
 CardLauncher::CardLauncher(const Driver& driver, int device, const std::string& image,

@@ -34,12 +34,15 @@ class Driver {
 
   /// 80 of compute capability 8.0. `device` is counted as LibTorch counts.
   int architecture(int device) const;
+  /// Bytes of a device, whoever holds them.
+  int64_t memory(int device) const;
 
  private:
   friend class CardLauncher;
   int (*error_)(int, const char**) = nullptr;
   int (*device_)(int*, int) = nullptr;
   int (*attribute_)(int*, int, int) = nullptr;
+  int (*total_)(size_t*, int) = nullptr;
   int (*retain_)(void**, int) = nullptr;
   int (*context_)(void**) = nullptr;
   int (*set_context_)(void*) = nullptr;

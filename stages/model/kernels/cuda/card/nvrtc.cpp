@@ -33,7 +33,26 @@ std::vector<std::string> nvrtc_names(const std::vector<fs::path>& folders) {
   return out;
 }
 
+namespace {
+
+/// Opens the compiler's library of built-in functions. The compiler asks the loader for it by name
+/// alone when it compiles; NVRTC 13.0 has no RUNPATH, and the loader looks in no folder of a Python
+/// package. A library that is open already is found by its name.
+void open_builtins(const fs::path& compiler) {
+  if (!compiler.has_parent_path()) return;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(compiler.parent_path(), ignored)) {
+    const std::string name = entry.path().filename();
+    const bool is_it =
+        name.starts_with("libnvrtc-builtins") && name.find(".alt.") == std::string::npos;
+    if (is_it) Library::is_there(entry.path());
+  }
+}
+
+}  // namespace
+
 Nvrtc::Nvrtc(const std::vector<std::string>& names) : library_(names) {
+  open_builtins(library_.name());
   int (*version)(int*, int*) = nullptr;
   int (*count)(int*) = nullptr;
   int (*known)(int*) = nullptr;

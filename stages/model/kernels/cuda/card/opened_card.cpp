@@ -54,7 +54,17 @@ OpenedCard open_card(const Driver& driver, int device, const std::vector<std::st
 FoundCompiler find_compiler(const std::vector<std::string>& names) {
   try {
     return first_usable(names, [](const std::string& name) {
-      return FoundCompiler{true, "NVRTC " + Nvrtc({name}).version() + " (" + name + ")"};
+      // One that opens may still lack what it compiles with.
+      constexpr std::string_view kProbe =
+          "extern \"C\" __global__ void probe(float* x) { *x = 1; }";
+      const Nvrtc nvrtc({name});
+      const std::vector<int>& known = nvrtc.architectures();
+      if (known.empty()) throw Error(ExitCode::kPlugin, name + ": knows no card");
+      const int oldest = known.front(), newest = known.back();
+      for (const int architecture : {oldest, newest}) nvrtc.compile(kProbe, architecture);
+      return FoundCompiler{true, "NVRTC " + nvrtc.version() + " compiles for sm_" +
+                                     std::to_string(oldest) + " to sm_" + std::to_string(newest) +
+                                     " (" + name + ")"};
     });
   } catch (const Error& error) {
     return {false, error.what()};

@@ -189,11 +189,32 @@ TEST_CASE("a compiler that does not know the card leaves it to the next", "[cuda
 TEST_CASE("a compiler is found without a card", "[cuda]") {
   const FoundCompiler found = find_compiler({"libnone.so.1", "libc.so.6", kFake});
   CHECK(found.is_there);
-  CHECK(found.words == "NVRTC 12.3 (" + kFake + ")");
+  CHECK(found.words == "NVRTC 12.3 compiles for sm_75 to sm_80 (" + kFake + ")");
   const FoundCompiler none = find_compiler({"libc.so.6", "libnone.so.1"});
   CHECK_FALSE(none.is_there);
   CHECK_THAT(none.words,
              Contains("libc.so.6 has no nvrtc") && Contains("; cannot open any of libnone.so.1"));
+}
+
+TEST_CASE("a compiler is found only if it compiles", "[cuda]") {
+  const Variable says("FAKE_CUDA_SAYS", "no code");
+  const FoundCompiler found = find_compiler({kFake});
+  CHECK_FALSE(found.is_there);
+  CHECK_THAT(found.words, Contains("error: made up"));
+}
+
+TEST_CASE("what a compiler asks the loader for by name is opened next to it", "[cuda]") {
+  const Variable says("FAKE_CUDA_SAYS", "needs builtins");
+  const test::ScratchFolder folder;
+  const fs::path compiler = folder.path() / "libnvrtc.so.99";
+  fs::copy_file(kFake, compiler);
+  CHECK_FALSE(find_compiler({compiler}).is_there);
+  std::ofstream(folder.path() / "none.c") << "int none;\n";
+  const std::string in = folder.path().string() + "/";
+  REQUIRE(std::system(("cc -shared -fPIC -Wl,-soname,libnvrtc-builtins.so.99 -o " + in +
+                       "libnvrtc-builtins.so.99 " + in + "none.c")
+                          .c_str()) == 0);
+  CHECK(find_compiler({compiler}).is_there);
 }
 
 TEST_CASE("a card without memory is out of memory, not without kernels", "[cuda]") {
@@ -228,6 +249,7 @@ TEST_CASE("kernels start on a card with their arguments", "[cuda]") {
   const Variable card("FAKE_CUDA_CARD", "75");
   const Driver driver({kFake});
   CHECK(driver.architecture(0) == 75);
+  CHECK(driver.memory(0) == int64_t{24} << 30);
   CHECK(words_of([&] { driver.architecture(1); }) == "device 1: made up");
   CardLauncher launcher(driver, 0, "image", [] { return nullptr; });
   const test::CardGraphs graphs = test::card_graphs({3, 17}, 1);
