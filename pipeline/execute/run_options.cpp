@@ -191,8 +191,8 @@ std::string typed_line(const Context& context, const std::string& called,
 std::map<std::string, std::string> option_environment() {
   // What the program and its tests read themselves.
   static const std::set<std::string> own = {
-      "KDGAT_PLUGIN_PATH", "KDGAT_ISA",      "KDGAT_SHARED", "KDGAT_BINARY", "KDGAT_BUILD_DIR",
-      "KDGAT_PYTHON",      "KDGAT_PROGRESS", "KDGAT_NVRTC",  "KDGAT_KERNELS"};
+      "KDGAT_PLUGIN_PATH", "KDGAT_ISA",      "KDGAT_SHARED", "KDGAT_BINARY",  "KDGAT_BUILD_DIR",
+      "KDGAT_PYTHON",      "KDGAT_PROGRESS", "KDGAT_NVRTC",  "KDGAT_KERNELS", "KDGAT_REQUIRE_GPU"};
   std::map<std::string, std::string> found;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;

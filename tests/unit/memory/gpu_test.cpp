@@ -1,29 +1,16 @@
 // What only a device shows; skipped, saying so, without one. Run by scripts/bench gpu.
-#include <ATen/DeviceAccelerator.h>
 #include <torch/types.h>
-
-#include <iostream>
 
 #include "autoencoder/autoencoder.h"
 #include "memory/meter.h"
 #include "support/catch_torch.h"
+#include "support/needs_card.h"
 #include "support/stage_fixture.h"
 
 using namespace kdgat;
 
-namespace {
-
-bool has_device() {
-  const auto found = at::getAccelerator();
-  if (found && *found == c10::DeviceType::CUDA) return true;
-  std::cout << "skipped: no CUDA device\n";
-  return false;
-}
-
-}  // namespace
-
 TEST_CASE("the meter of a device sees its tensors and gives back what is unused", "[gpu][memory]") {
-  if (!has_device()) return;
+  if (!test::has_card()) return;
   memory::MemoryMeter& meter = memory::meter(torch::Device("cuda"));
   const int64_t before = meter.counters().allocated;
   {
@@ -40,7 +27,7 @@ TEST_CASE("the meter of a device sees its tensors and gives back what is unused"
 }
 
 TEST_CASE("training on a device stays within its plan's margin", "[gpu][memory]") {
-  if (!has_device()) return;
+  if (!test::has_card()) return;
   test::StageFixture f;
   Request request = f.request("autoencoder");
   request.device = "cuda";

@@ -1,11 +1,11 @@
 #include "model/molecules/card_product.h"
 
-#include <iostream>
 #include <optional>
 
 #include "model/kernels/cuda/device.h"
 #include "model/kernels/kernels_for.h"
 #include "support/cuda_shim.h"
+#include "support/needs_card.h"
 #include "support/product_case.h"
 
 // The tensor product of a card against the plain one; see kernels/cuda/cuda_families_test.cpp.
@@ -90,10 +90,7 @@ TEST_CASE("layers over the same edges share what a card reads of them", "[cuda][
 }
 
 TEST_CASE("on a card the tensor product equals the plain one", "[gpu]") {
-  if (!has_cuda_kernels(at::kCUDA)) {
-    std::cout << "skipped: " << kernels_in_words(at::kCUDA) << "\n";
-    return;
-  }
+  if (!test::has_card()) return;
   check_product(at::kCUDA);
 }
 

@@ -1,5 +1,4 @@
 #include <functional>
-#include <iostream>
 
 #include "model/kernels/cuda/device.h"
 #include "model/kernels/gat.h"
@@ -11,6 +10,7 @@
 #include "support/batches.h"
 #include "support/cuda_shim.h"
 #include "support/gradients.h"
+#include "support/needs_card.h"
 
 // The families of kernels of a card against the plain ones, whole: tensors, autograd and kernels.
 // On the CPU the kernels are loops; on a card ([gpu]) they are what NVRTC made.
@@ -36,12 +36,6 @@ class Place {
   cuda::ShimLauncher launcher_{cuda::shim::Order::kMixed};
   std::optional<cuda::CpuIsCard> as_card_;
 };
-
-bool has_card() {
-  if (has_cuda_kernels(at::kCUDA)) return true;
-  std::cout << "skipped: " << kernels_in_words(at::kCUDA) << "\n";
-  return false;
-}
 
 struct CardBatch {
   CardBatch(std::vector<test::SmallGraph> graphs, at::Device device, int64_t features = 3)
@@ -297,7 +291,7 @@ void check_paths(at::Device device) {
 TEST_CASE("paths of a card are the same in plain operations", "[cuda]") { check_paths(at::kCPU); }
 
 TEST_CASE("on a card paths are the same in plain operations", "[gpu]") {
-  if (has_card()) check_paths(at::kCUDA);
+  if (test::has_card()) check_paths(at::kCUDA);
 }
 
 TEST_CASE("norms, noise and heads of a card are the same in plain operations", "[cuda]") {
@@ -307,7 +301,7 @@ TEST_CASE("norms, noise and heads of a card are the same in plain operations", "
 }
 
 TEST_CASE("on a card norms, noise and heads are the same in plain operations", "[gpu]") {
-  if (!has_card()) return;
+  if (!test::has_card()) return;
   check_norms(at::kCUDA);
   check_batch_norm(at::kCUDA);
   check_heads(at::kCUDA);
@@ -340,7 +334,7 @@ TEST_CASE("sums and attention of a card are the same in plain operations", "[cud
 }
 
 TEST_CASE("on a card sums and attention are the same in plain operations", "[gpu]") {
-  if (!has_card()) return;
+  if (!test::has_card()) return;
   check_sums(at::kCUDA);
   check_attention(at::kCUDA);
 }
