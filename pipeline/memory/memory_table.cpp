@@ -68,6 +68,7 @@ const std::vector<Row>& rows() {
                                          {"optimizer", bytes_text, {"table", "optimizer"}},
                                          {"weights kept", bytes_text, {"table", "weights_kept"}},
                                          {"teacher", bytes_text, {"table", "teacher"}},
+                                         {"workspaces", bytes_text, {"table", "workspaces"}},
                                          {"step", bytes_text, {"table", "step"}},
                                          {"  its input", bytes_text, {"table", "input"}},
                                          {"left for a step", bytes_text, {"available"}},

@@ -62,9 +62,11 @@ std::string open_from(const fs::path& folder) {
   for (const char* name : {"libgomp.so.1", "libc10.so"}) {
     if (fs::exists(folder / name, ignored)) open_one(folder / name);
   }
-  std::string version = version_of(open_one(folder / kLibrary), folder);
+  void* library = open_one(folder / kLibrary);
+  // Before the version is asked for: show_config() looks for CUDA, and a process that looked once
+  // and found none has none for good.
   if (has_cuda(folder) && has_nvidia_driver()) open_one(folder / kCudaLibrary);
-  return version;
+  return version_of(library, folder);
 }
 
 /// "" where no LibTorch is found.

@@ -70,17 +70,18 @@ struct Setup {
   model::PocketConfig config;
   train::Parts parts;
   std::unique_ptr<objective::PocketObjective> objective;
+  at::Tensor embeddings;  // of all ligands, scaled, on the CPU: ranks are counted there
 
   train::Catalogue catalogue() const {
-    const at::Tensor& all = objective->model()->catalogue;
-    return {{all.const_data_ptr<float>(), static_cast<std::size_t>(all.numel())},
+    return {{embeddings.const_data_ptr<float>(), static_cast<std::size_t>(embeddings.numel())},
             config.output,
             objective->options().is_angular()};
   }
 };
 
 std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& request) {
-  auto out = std::make_unique<Setup>(Setup{open_pockets(request.input("graphs").path), {}, {}, {}});
+  auto out =
+      std::make_unique<Setup>(Setup{open_pockets(request.input("graphs").path), {}, {}, {}, {}});
   if (options.is_joint() && request.ranks.world > 1) {
     throw Error(ExitCode::kUsage,
                 "loss_fn: infonce compares the molecules of one batch, which several processes "
@@ -97,7 +98,8 @@ std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& 
     const at::NoGradGuard no_grad;
     model->set_statistics(atoms);
     if (out->config.plain > 0) model->set_plain_statistics(store, out->data.train);
-    model->catalogue.copy_(model::scaled_embeddings(store.embeddings(), store.embedding_width()));
+    out->embeddings = model::scaled_embeddings(store.embeddings(), store.embedding_width());
+    model->catalogue.copy_(out->embeddings);
   }
   model->to(torch::Device(request.device));
   out->objective = std::make_unique<objective::PocketObjective>(

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <unordered_map>
 
 namespace kdgat::memory {
@@ -24,7 +26,53 @@ int64_t segment_for(int64_t size) {
   return size < kOwnSegment ? kLargeSegment : rounded(size, kSegmentUnit);
 }
 
+/// Where the segment of a kind begins: they never meet.
+int64_t start_of(bool is_small) { return is_small ? kBlock : int64_t{1} << 60; }
+
 }  // namespace
+
+Segments segments_in_use() {
+  bool is_set = false;
+  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    is_set = true;
+    if (std::string_view(value).find("expandable_segments:True") != std::string_view::npos) {
+      return Segments::kExpandable;
+    }
+  }
+  return is_set ? Segments::kOwn : Segments::kExpandable;
+}
+
+void DeviceBlocks::add_segment(int64_t size, bool is_small) {
+  const int64_t segment = segment_for(size), address = end_;
+  end_ += segment + kBlock;  // segments are no neighbours
+  segments_[address] = {segment, 0, is_small};
+  blocks_[address] = {segment, address, true};
+  reserved_ += segment;
+  free_[is_small ? 0 : 1].emplace(segment, address);
+}
+
+void DeviceBlocks::expand(int64_t size, bool is_small) {
+  const int64_t start = start_of(is_small);
+  Segment& segment = segments_.try_emplace(start, Segment{0, 0, is_small}).first->second;
+  int64_t address = start + segment.size, free = 0;
+  const auto behind = blocks_.lower_bound(address);
+  if (behind != blocks_.begin()) {
+    const auto& [last, block] = *std::prev(behind);
+    if (block.segment == start && block.is_free) {
+      address = last;
+      free = block.size;
+      free_[is_small ? 0 : 1].erase({free, last});
+    }
+  }
+  const int64_t more = rounded(size - free, is_small ? kSmallSegment : kLargeSegment);
+  blocks_[address] = {free + more, start, true};
+  free_[is_small ? 0 : 1].emplace(free + more, address);
+  segment.size += more;
+  reserved_ += more;
+  needed_ = reserved_;
+}
 
 int64_t DeviceBlocks::allocate(int64_t bytes) {
   if (bytes <= 0) return 0;
@@ -33,18 +81,14 @@ int64_t DeviceBlocks::allocate(int64_t bytes) {
   BySize& free = free_[is_small ? 0 : 1];
   auto found = free.lower_bound({size, 0});
   if (found == free.end()) {
-    const int64_t segment = segment_for(size), address = end_;
-    end_ += segment + kBlock;  // segments are no neighbours
-    segments_[address] = {segment, 0, is_small};
-    blocks_[address] = {segment, address, true};
-    reserved_ += segment;
-    found = free.emplace(segment, address).first;
+    is_expandable_ ? expand(size, is_small) : add_segment(size, is_small);
+    found = free.lower_bound({size, 0});
   }
   const int64_t address = found->second;
   free.erase(found);
   Block& block = blocks_.at(address);
   const int64_t left = block.size - size;
-  if (is_small ? left >= kBlock : left > kSmall) {
+  if (is_small || is_expandable_ ? left >= kBlock : left > kSmall) {
     blocks_[address + size] = {left, block.segment, true};
     free.emplace(left, address + size);
     block.size = size;
@@ -52,7 +96,7 @@ int64_t DeviceBlocks::allocate(int64_t bytes) {
   block.is_free = false;
   used_ += block.size;
   Segment& segment = segments_.at(block.segment);
-  if (segment.blocks_in_use++ == 0) needed_ += segment.size;
+  if (segment.blocks_in_use++ == 0 && !is_expandable_) needed_ += segment.size;
   return address;
 }
 
@@ -61,7 +105,7 @@ void DeviceBlocks::free(int64_t address) {
   if (at == blocks_.end() || at->second.is_free) throw std::logic_error("no such block is in use");
   used_ -= at->second.size;
   Segment& segment = segments_.at(at->second.segment);
-  if (--segment.blocks_in_use == 0) needed_ -= segment.size;
+  if (--segment.blocks_in_use == 0 && !is_expandable_) needed_ -= segment.size;
   BySize& free = free_of(at->second);
   // The block behind it, then the one before it, of the same segment.
   const auto join = [&](std::map<int64_t, Block>::iterator first) {
@@ -81,28 +125,42 @@ void DeviceBlocks::free(int64_t address) {
 }
 
 int64_t rounding_of(const std::vector<int64_t>& kept, const std::vector<BlockEvent>& step,
-                    const Size& size) {
-  DeviceBlocks blocks;
+                    const Size& size, Segments segments) {
+  DeviceBlocks blocks(segments);
   int64_t held = 0;
   for (const int64_t bytes : kept) {
     blocks.allocate(bytes);
     held += bytes;
   }
   int64_t most = held, needed = blocks.needed();
-  std::unordered_map<int64_t, std::pair<int64_t, int64_t>> live;  // address and bytes
-  for (const BlockEvent& event : step) {
-    if (event.is_freed) {
-      const auto [address, bytes] = live.at(event.block);
-      if (address != 0) blocks.free(address);
-      held -= bytes;
-      live.erase(event.block);
-      continue;
+  const auto run = [&](double share) {
+    std::unordered_map<int64_t, std::pair<int64_t, int64_t>> live;  // address and bytes
+    for (const BlockEvent& event : step) {
+      if (event.is_freed) {
+        const auto [address, bytes] = live.at(event.block);
+        if (address != 0) blocks.free(address);
+        held -= bytes;
+        live.erase(event.block);
+        continue;
+      }
+      const double all = event.bytes.of(size);
+      const double of_batch = all - event.bytes.fixed;
+      const auto bytes =
+          static_cast<int64_t>(std::ceil(std::max(0.0, event.bytes.fixed + share * of_batch)));
+      live[event.block] = {blocks.allocate(bytes), bytes};
+      held += bytes;
+      if (share == 1) most = std::max(most, held);
+      needed = std::max(needed, blocks.needed());
     }
-    const auto bytes = static_cast<int64_t>(std::ceil(std::max(0.0, event.bytes.of(size))));
-    live[event.block] = {blocks.allocate(bytes), bytes};
-    held += bytes;
-    most = std::max(most, held);
-    needed = std::max(needed, blocks.needed());
+    for (const auto& [block, of] : live) {
+      if (of.first != 0) blocks.free(of.first);
+      held -= of.second;
+    }
+  };
+  run(1);
+  // The batches of an epoch differ: what one leaves free is not what the next one asks for.
+  if (segments == Segments::kExpandable) {
+    for (const double share : {0.97, 1.0, 0.94, 0.99}) run(share);
   }
   return std::max<int64_t>(0, needed - most);
 }

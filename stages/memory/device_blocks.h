@@ -9,6 +9,10 @@
 // enough is left over: of small ones 512 bytes, of others more than 1 MiB. Free neighbours of a
 // segment are joined. A segment that holds nothing stays for the next request, until there is no
 // memory: then it is given back. So what has to be there is the segments in use.
+//
+// With expandable_segments:True, which is kdgat's default, each kind has one segment. It grows at
+// its end in pages of 2 MiB or, of what is above 1 MiB, of 20 MiB; what a block leaves over is
+// free from 512 bytes on. All pages count as in use.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +25,15 @@
 
 namespace kdgat::memory {
 
+enum class Segments { kOwn, kExpandable };
+/// What the allocator of this process is set to: kExpandable, unless $PYTORCH_CUDA_ALLOC_CONF or
+/// $PYTORCH_ALLOC_CONF is set without expandable_segments:True.
+Segments segments_in_use();
+
 class DeviceBlocks {
  public:
+  explicit DeviceBlocks(Segments segments) : is_expandable_(segments == Segments::kExpandable) {}
+
   /// A block of at least so many bytes, by its address; 0 of none or fewer.
   int64_t allocate(int64_t bytes);
   /// Throws std::logic_error if there is no such block in use.
@@ -43,6 +54,9 @@ class DeviceBlocks {
   };
   using BySize = std::set<std::pair<int64_t, int64_t>>;  // size and address of what is free
 
+  /// Makes room: in a segment of its own, or at the end of that of all of its kind.
+  void add_segment(int64_t size, bool is_small);
+  void expand(int64_t size, bool is_small);
   BySize& free_of(const Block& block) {
     return free_[segments_.at(block.segment).is_small ? 0 : 1];
   }
@@ -51,6 +65,7 @@ class DeviceBlocks {
   std::map<int64_t, Segment> segments_;
   BySize free_[2];
   int64_t end_ = 512, used_ = 0, reserved_ = 0, needed_ = 0;
+  const bool is_expandable_;
 };
 
 /// A block that a step asks for, or gives back.
@@ -64,6 +79,6 @@ struct BlockEvent {
 /// most: rounding, and what is left free in segments in use. `kept` are the sizes of what is there
 /// before.
 int64_t rounding_of(const std::vector<int64_t>& kept, const std::vector<BlockEvent>& step,
-                    const Size& size);
+                    const Size& size, Segments segments);
 
 }  // namespace kdgat::memory

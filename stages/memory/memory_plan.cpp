@@ -107,7 +107,7 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
   const auto largest = std::max_element(items.begin(), items.end());
   const double drift = drift_of(plan.device), unsure = unsure_of(f, one) + drift;
   const double needs = static_cast<double>(plan.device.context + f.held()) + phase.cost.of(one) +
-                       static_cast<double>(f.rounding ? f.rounding(one) : 0) +
+                       static_cast<double>(f.rounding_at(one)) +
                        (is_bound(plan.device) ? unsure : 0.0);
   // The context of the process that is given as much may be a larger one. Where no step has run
   // yet, it is still that of before the first; what is planned as a whole runs none of LibTorch.
@@ -151,8 +151,7 @@ Footprint Footprint::at(const Size& size) const {
 }
 
 int64_t Footprint::peak(const Size& size) const {
-  const int64_t rest = rounding ? rounding(size) : 0;
-  return held() + static_cast<int64_t>(largest(size).cost.of(size)) + rest;
+  return held() + static_cast<int64_t>(largest(size).cost.of(size)) + rounding_at(size);
 }
 
 MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
@@ -266,6 +265,7 @@ nlohmann::json MemoryPlan::json() const {
             {"optimizer", f.optimizer},
             {"weights_kept", f.weights_kept},
             {"teacher", f.teacher},
+            {"workspaces", f.workspaces},
             {"input", static_cast<int64_t>(f.input.of(expected))},
             {"step", f.phases.empty() ? 0 : f.peak(expected) - f.held()}}},
           {"phases", std::move(phases)},

@@ -46,6 +46,10 @@ struct Phase {
   Cost cost;
 };
 
+/// What the allocator of a device holds beyond the bytes of tensors in a step of a size
+/// (memory/device_blocks.h). `others`: bytes held that the step's own description leaves out.
+using Rounding = std::function<int64_t(const Size&, int64_t others)>;
+
 struct Alternative;
 
 /// Peak tensor bytes of a pack that was run, as counted before and as measured.
@@ -64,6 +68,7 @@ struct Footprint {
   int64_t optimizer = 0;
   int64_t weights_kept = 0;               ///< the copy of the best epoch's weights
   int64_t teacher = 0;                    ///< resident weights and buffers of a teacher
+  int64_t workspaces = 0;                 ///< of a device's libraries: cuBLAS, one a thread
   std::vector<Alternative> alternatives;  ///< what would make it smaller
   Cost input;  ///< the batch itself; part of every phase, listed for people
   std::vector<Phase> phases;
@@ -78,9 +83,7 @@ struct Footprint {
   /// The phases of a step of this size, where `phases` are not those of every size: work that is
   /// divided into so many parts by its size. Null: they are.
   std::function<std::vector<Phase>(const Size&)> recount{};
-  /// On a device: bytes that its allocator holds beyond those of tensors in a step of this size
-  /// (memory/device_blocks.h). Null: none.
-  std::function<int64_t(const Size&)> rounding{};
+  Rounding rounding{};  ///< on a device; null elsewhere
   /// Graphs are few in a batch and differ in size: the largest of an epoch's batches is planned
   /// for.
   bool is_uneven = false;
@@ -88,7 +91,11 @@ struct Footprint {
   /// With the phases of a step of this size.
   Footprint at(const Size& size) const;
   int64_t held() const {
-    return parameters + embeddings + gradients + optimizer + weights_kept + teacher;
+    return parameters + embeddings + gradients + optimizer + weights_kept + teacher + workspaces;
+  }
+  /// Bytes of rounding in a step of this size; 0 where there is none.
+  int64_t rounding_at(const Size& size) const {
+    return rounding ? rounding(size, teacher + workspaces) : 0;
   }
   /// Peak bytes of a step on a batch: held() and the largest phase, on a device with its rounding.
   int64_t peak(const Size& size) const;

@@ -1,5 +1,6 @@
 #include "memory/meter.h"
 
+#include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
@@ -137,6 +138,7 @@ MemoryMeter& meter(c10::Device device) {
   // Of each thread: its arena may be another, and so are the peaks it looks at.
   thread_local HostMeter host;
   if (device.is_cpu()) return host;
+  at::globalContext().lazyInitDevice(device.type());  // before, its allocator refuses to count
   static std::mutex mutex;
   static std::map<c10::DeviceIndex, DeviceMeter> devices;
   const c10::DeviceIndex index = std::max<c10::DeviceIndex>(0, device.index());

@@ -92,15 +92,17 @@ void Tape::note() {
   peaks_.push_back({(backwards_ ? "backward of " : "forward of ") + operation_, live_});
 }
 
-std::function<int64_t(const Size&)> Tape::rounding() const {
+Rounding Tape::rounding() const {
   std::vector<int64_t> kept;
   const int copies = accumulating_ ? 5 : 4;  // weights, two moments, the best weights; gradients
   kept.reserve(parameters_.size() * static_cast<std::size_t>(copies));
   for (int copy = 0; copy < copies; ++copy) {
     kept.insert(kept.end(), parameters_.begin(), parameters_.end());
   }
-  return [kept = std::move(kept), step = events_](const Size& size) {
-    return rounding_of(kept, step, size);
+  return [kept = std::move(kept), step = events_](const Size& size, int64_t others) {
+    std::vector<int64_t> all = kept;
+    all.push_back(others);
+    return rounding_of(all, step, size, segments_in_use());
   };
 }
 

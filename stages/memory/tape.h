@@ -72,7 +72,7 @@ class Tape {
   /// What LibTorch's allocator of a device holds beyond the bytes of tensors, for a step of some
   /// size: of the tape's step and of weights, gradients where they accumulate, moments and the best
   /// weights. A function of its own, which may outlive the tape. Ask when the step has ended.
-  std::function<int64_t(const Size&)> rounding() const;
+  Rounding rounding() const;
 
   /// Every part of the step that is the largest for batches of some size.
   std::vector<Phase> phases() const;

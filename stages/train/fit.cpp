@@ -226,8 +226,7 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
   }
   metrics["batch"] = {{"graphs", each}, {"packs", packs}, {"binds", plan.binds}};
   nlohmann::json actual = outcome.memory;
-  actual["context_bytes"] =
-      memory::anonymous_memory() - memory::meter(torch::kCPU).counters().reserved;
+  actual["context_bytes"] = context_of(device);
   return {{"metrics", metrics},
           {"figures", step_figures(metrics)},
           {"summary", summary(options, task, objective.threshold().has_value(), outcome)},

@@ -240,7 +240,11 @@ memory::Footprint measure(Objective& objective, const std::string& precision, ui
   };
 
   try {
+    const int64_t before = meter.counters().allocated;
     run(spread(smallest));  // the first run loads what later ones find
+    for (at::Tensor& parameter : module.parameters()) parameter.mutable_grad().reset();
+    // What libraries of a device take of its allocator and keep.
+    if (!device.is_cpu()) counted.workspaces += meter.counters().allocated - before;
     const Clock::time_point timed = Clock::now();
     std::vector<Sample> samples = {run(spread(smallest))};
     const double seconds = std::chrono::duration<double>(Clock::now() - timed).count();
@@ -276,6 +280,7 @@ memory::Footprint measure(Objective& objective, const std::string& precision, ui
     measured.residual = worst_error(measured, samples);
     measured.margin = std::max(kLeastMargin, 2 * measured.residual);
     counted = std::move(measured);
+    if (!device.is_cpu()) meter.trim();  // packs of the probe may be larger than a batch
     counted.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error)) throw;

@@ -6,6 +6,9 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -24,8 +27,9 @@ constexpr double kSpareShare = 0.015;
 // Of a limit of the machine, which kills who goes beyond: page tables and other processes that
 // share it grow, too.
 constexpr double kHardSpareShare = 0.03;
-// Beside it on a device: what LibTorch and its kernels hold there.
-constexpr int64_t kDeviceContext = int64_t{500} << 20;
+// Next to tensors on a device: what LibTorch and its kernels hold there. The first before a kernel
+// has run; 750 MiB were seen on an H100.
+constexpr int64_t kDeviceContext = int64_t{500} << 20, kMostContext = int64_t{800} << 20;
 
 int64_t part_of(int64_t bytes, double share) {
   return static_cast<int64_t>(share * static_cast<double>(bytes));
@@ -73,10 +77,9 @@ memory::DeviceMemory device_memory(c10::Device device, const MemoryRequest& aske
   if (asked.device.empty()) {
     const memory::MemoryMeter& meter = memory::meter(device);
     out.name = device.str();
-    out.total = meter.total();
-    // Before the first kernel has run, its context is not there yet.
-    out.context =
-        std::max(kDeviceContext, meter.total() - meter.free() - meter.counters().reserved);
+    out.context = context_of(device);
+    // What other processes hold of the device is not to be had.
+    out.total = meter.free() + meter.counters().reserved + out.context;
   }
   out.is_limit = asked.limit > 0;
   if (out.is_limit) out.total = asked.limit;
@@ -120,6 +123,53 @@ class LimitWhileMeasuring {
   int64_t before_;
 };
 
+/// Keeps LibTorch's allocator of a card to the user's limit. It reads its settings when the card is
+/// first used.
+void set_card_limit(c10::Device device, const MemoryRequest& asked) {
+  if (asked.limit <= 0 || asked.own) return;
+  const int64_t tensors = std::max<int64_t>(0, asked.limit - kMostContext);
+  const double share =
+      static_cast<double>(tensors) / static_cast<double>(model::card_memory(device));
+  if (share >= 1) return;
+  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
+    const char* set = std::getenv(name);
+    std::string value = set == nullptr ? "" : set;
+    if (value.find("per_process_memory_fraction") != std::string::npos) continue;
+    if (!value.empty()) value += ",";
+    value += "per_process_memory_fraction:" + format_number("%.6f", share);
+    ::setenv(name, value.c_str(), 1);
+  }
+}
+
+/// Bytes that cuBLAS takes of LibTorch's allocator and keeps: a workspace for each thread that
+/// multiplies, here those of forward and backward. Taken before all else they leave no gaps.
+int64_t workspaces_of(c10::Device device) {
+  static std::mutex mutex;
+  static std::map<c10::DeviceIndex, int64_t> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(device.index());
+  if (found != known.end()) return found->second;
+  const memory::MemoryMeter& meter = memory::meter(device);
+  const int64_t before = meter.counters().allocated;
+  {
+    const at::AutoGradMode with_gradients(true);
+    const at::Tensor x = at::ones({16, 16}, device).requires_grad_();
+    x.mm(x).sum().backward();
+  }
+  return known.emplace(device.index(), meter.counters().allocated - before).first->second;
+}
+
+/// With what the libraries of a device take: of one that is only planned for the most, 32.5 MiB a
+/// thread, as on sm_90 and sm_100.
+memory::Footprint with_workspaces(memory::Footprint footprint, const Request& request) {
+  constexpr int64_t kWorkspaces = int64_t{65} << 20;
+  const c10::Device device(request.device);
+  if (!footprint.rounding) return footprint;
+  const bool is_here = request.memory.device.empty() && !device.is_cpu();
+  footprint.workspaces = is_here ? workspaces_of(device) : kWorkspaces;
+  return footprint;
+}
+
 /// Of this process's pieces of the packs.
 memory::BatchOptions batch_options(const TrainOptions& options, int64_t world) {
   return {(options.batch_size + world - 1) / world, options.optimize_batch_size,
@@ -150,6 +200,37 @@ model::KernelSet planned_kernels(const Request& request) {
                                        : model::kernel_set_of_cards();
 }
 
+namespace {
+
+/// Before LibTorch uses the card.
+void require_card(c10::Device device, const Request& request) {
+  const std::optional<c10::DeviceType> found = at::getAccelerator();
+  if (!found || *found != device.type()) {
+    throw Error(ExitCode::kUsage, "device " + request.device + " is not usable by this LibTorch",
+                "use device=cpu; kdgat doctor shows what this machine has");
+  }
+  const int64_t cards = at::accelerator::deviceCount();
+  if (device.index() >= cards) {
+    throw Error(ExitCode::kUsage,
+                "device " + request.device + ": this machine has " + std::to_string(cards) +
+                    (cards == 1 ? " CUDA device" : " CUDA devices"),
+                request.ranks.world > 1 ? "each process of --nproc takes a device of its own"
+                                        : "devices are counted from 0");
+  }
+  set_card_limit(device, request.memory);
+}
+
+}  // namespace
+
+int64_t context_of(c10::Device device) {
+  if (device.is_cpu()) {
+    return memory::anonymous_memory() - memory::meter(device).counters().reserved;
+  }
+  const memory::MemoryMeter& meter = memory::meter(device);
+  return std::clamp(meter.total() - meter.free() - meter.counters().reserved, kDeviceContext,
+                    kMostContext);
+}
+
 c10::Device prepare(const TrainOptions& options, const Request& request) {
   // Numbers below 1e-38 count as zero: a net that has learnt its data by heart is full of them, and
   // on some processors each costs a hundred times as much as another. Of this thread and of those
@@ -157,14 +238,9 @@ c10::Device prepare(const TrainOptions& options, const Request& request) {
   at::globalContext().setFlushDenormal(true);
   at::set_num_threads(std::max(1, request.threads));
   at::globalContext().setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
-  torch::manual_seed(static_cast<uint64_t>(request.seed));
   const c10::Device device(request.device);
-  if (device.is_cpu()) return device;
-  const std::optional<c10::DeviceType> found = at::getAccelerator();
-  if (!found || *found != device.type()) {
-    throw Error(ExitCode::kUsage, "device " + request.device + " is not usable by this LibTorch",
-                "use device=cpu; kdgat doctor shows what this machine has");
-  }
+  if (!device.is_cpu()) require_card(device, request);
+  torch::manual_seed(static_cast<uint64_t>(request.seed));
   return device;
 }
 
@@ -173,17 +249,19 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective
                                const std::vector<int64_t>& ids, const Request& request) {
   const c10::Device device(request.device);
   const bool may_run = request.memory.measure || !request.run_dir.empty();
-  memory::Footprint footprint = counted;
+  memory::Footprint footprint = with_workspaces(counted, request);
   if (may_run && device.is_cpu()) {
     trim_heap();
     HostMemory().wait_until_settled();
   }
-  if (options.memory_estimation == "measured" && may_run) {
+  // Trials of a sweep share a device's counters: what one measured would be of others, too.
+  const bool is_counted = request.memory.own && !device.is_cpu() && !counted.phases.empty();
+  if (options.memory_estimation == "measured" && may_run && !is_counted) {
     const LimitWhileMeasuring limit(device, request.memory);
     const memory::DeviceMemory has = device_memory(device, request.memory);
-    const int64_t room = part_of(has.total, has.share) - has.context - counted.held();
+    const int64_t room = part_of(has.total, has.share) - has.context - footprint.held();
     footprint = measure(objective, options.precision, static_cast<uint64_t>(request.seed), store,
-                        ids, counted, std::max<int64_t>(1, room));
+                        ids, footprint, std::max<int64_t>(1, room));
     trim_heap();
   }
   const int64_t world = request.ranks.world;
@@ -203,8 +281,8 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, const memory::Footpr
   const int64_t world = request.ranks.world;
   const c10::Device device(request.device);
   if (device.is_cpu() && !request.run_dir.empty()) trim_heap();
-  return memory::make_plan(counted, share_of(sizes, world), device_memory(device, request.memory),
-                           batch_options(options, world));
+  return memory::make_plan(with_workspaces(counted, request), share_of(sizes, world),
+                           device_memory(device, request.memory), batch_options(options, world));
 }
 
 nlohmann::json planned_memory(const TrainOptions& options, const std::string& teacher,

@@ -22,6 +22,11 @@ namespace kdgat::train {
 /// weights from it holds model::hold_generator() from here on.
 c10::Device prepare(const TrainOptions& options, const Request& request);
 
+/// Bytes that this process holds next to tensors: on the CPU its other memory, on a device its
+/// context. What else is in use of a device counts only up to what a context may take: it may be
+/// another process's.
+int64_t context_of(c10::Device device);
+
 /// From now on tensors stay under the limit of the request, or on the CPU under what the machine
 /// has free. fit() does so once it has a plan: below its floor the plan has more to say.
 void limit_memory(c10::Device device, const Request& request);

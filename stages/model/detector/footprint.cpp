@@ -183,7 +183,9 @@ Footprint of_any_size(const Config& config, const FootprintOptions& options) {
   };
   out.recount = [of_size](const memory::Size& size) { return of_size(size).phases; };
   if (out.rounding) {
-    out.rounding = [of_size](const memory::Size& size) { return of_size(size).rounding(size); };
+    out.rounding = [of_size](const memory::Size& size, int64_t others) {
+      return of_size(size).rounding(size, others);
+    };
   }
   return out;
 }

@@ -28,6 +28,10 @@ inline bool has_cuda_kernels(at::Device device) { return kernel_set(device) == K
 /// are none. Empty of other devices.
 std::string kernels_in_words(at::Device device);
 
+/// Bytes of a device of CUDA, as the driver has it: LibTorch need not have used it yet. Throws
+/// Error if there is no such device.
+int64_t card_memory(at::Device device);
+
 /// For kdgat doctor, which finds it by its name: a word, "card", "plain" (a card without kernels)
 /// or "cpu" (no card), a space, and what its kernels are made by, or why there are none. Never
 /// throws.

@@ -208,7 +208,7 @@ void backward(PocketStep& step, const PocketConfig& config, const Value& rows, d
 std::vector<memory::Phase> phases_of(const PocketConfig& config, const memory::StepForm& form,
                                      const PocketSizes& sizes, const memory::Size& size,
                                      double gradients, Cost* of_input = nullptr,
-                                     int64_t* rounding = nullptr) {
+                                     memory::Rounding* rounding = nullptr) {
   PocketStep step(config, form, sizes, size);
   if (rounding != nullptr) step.tape.follow_blocks();
   Cost batch_bytes;
@@ -234,7 +234,7 @@ std::vector<memory::Phase> phases_of(const PocketConfig& config, const memory::S
     if (!config.multi_hop) batch[kTerms] = nullptr;
     backward(step, config, rows, static_cast<double>(sizes.catalogue));
   }
-  if (rounding != nullptr) *rounding = step.tape.rounding()(size);
+  if (rounding != nullptr) *rounding = step.tape.rounding();
   std::vector<memory::Phase> out = step.tape.phases();
   if (!form.accumulates()) {  // gradients are counted as held, but come only with backward
     for (memory::Phase& phase : out) phase.cost.fixed -= gradients;
@@ -265,10 +265,10 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
     return phases_of(config, form, sizes, size, gradients);
   };
   if (sizes.kernels != KernelSet::kCpu) {
-    out.rounding = [=](const memory::Size& size) {
-      int64_t bytes = 0;
-      phases_of(config, form, sizes, size, gradients, nullptr, &bytes);
-      return bytes;
+    out.rounding = [=](const memory::Size& size, int64_t others) {
+      memory::Rounding of_size;
+      phases_of(config, form, sizes, size, gradients, nullptr, &of_size);
+      return of_size(size, others);
     };
   }
   return out;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/random.h"
+#include "support/variable.h"
 
 namespace kdgat::memory {
 namespace {
@@ -30,6 +31,22 @@ class Plain {
     }
   };
 
+  explicit Plain(Segments kind) : is_expandable(kind == Segments::kExpandable) {}
+
+  /// Pages at the end of the one segment of a kind, which begins with none.
+  void expand(int64_t size, bool is_small) {
+    Segment* in = nullptr;
+    for (Segment& segment : segments) {
+      if (segment.is_small == is_small) in = &segment;
+    }
+    if (in == nullptr) in = &segments.emplace_back(Segment{is_small, 0, {}});
+    if (in->blocks.empty() || in->blocks.back().name != 0) in->blocks.push_back({0, 0});
+    while (in->blocks.back().size < size) {
+      in->blocks.back().size += is_small ? 2 * kMiB : 20 * kMiB;
+      in->size += is_small ? 2 * kMiB : 20 * kMiB;
+    }
+  }
+
   void allocate(int64_t name, int64_t bytes) {
     int64_t size = 512;
     while (size < bytes) size += 512;
@@ -45,7 +62,13 @@ class Plain {
         at = i;
       }
     }
-    if (in == nullptr) {
+    if (in == nullptr && is_expandable) {
+      expand(size, is_small);
+      for (Segment& segment : segments) {
+        if (segment.is_small == is_small) in = &segment;
+      }
+      at = in->blocks.size() - 1;
+    } else if (in == nullptr) {
       int64_t whole = is_small ? 2 * kMiB : 20 * kMiB;
       if (size >= 10 * kMiB) {
         whole = 0;
@@ -56,7 +79,7 @@ class Plain {
       at = 0;
     }
     const int64_t left = in->blocks[at].size - size;
-    if (is_small ? left >= 512 : left > kMiB) {
+    if (is_small || is_expandable ? left >= 512 : left > kMiB) {
       in->blocks[at].size = size;
       in->blocks.insert(in->blocks.begin() + static_cast<std::ptrdiff_t>(at) + 1, {left, 0});
     }
@@ -86,11 +109,12 @@ class Plain {
   int64_t reserved(bool only_used) const {
     int64_t out = 0;
     for (const Segment& segment : segments) {
-      if (!only_used || segment.is_used()) out += segment.size;
+      if (!only_used || is_expandable || segment.is_used()) out += segment.size;
     }
     return out;
   }
 
+  const bool is_expandable;
   std::vector<Segment> segments;
 };
 
@@ -110,10 +134,11 @@ int64_t some_size(graph::Random& random) {
 }
 
 TEST_CASE("blocks of a device lie as its allocator's description has them", "[memory]") {
-  for (uint64_t seed = 0; seed < 30; ++seed) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Segments kind = seed % 2 == 0 ? Segments::kOwn : Segments::kExpandable;
     graph::Random random(seed);
-    DeviceBlocks blocks;
-    Plain plain;
+    DeviceBlocks blocks(kind);
+    Plain plain(kind);
     std::vector<std::pair<int64_t, int64_t>> live;  // name and address
     int64_t asked = 0;
     for (int64_t name = 1; name < 400; ++name) {
@@ -136,14 +161,14 @@ TEST_CASE("blocks of a device lie as its allocator's description has them", "[me
     }
     for (const auto& [name, address] : live) blocks.free(address);
     CHECK(blocks.used() == 0);
-    CHECK(blocks.needed() == 0);
+    CHECK(blocks.needed() == (kind == Segments::kOwn ? 0 : blocks.reserved()));
     CHECK(asked > 0);
   }
 }
 
 TEST_CASE("segments of a device have the sizes that PyTorch names", "[memory]") {
   const auto reserved = [](int64_t bytes) {
-    DeviceBlocks blocks;
+    DeviceBlocks blocks(Segments::kOwn);
     blocks.allocate(bytes);
     return blocks.reserved();
   };
@@ -155,7 +180,7 @@ TEST_CASE("segments of a device have the sizes that PyTorch names", "[memory]") 
   CHECK(reserved(10 * kMiB - 1) == 10 * kMiB);  // rounded first
   CHECK(reserved(10 * kMiB + 1) == 12 * kMiB);
   CHECK(reserved(100 * kMiB) == 100 * kMiB);
-  DeviceBlocks blocks;
+  DeviceBlocks blocks(Segments::kOwn);
   CHECK_THROWS_AS(blocks.free(512), std::logic_error);
   const int64_t one = blocks.allocate(5);
   blocks.free(one);
@@ -171,12 +196,28 @@ TEST_CASE("what a step's blocks round is what segments hold beyond the tensors",
   const int64_t tensors = 3000000 + 12000000;
   // 12 MB find room behind the weights, as 20 MiB are 20971520 bytes; the small one needs a
   // segment.
-  CHECK(rounding_of({3000000}, step, size) == 22 * kMiB - tensors);
-  CHECK(rounding_of({3000000}, step, {1, 0, 0}) == 20 * kMiB - 3000000);
-  CHECK(rounding_of({}, {}, size) == 0);
+  const Segments own = Segments::kOwn, pages = Segments::kExpandable;
+  CHECK(rounding_of({3000000}, step, size, own) == 22 * kMiB - tensors);
+  CHECK(rounding_of({3000000}, step, {1, 0, 0}, own) == 20 * kMiB - 3000000);
+  CHECK(rounding_of({}, {}, size, own) == 0);
   const std::vector<BlockEvent> apart = {{node * 18000, 0, false}, {node * 1, 1, false}};
-  CHECK(rounding_of({3000000}, apart, size) ==
+  CHECK(rounding_of({3000000}, apart, size, own) ==
         20 * kMiB + 18 * kMiB + 2 * kMiB - (3000000 + 18000000 + 1000));
+  // Pages of 20 MiB: two for all that is large, with workspaces of 64 MiB five.
+  CHECK(rounding_of({3000000}, apart, size, pages) == 42 * kMiB - (3000000 + 18000000 + 1000));
+  CHECK(rounding_of({3000000, 64 * kMiB}, apart, size, pages) ==
+        102 * kMiB - (3000000 + 64 * kMiB + 18000000 + 1000));
+}
+
+TEST_CASE("the allocator's settings name the kind of segments", "[memory]") {
+  const test::Variable general("PYTORCH_ALLOC_CONF", "");
+  const auto set_to = [](const char* value) {
+    const test::Variable of_cards("PYTORCH_CUDA_ALLOC_CONF", value);
+    return segments_in_use();
+  };
+  CHECK(set_to("") == Segments::kExpandable);  // what kdgat sets
+  CHECK(set_to("max_split_size_mb:64,expandable_segments:True") == Segments::kExpandable);
+  CHECK(set_to("max_split_size_mb:64") == Segments::kOwn);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -68,6 +69,11 @@ bool is_plain_wanted() {
   return wanted != nullptr && std::string_view(wanted) == "plain";
 }
 
+const Driver& driver() {
+  static const Driver opened;
+  return opened;
+}
+
 Entry open_device(c10::Device device) {
   if (is_plain_wanted()) {
     return {nullptr, "plain tensor operations on " + device.str() + ": KDGAT_KERNELS=plain"};
@@ -78,8 +84,7 @@ Entry open_device(c10::Device device) {
     }
     if (!device.has_index()) throw Error(ExitCode::kPlugin, "there is no card");
     const c10::DeviceGuard guard(device);  // a context is entered below
-    static const Driver driver;
-    OpenedCard card = open_card(driver, device.index(), nvrtc_names(library_folders()),
+    OpenedCard card = open_card(driver(), device.index(), nvrtc_names(library_folders()),
                                 source_text(), [device] { return current_stream(device); });
     return {std::move(card.launcher), "kernels on " + device.str() + " by " + card.words};
   } catch (const std::exception& error) {  // of LibTorch or the file system, too
@@ -146,6 +151,10 @@ KernelSet kernel_set(at::Device device) {
 
 KernelSet kernel_set_of_cards() {
   return cuda::is_plain_wanted() ? KernelSet::kPlain : KernelSet::kCuda;
+}
+
+int64_t card_memory(at::Device device) {
+  return cuda::driver().memory(std::max<int>(0, device.index()));
 }
 
 std::string kernels_in_words(at::Device device) {

@@ -96,7 +96,7 @@ void check_step(const memory::Footprint& counted, const SpatialCase& of, int64_t
             << counted.largest(size).name);
   CHECK(std::abs(predicted / static_cast<double>(truth) - 1) <= counted.margin);
   REQUIRE(counted.rounding);
-  CHECK(counted.rounding(size) > 0);
+  CHECK(counted.rounding_at(size) > 0);
   CHECK(counted.peak(size) > static_cast<int64_t>(predicted));
 }
 
