@@ -340,6 +340,7 @@ if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_cuda_engine_tests
     SOURCES tests/unit/model/kernels/cuda/card_memory_test.cpp
             tests/unit/model/kernels/cuda/cuda_families_test.cpp
+            tests/unit/model/kernels/cuda/launches_test.cpp
             tests/unit/model/molecules/card_product_test.cpp
             tests/unit/model/space/card_space_memory_test.cpp
     LINK kdgat_engine kdgat_test_cuda)

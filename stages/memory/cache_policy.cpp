@@ -109,7 +109,8 @@ void Cache::release_if_fragmented() {
   const auto needed = static_cast<double>(now.peak_allocated);
   const bool over = policy_.fragmentation > 0 && reserved > policy_.fragmentation * needed;
   bool fragmented = false;
-  if (policy_.automatic && reserved > kFragmented * needed) {
+  if (policy_.automatic && reserved > kFragmented * needed && now.reserved != looked_at_) {
+    looked_at_ = now.reserved;  // to ask a device what is free takes longer than a small step
     const int64_t limit = meter_.limit();
     const double device = static_cast<double>(limit > 0 ? limit : meter_.total());
     const double free = limit > 0 ? device - reserved : static_cast<double>(meter_.free());

@@ -59,6 +59,7 @@ class Cache {
   CachePolicy policy_;
   std::function<void(const std::string&)> note_;
   int64_t releases_ = 0, bytes_ = 0;
+  int64_t looked_at_ = 0;  ///< reserved bytes when it was last asked what is free
   double seconds_ = 0;
 };
 

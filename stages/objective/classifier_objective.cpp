@@ -18,8 +18,9 @@ torch::Tensor labels_of(const graph::GraphBatch& batch, const torch::Tensor& log
                   "a classifier is trained on labelled data: import files with an attack column");
     }
   }
-  return torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong)
-      .to(logits_GC.device(), torch::kLong, false, true);
+  return model::copy_to(
+      torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong),
+      logits_GC.device());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -41,9 +42,16 @@ NamedTensors clones(const NamedTensors& tensors) {
   return out;
 }
 
+/// A device copies those of a type at once.
 void copy(const NamedTensors& from, const NamedTensors& to) {
   const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < from.size(); ++i) to[i].second.copy_(from[i].second);
+  std::map<at::ScalarType, std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>>> alike;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    auto& [to_all, from_all] = alike[from[i].second.scalar_type()];
+    to_all.push_back(to[i].second);
+    from_all.push_back(from[i].second);
+  }
+  for (auto& [type, lists] : alike) at::_foreach_copy_(lists.first, lists.second);
 }
 
 memory::CachePolicy policy_of(const TrainOptions& options) {
@@ -92,6 +100,7 @@ Outcome Trainer::run() {
   copy(best_weights_, weights_);
   optimizer_.zero_grad();
   batch_ = {};
+  ahead_batch_ = {};
   cache_.after_stage();
   nlohmann::json memory = cache_.totals();
   memory["peak_tensor_bytes"] = peak_allocated_;
@@ -159,6 +168,9 @@ void Trainer::train_epoch() {
     }
     cache_.after_step(progress_.step);
   }
+  const Clock::time_point waited = Clock::now();
+  meter_.synchronize();  // a device may still compute the last steps
+  seconds_ += seconds_since(waited);
   const memory::Counters counters = meter_.counters();
   peak_allocated_ = std::max(peak_allocated_, counters.peak_allocated);
   peak_reserved_ = std::max(peak_reserved_, counters.peak_reserved);
@@ -171,11 +183,8 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
       size_of(training_.store, std::span(plan.order).subspan(from, to - from));
   RankGroup* ranks = training_.ranks;
   parts_.clear();
-  for (int64_t pack = first; pack < end; ++pack) {
-    add_part(ranks == nullptr
-                 ? plan.pack(pack)
-                 : piece_of(training_.store, plan.pack(pack), ranks->rank(), ranks->world()));
-  }
+  for (int64_t pack = first; pack < end; ++pack) add_part(piece(plan, pack));
+  next_pack_ = end < plan.packs() ? piece(plan, end) : std::span<const int64_t>();
   copy(buffers_, buffers_before_);
   torch::Tensor sum = sum_of_step(totals);
   if (ranks != nullptr) {
@@ -185,6 +194,36 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
   const memory::Label label("optimizer");
   scaler_.step(optimizer_, options_.gradient_clip, lr);
   return sum;  // stays on the device: item() waits, so it is called per report, not per step
+}
+
+/// What this process computes of a pack.
+std::span<const int64_t> Trainer::piece(const graph::PackPlan& plan, int64_t pack) const {
+  const RankGroup* ranks = training_.ranks;
+  return ranks == nullptr
+             ? plan.pack(pack)
+             : piece_of(training_.store, plan.pack(pack), ranks->rank(), ranks->world());
+}
+
+/// Makes batch_ of these graphs.
+void Trainer::gather(std::span<const int64_t> ids) {
+  if (ahead_.valid()) {
+    ahead_.get();
+    if (std::equal(ids.begin(), ids.end(), ahead_ids_.begin(), ahead_ids_.end())) {
+      return std::swap(batch_, ahead_batch_);
+    }
+  }
+  graph::gather(training_.store, ids, objective_.with_edge_attr(), batch_);
+}
+
+/// Begins with the batch after this one, where a device computes and this process waits for it.
+void Trainer::gather_ahead() {
+  if (loss_sum_.device().is_cpu()) return;
+  const std::span<const int64_t> ids = part_ + 1 < parts_.size() ? parts_[part_ + 1] : next_pack_;
+  if (ids.empty()) return;
+  ahead_ids_.assign(ids.begin(), ids.end());
+  ahead_ = std::async(std::launch::async, [this] {
+    graph::gather(training_.store, ahead_ids_, objective_.with_edge_attr(), ahead_batch_);
+  });
 }
 
 /// Tries until there is memory for every part, here and in the other processes.
@@ -220,7 +259,8 @@ torch::Tensor Trainer::gradients(const graph::StepTotals& totals) {
   torch::Tensor sum;
   for (part_ = 0; part_ < parts_.size(); ++part_) {
     const memory::Label batch("batch");
-    graph::gather(training_.store, parts_[part_], objective_.with_edge_attr(), batch_);
+    gather(parts_[part_]);
+    gather_ahead();
     batch_.exchange = training_.ranks;
     const memory::Label forward("forward");
     torch::Tensor loss;
@@ -250,7 +290,10 @@ void Trainer::add_part(std::span<const int64_t> ids) {
 }
 
 void Trainer::undo_step() {
+  if (ahead_.valid()) ahead_.wait();
+  ahead_ = {};
   batch_ = {};
+  ahead_batch_ = {};
   optimizer_.zero_grad();
   copy(buffers_before_, buffers_);
   cache_.release();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -93,6 +94,9 @@ class Trainer {
   torch::Tensor step(const graph::PackPlan& plan, int64_t first, int64_t end, double lr);
   torch::Tensor sum_of_step(const graph::StepTotals& totals);
   torch::Tensor gradients(const graph::StepTotals& totals);
+  std::span<const int64_t> piece(const graph::PackPlan& plan, int64_t pack) const;
+  void gather(std::span<const int64_t> ids);
+  void gather_ahead();
   void add_part(std::span<const int64_t> ids);
   void split_part(const std::string& failure);
   void undo_step();
@@ -119,7 +123,10 @@ class Trainer {
   Optimizer optimizer_;
   GradScaler scaler_;
   Schedule schedule_;
-  graph::GraphBatch batch_;
+  graph::GraphBatch batch_, ahead_batch_;  ///< the next one, gathered while a device computes
+  std::vector<int64_t> ahead_ids_;
+  std::span<const int64_t> next_pack_;  ///< of the step after this one
+  std::future<void> ahead_;
   nlohmann::json composition_;  ///< of the graphs of this epoch, with a sampler
   torch::Tensor loss_sum_;      ///< over the graphs of this epoch, double, on the device
 

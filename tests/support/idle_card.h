@@ -2,6 +2,8 @@
 // compute changes no size. Needs torch first.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 
 #include "model/kernels/cuda/device.h"
@@ -12,10 +14,12 @@ namespace kdgat::test {
 class IdleCard {
  public:
   explicit IdleCard(model::KernelSet kernels) : card_(launcher_), by_(kernels) {}
+  int64_t launched() const { return launcher_.launched; }
 
  private:
   struct Launcher : model::cuda::Launcher {
-    void launch(const char*, bool, const model::cuda::Grid&, const void*) override {}
+    void launch(const char*, bool, const model::cuda::Grid&, const void*) override { ++launched; }
+    std::atomic<int64_t> launched = 0;  // backward starts some in its own thread
   };
   Launcher launcher_;
   model::cuda::CpuIsCard card_;

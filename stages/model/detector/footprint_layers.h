@@ -266,7 +266,6 @@ class LayerStep : public Step {
     if (!counts_.lists_by_source || has_lists_) return;
     has_lists_ = true;
     kept_.push_back(tape.hold(kEdges * (2 * kInt) + kNodes * kInt));
-    tape.hold(kEdges * counts_.sorting_of_edge + kNodes * counts_.sorting_of_node);
   }
 
   /// Of runs of graphs, as a gin layer has them.

@@ -12,6 +12,7 @@
 #include "model/detector/footprint.h"
 #include "model/detector/footprint_plain.h"
 #include "model/detector/kernel_counts.h"
+#include "model/kernels/heads.h"
 #include "model/kernels/products.h"
 
 namespace kdgat::model {
@@ -210,15 +211,15 @@ class Step {
     const auto outputs = static_cast<double>(num_ids);
     Held grad_z, grad_weight, grad_bias;
     const auto nodes = static_cast<double>(options_.nodes);
-    if (counts_.head_rows > 0) {
-      const double rows =
-          kFloat * (nodes > 0 ? std::min(nodes, counts_.head_rows) : counts_.head_rows);
+    if (counts_.head_copies > 0) {
+      const auto most = static_cast<double>(rows_of_logits(num_ids, options_.nodes));
+      const double rows = kFloat * (nodes > 0 ? std::min(nodes, most) : most);
       const Held losses = tape.hold(kNodes * kFloat);
       grad_z = tape.hold(z.bytes());
       grad_weight = tape.hold(kOnce * (kFloat * z.width * outputs));
       grad_bias = tape.hold(kOnce * (kFloat * outputs));
       const Held logits = tape.hold(kOnce * (rows * outputs * counts_.head_copies));
-      tape.hold(kOnce * (rows * z.width));
+      if (counts_.copies_head_gradient) tape.hold(kOnce * (rows * z.width));
     } else {
       const Held padded = tape.hold(kOnce * weights), loss = tape.hold(kNodes * kFloat);
       // Factors as pairs of bfloat16, of the weights twice; not where the processor has no products

@@ -16,9 +16,8 @@ struct KernelCounts {
   /// to grow.
   bool copies_batch = false;
   /// Lists of edges by source are made with the first attention or sum and kept: 8 bytes an edge, 4
-  /// a node. Sorting holds so many bytes of an edge and a node beside them for a moment.
+  /// a node.
   bool lists_by_source = false;
-  double sorting_of_edge = 0, sorting_of_node = 0;
 
   /// What is made number by number, and attention's gradient of h, is written over what it is made
   /// of, if nobody else holds that.
@@ -45,9 +44,9 @@ struct KernelCounts {
   // Norm over graphs: sums of each graph, else of each block of nodes.
   bool sums_of_graphs = false;
 
-  // Heads: rows whose logits are held at a time; else those of the CPU (Step::head).
-  double head_rows = 0;
-  double head_copies = 1;  ///< of such rows
+  // Heads: logits of rows_of_logits() rows so many times at once; 0: those of the CPU (Step::head).
+  double head_copies = 0;
+  bool copies_head_gradient = false;  ///< of such rows
 };
 
 inline KernelCounts kernel_counts(KernelSet kernels) {
@@ -60,8 +59,6 @@ inline KernelCounts kernel_counts(KernelSet kernels) {
   out.keeps_attention = true;
   out.rows_of_thread = 0;
   out.lists_by_source = kernels == KernelSet::kCuda;
-  out.sorting_of_edge = 40;
-  out.sorting_of_node = 40;
   out.scores_of_node = 3;
   out.scores_of_edge = 2;
   out.sums_of_block = 2;
@@ -72,8 +69,8 @@ inline KernelCounts kernel_counts(KernelSet kernels) {
   out.sums2_of_block = 1;
   out.rows_of_block = false;
   out.sums_of_graphs = true;
-  out.head_rows = 1024;
   out.head_copies = kernels == KernelSet::kPlain ? 3 : 1;
+  out.copies_head_gradient = kernels == KernelSet::kPlain;
   return out;
 }
 

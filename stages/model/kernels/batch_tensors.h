@@ -44,8 +44,12 @@ struct BatchTensors {
 };
 
 /// On the CPU zero-copy (but for id_N): valid while `batch` is unchanged and alive. On another
-/// device a copy.
+/// device a copy, one transfer that nobody waits for; where gradients are made, with
+/// edges_by_source().
 BatchTensors to_tensors(const graph::GraphBatch& batch, at::Device device);
+
+/// A copy of a tensor of the CPU. Nobody waits for another device.
+at::Tensor copy_to(const at::Tensor& of_cpu, at::Device device);
 
 /// Starts of runs of whole graphs of about `nodes` nodes each; the last entry is batch.graphs.
 inline std::vector<int64_t> graph_blocks(const BatchTensors& batch, int64_t nodes) {

@@ -5,6 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
+
 #include "model/kernels/batch_tensors.h"
 
 namespace kdgat::model {
@@ -22,6 +24,14 @@ struct HeadResult {
   at::Tensor loss_N;
   at::Tensor grad_z, grad_weight, grad_bias;  ///< of the sum of losses; undefined if not asked for
 };
+
+/// Rows whose logits cuda() and plain() hold at a time: at most 32 MiB of float or, where there are
+/// many rows, 1 KiB for each of them; 1,024 rows at least.
+constexpr int64_t rows_of_logits(int64_t outputs, int64_t rows) {
+  constexpr int64_t kLogits = int64_t{8} << 20, kOfRow = 256, kLeast = 1024;
+  const int64_t logits = std::max(kLogits, kOfRow * rows);
+  return std::max(kLeast, logits / std::max<int64_t>(1, outputs) / kLeast * kLeast);
+}
 
 struct HeadKernels {
   /// Cross entropy of softmax(z weight^T + bias), or the sum over the row of the binary cross

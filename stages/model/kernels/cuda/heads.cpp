@@ -14,9 +14,6 @@ namespace kdgat::model {
 namespace cuda {
 namespace {
 
-/// Rows whose logits are held at a time.
-constexpr int64_t kHeadRows = 1024;
-
 HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL,
                   const at::Tensor& bias_V, const HeadTarget& target, bool with_grad,
                   bool /*in_bfloat16*/) {
@@ -33,9 +30,11 @@ HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL
     result.grad_weight = at::zeros_like(weight);
     result.grad_bias = at::zeros_like(bias);
   }
+  const int64_t most = rows_of_logits(weight.size(0), z.size(0));
+  const at::Tensor ones = at::ones({std::min(most, z.size(0))}, z.options());
   const OnDevice on(z);
-  for (int64_t first = 0; first < z.size(0); first += kHeadRows) {
-    const int64_t rows = std::min(kHeadRows, z.size(0) - first);
+  for (int64_t first = 0; first < z.size(0); first += most) {
+    const int64_t rows = std::min(most, z.size(0) - first);
     const at::Tensor z_block = z.narrow(0, first, rows);
     const at::Tensor cells = at::addmm(bias, z_block, weight.t()).contiguous();
     AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "heads", [&] {
@@ -45,9 +44,10 @@ HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL
                            cells.data_ptr<scalar_t>(), result.loss_N.data_ptr<scalar_t>() + first});
     });
     if (!with_grad) continue;
-    result.grad_z.narrow(0, first, rows).copy_(cells.mm(weight));
+    at::Tensor grad_z = result.grad_z.narrow(0, first, rows);
+    at::mm_out(grad_z, cells, weight);
     result.grad_weight.addmm_(cells.t(), z_block);
-    result.grad_bias.add_(cells.sum(0));
+    result.grad_bias.addmv_(cells.t(), ones.narrow(0, 0, rows));
   }
   return result;
 }

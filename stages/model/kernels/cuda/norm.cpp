@@ -17,14 +17,19 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Sums of a process in doubles become those of a step's; `rows` as well. Waits for the device only
-/// where there are other processes.
-at::Tensor over_ranks(const at::Tensor& sums, graph::Exchange* exchange, double& rows) {
-  if (exchange == nullptr) return sums;
+/// Sums of the partials of all processes of a step, in doubles; `rows` becomes those of all.
+/// Undefined where there are no others: then nothing waits for the device.
+at::Tensor over_ranks(const at::Tensor& partials, graph::Exchange* exchange, double& rows) {
+  if (exchange == nullptr) return {};
+  const at::Tensor sums = partials.sum(0, false, at::kDouble);
   const at::Tensor all = at::cat({sums.flatten().cpu(), at::full({1}, rows, at::kDouble)});
   exchange->sum({all.data_ptr<double>(), static_cast<std::size_t>(all.numel())});
   rows = all[-1].item<double>();
   return all.slice(0, 0, -1).view(sums.sizes()).to(sums.device());
+}
+
+const double* doubles_of(const at::Tensor& sums) {
+  return sums.defined() ? sums.const_data_ptr<double>() : nullptr;
 }
 
 struct CardBatchNorm : torch::autograd::Function<CardBatchNorm> {
@@ -38,24 +43,44 @@ struct CardBatchNorm : torch::autograd::Function<CardBatchNorm> {
     at::Tensor out = at::empty_like(x);
     const int64_t rows = x.size(0), columns = x.size(1);
     const OnDevice on(x);
+    const at::Tensor of_columns = at::empty({2, columns}, x.options());
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "norm_relu_dropout", [&] {
-      for (int power = 1; training && power <= 2; ++power) {
-        const at::Tensor partials = at::empty({row_blocks(rows), columns}, x.options());
-        column_sums<scalar_t>(on.launcher(),
-                              {rows, columns, x.const_data_ptr<scalar_t>(),
-                               power == 1 ? nullptr : mean.const_data_ptr<scalar_t>(),
-                               partials.data_ptr<scalar_t>()});
-        *all_rows = static_cast<double>(rows);
-        const at::Tensor sums =
-            over_ranks(partials.sum(0, false, at::kDouble), batch.exchange, *all_rows);
-        (power == 1 ? mean : variance).copy_(sums / *all_rows);
+      scalar_t *gain = of_columns.data_ptr<scalar_t>(), *shift = gain + columns;
+      for (const bool is_variance : {false, true}) {
+        if (!training && !is_variance) continue;
+        const at::Tensor partials =
+            at::empty({training ? row_blocks(rows) : 0, columns}, x.options());
+        at::Tensor sums;  // where other processes have rows
+        double of_rows = -1;
+        if (training) {
+          column_sums<scalar_t>(on.launcher(),
+                                {rows, columns, x.const_data_ptr<scalar_t>(),
+                                 is_variance ? mean.const_data_ptr<scalar_t>() : nullptr,
+                                 partials.data_ptr<scalar_t>()});
+          of_rows = static_cast<double>(rows);
+          sums = over_ranks(partials, batch.exchange, of_rows);
+          *all_rows = of_rows;
+        }
+        MomentArgs<scalar_t> args{partials.size(0),
+                                  columns,
+                                  of_rows,
+                                  eps,
+                                  partials.const_data_ptr<scalar_t>(),
+                                  doubles_of(sums),
+                                  (is_variance ? variance : mean).data_ptr<scalar_t>()};
+        if (is_variance) {
+          args.weight = weight.const_data_ptr<scalar_t>();
+          args.bias = bias.const_data_ptr<scalar_t>();
+          args.mean = mean.const_data_ptr<scalar_t>();
+          args.gain = gain;
+          args.shift = shift;
+        }
+        norm_moment(on.launcher(), args);
       }
-      const at::Tensor gain = weight / (variance + eps).sqrt(), shift = bias - mean * gain;
       norm_drop<scalar_t>(on.launcher(),
                           {rows_of_graphs(batch.node_ptr_G1, batch.graphs, rows, columns),
                            noise_of(batch, layer, p), scalar_t(1 / (1 - p)),
-                           x.const_data_ptr<scalar_t>(), gain.const_data_ptr<scalar_t>(),
-                           shift.const_data_ptr<scalar_t>(), out.data_ptr<scalar_t>()});
+                           x.const_data_ptr<scalar_t>(), gain, shift, out.data_ptr<scalar_t>()});
     });
     NormMode{training, batch.exchange, eps, 1 / (1 - p)}.save(ctx, x, out, weight, mean, variance);
     return out;
@@ -68,6 +93,8 @@ struct CardBatchNorm : torch::autograd::Function<CardBatchNorm> {
     const at::Tensor grad = grads[0].contiguous(), grad_x = at::empty_like(x);
     const int64_t rows = x.size(0), columns = x.size(1);
     const at::Tensor partials = at::empty({row_blocks(rows), 2, columns}, x.options());
+    const at::Tensor of_columns = at::empty({3, columns}, x.options());
+    const at::Tensor grad_weight = at::empty_like(weight), grad_bias = at::empty_like(weight);
     variable_list result(11);
     const OnDevice on(x);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "norm_relu_dropout", [&] {
@@ -80,24 +107,28 @@ struct CardBatchNorm : torch::autograd::Function<CardBatchNorm> {
                                   grad.const_data_ptr<scalar_t>(),
                                   partials.data_ptr<scalar_t>()};
       norm_grad_sums(on.launcher(), args);
-      const at::Tensor sums = partials.sum(0, false, at::kDouble);
       double n = static_cast<double>(rows);
-      const at::Tensor all = mode.training ? over_ranks(sums, mode.exchange, n) : sums;
-      const at::Tensor inverse = (saved[4].to(at::kDouble) + mode.eps).rsqrt();
-      const at::Tensor gain = weight.to(at::kDouble) * inverse;
-      const auto in_type = [&](const at::Tensor& value) { return value.to(x.scalar_type()); };
-      const at::Tensor a = in_type(gain), none = at::zeros_like(a);
-      const at::Tensor b = mode.training ? in_type(gain * inverse.square() * all[1] / n) : none;
-      const at::Tensor c = mode.training ? in_type(gain * all[0] / n) : none;
-      args.a = a.const_data_ptr<scalar_t>();
-      args.b = b.const_data_ptr<scalar_t>();
-      args.c = c.const_data_ptr<scalar_t>();
+      at::Tensor own, all;  // where other processes have rows
+      if (mode.training && mode.exchange != nullptr) {
+        own = partials.sum(0, false, at::kDouble);
+        all = over_ranks(partials, mode.exchange, n);
+      }
+      scalar_t* factors = of_columns.data_ptr<scalar_t>();
+      norm_factors<scalar_t>(
+          on.launcher(), {partials.size(0), columns, mode.training ? n : -1, mode.eps,
+                          partials.const_data_ptr<scalar_t>(), doubles_of(own), doubles_of(all),
+                          weight.const_data_ptr<scalar_t>(), saved[4].const_data_ptr<scalar_t>(),
+                          factors, factors + columns, factors + 2 * columns,
+                          grad_weight.data_ptr<scalar_t>(), grad_bias.data_ptr<scalar_t>()});
+      args.a = factors;
+      args.b = factors + columns;
+      args.c = factors + 2 * columns;
       args.grad_x = grad_x.data_ptr<scalar_t>();
       norm_grad(on.launcher(), args);
       result[0] = grad_x;
-      result[1] = in_type(sums[1] * inverse);
-      result[2] = in_type(sums[0]);
     });
+    result[1] = grad_weight;
+    result[2] = grad_bias;
     return result;
   }
 };

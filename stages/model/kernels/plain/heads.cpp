@@ -14,7 +14,7 @@ HeadResult losses_of(Head head, const at::Tensor& z_NL, const at::Tensor& weight
                      bool with_grad) {
   const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type());
   const at::Tensor weight = weight_VL.detach(), bias = bias_V.detach();
-  constexpr int64_t kPlainRows = 1024;
+  const int64_t most = rows_of_logits(weight.size(0), z.size(0));
   HeadResult result;
   result.loss_N = at::empty({z.size(0)}, z.options());
   if (with_grad) {
@@ -22,8 +22,8 @@ HeadResult losses_of(Head head, const at::Tensor& z_NL, const at::Tensor& weight
     result.grad_weight = at::zeros_like(weight);
     result.grad_bias = at::zeros_like(bias);
   }
-  for (int64_t first = 0; first < z.size(0); first += kPlainRows) {
-    const int64_t rows = std::min(kPlainRows, z.size(0) - first);
+  for (int64_t first = 0; first < z.size(0); first += most) {
+    const int64_t rows = std::min(most, z.size(0) - first);
     const at::Tensor z_block = z.narrow(0, first, rows);
     const at::Tensor logits = at::addmm(bias, z_block, weight.t());
     const at::Tensor here = row_E.ge(first).logical_and_(row_E.lt(first + rows));

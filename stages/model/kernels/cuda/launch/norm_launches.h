@@ -32,6 +32,14 @@ template <class T>
 void column_sums(Launcher& on, const ColumnArgs<T>& a) {
   launch(on, "column_sums", {row_blocks(a.count), column_tiles(a.columns)}, a);
 }
+template <class T>
+void norm_moment(Launcher& on, const MomentArgs<T>& a) {
+  launch(on, "norm_moment", {column_tiles(a.columns)}, a);
+}
+template <class T>
+void norm_factors(Launcher& on, const NormFactorArgs<T>& a) {
+  launch(on, "norm_factors", {column_tiles(a.columns)}, a);
+}
 /// Sets partials.
 template <class T>
 void norm_grad_sums(Launcher& on, const NormGradArgs<T>& a) {

@@ -128,6 +128,72 @@ CARD void column_sums(const ColumnArgs<T>& a) {
 }
 KERNEL(column_sums, ColumnArgs)
 
+/// Share of thread t in the sum over blocks of partials [blocks, stride]: of the column at `from`.
+template <class T>
+CARD double share_of_blocks(const T* from, Int blocks, Int stride, int t) {
+  double sum = 0;
+  for (Int block = row_of(t); block < blocks; block += kTileRows) sum += from[block * stride];
+  return sum;
+}
+
+/// Blocks x are of columns.
+template <class T>
+CARD void norm_moment(const MomentArgs<T>& a) {
+  SHARED(double, part, kThreads);
+  THREADS(t) {
+    const Int column = block_x() * kTileColumns + t % kTileColumns;
+    part[t] = 0;
+    if (column >= a.columns || a.rows < 0 || a.sums != nullptr) continue;
+    part[t] = share_of_blocks(a.partials + column, a.blocks, a.columns, t);
+  }
+  THREADS(t) {
+    const Int column = block_x() * kTileColumns + t;
+    if (t >= kTileColumns || column >= a.columns) continue;
+    T value = a.rows < 0 ? a.value[column] : T(0);
+    if (a.rows >= 0) {
+      const double sum = a.sums != nullptr ? a.sums[column] : tile_sum(part, t);
+      value = static_cast<T>(sum / a.rows);
+      a.value[column] = value;
+    }
+    if (a.weight == nullptr) continue;
+    const T gain = a.weight[column] / sqrt_of(value + static_cast<T>(a.eps));
+    a.gain[column] = gain;
+    a.shift[column] = a.bias[column] - a.mean[column] * gain;
+  }
+}
+KERNEL(norm_moment, MomentArgs)
+
+/// Blocks x are of columns.
+template <class T>
+CARD void norm_factors(const NormFactorArgs<T>& a) {
+  SHARED(double, of_g, kThreads);
+  SHARED(double, of_gx, kThreads);
+  THREADS(t) {
+    const Int column = block_x() * kTileColumns + t % kTileColumns;
+    of_g[t] = 0;
+    of_gx[t] = 0;
+    if (column >= a.columns || a.own != nullptr) continue;
+    of_g[t] = share_of_blocks(a.partials + column, a.blocks, 2 * a.columns, t);
+    of_gx[t] = share_of_blocks(a.partials + a.columns + column, a.blocks, 2 * a.columns, t);
+  }
+  THREADS(t) {
+    const Int column = block_x() * kTileColumns + t;
+    if (t >= kTileColumns || column >= a.columns) continue;
+    const double g = a.own != nullptr ? a.own[column] : tile_sum(of_g, t);
+    const double gx = a.own != nullptr ? a.own[a.columns + column] : tile_sum(of_gx, t);
+    const double all_g = a.all != nullptr ? a.all[column] : g;
+    const double all_gx = a.all != nullptr ? a.all[a.columns + column] : gx;
+    const double inverse = 1 / sqrt_of(static_cast<double>(a.variance[column]) + a.eps);
+    const double gain = static_cast<double>(a.weight[column]) * inverse;
+    a.a[column] = static_cast<T>(gain);
+    a.b[column] = a.rows >= 0 ? static_cast<T>(gain * inverse * inverse * all_gx / a.rows) : T(0);
+    a.c[column] = a.rows >= 0 ? static_cast<T>(gain * all_g / a.rows) : T(0);
+    a.grad_weight[column] = static_cast<T>(gx * inverse);
+    a.grad_bias[column] = static_cast<T>(g);
+  }
+}
+KERNEL(norm_factors, NormFactorArgs)
+
 /// partials: blocks x are of rows, y of columns.
 template <class T>
 CARD void norm_grad_sums(const NormGradArgs<T>& a) {

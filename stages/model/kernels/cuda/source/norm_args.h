@@ -59,6 +59,20 @@ struct ColumnArgs {
   T* partials;
 };
 
+/// Of each column its moment over so many rows: its sum / rows, from `sums` [C] or, where that is
+/// 0, from partials [blocks, C]. With rows < 0 `value` is read. Where `weight` is not 0, value is
+/// the variance: gain = weight / sqrt(value + eps), shift = bias - mean gain. All of [C].
+template <class T>
+struct MomentArgs {
+  Int blocks, columns;
+  double rows, eps;
+  const T* partials;
+  const double* sums;
+  T* value;
+  const T *weight = nullptr, *bias = nullptr, *mean = nullptr;
+  T *gain = nullptr, *shift = nullptr;
+};
+
 /// With g the gradient in front of ReLU and dropout. First partials [blocks, 2, C], sums of g and
 /// of g (x - mean); then grad_x = g a - (x - mean) b - c.
 template <class T>
@@ -69,6 +83,19 @@ struct NormGradArgs {
   T* partials = nullptr;
   const T *a = nullptr, *b = nullptr, *c = nullptr;
   T* grad_x = nullptr;
+};
+
+/// From the sums of NormGradArgs, of this process (`own` [2, C]) and of all rows of the step
+/// (`all`); both from partials where those are 0: a, b and c of NormGradArgs and the gradients of
+/// weight and bias. With rows < 0 statistics are given, and b and c are 0.
+template <class T>
+struct NormFactorArgs {
+  Int blocks, columns;
+  double rows, eps;
+  const T* partials;
+  const double *own, *all;
+  const T *weight, *variance;
+  T *a, *b, *c, *grad_weight, *grad_bias;
 };
 
 /// Means over graphs [G, C], and their gradient spread over the rows.

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "model/kernels/cuda/launch/norm_launches.h"
 #include "support/cuda_cases.h"
 
@@ -214,6 +216,71 @@ TEST_CASE("sums over rows by the card's kernels equal their definition", "[cuda]
     }
     CHECK(test::worst_of(grad_x, expected) < 1e-14);
   });
+}
+
+TEST_CASE("moments and factors of a batch norm come out of sums of blocks or of all", "[cuda]") {
+  constexpr double kEps = 1e-3, kRows = 37;
+  for (const int64_t columns : kColumns) {
+    for (const int64_t blocks : {1, 5, 30}) {
+      const auto partials = random_numbers<double>(blocks * 2 * columns, 1, 1);
+      const auto weight = random_numbers<double>(columns, 1, 2);
+      const auto bias = random_numbers<double>(columns, 1, 3);
+      const auto mean = random_numbers<double>(columns, 1, 4);
+      auto variance = random_numbers<double>(columns, 1, 5);
+      for (double& v : variance) v *= v;
+      std::vector<double> sums(static_cast<std::size_t>(2 * columns), 0.0);
+      for (std::size_t i = 0; i < partials.size(); ++i) sums[i % sums.size()] += partials[i];
+      std::vector<double> doubled = sums;
+      for (double& value : doubled) value *= 2;
+      // Of [blocks, 2, C] the moment reads rows of 2 C columns.
+      for (const bool is_given : {false, true}) {
+        const auto moment = in_every_order([&](Launcher& on) {
+          std::vector<double> value = unset(2 * columns);
+          norm_moment<double>(on, {blocks, 2 * columns, kRows, kEps, partials.data(),
+                                   is_given ? doubled.data() : nullptr, value.data(), nullptr,
+                                   nullptr, nullptr, nullptr, nullptr});
+          return value;
+        });
+        for (int64_t c = 0; c < 2 * columns; ++c) {
+          CHECK(at(moment, c) == Approx((is_given ? 2 : 1) * at(sums, c) / kRows).margin(1e-12));
+        }
+      }
+      const auto gains = in_every_order([&](Launcher& on) {
+        std::vector<double> out = unset(2 * columns);
+        norm_moment<double>(on,
+                            {0, columns, -1, kEps, nullptr, nullptr, variance.data(), weight.data(),
+                             bias.data(), mean.data(), out.data(), out.data() + columns});
+        return out;
+      });
+      for (const double rows : {kRows, -1.0}) {
+        for (const bool is_given : {false, true}) {
+          const auto factors = in_every_order([&](Launcher& on) {
+            std::vector<double> out = unset(5 * columns);
+            double* to = out.data();
+            norm_factors<double>(
+                on, {blocks, columns, rows, kEps, partials.data(), is_given ? sums.data() : nullptr,
+                     is_given ? doubled.data() : nullptr, weight.data(), variance.data(), to,
+                     to + columns, to + 2 * columns, to + 3 * columns, to + 4 * columns});
+            return out;
+          });
+          for (int64_t c = 0; c < columns; ++c) {
+            const double inverse = 1 / std::sqrt(at(variance, c) + kEps);
+            const double gain = at(weight, c) * inverse, all = (is_given ? 2 : 1) / rows;
+            CHECK(at(gains, c) == Approx(gain));
+            CHECK(at(gains, columns + c) == Approx(at(bias, c) - at(mean, c) * gain).margin(1e-12));
+            CHECK(at(factors, c) == Approx(gain));
+            const double b = gain * inverse * inverse * at(sums, columns + c) * all;
+            const double of_all = gain * at(sums, c) * all;
+            CHECK(at(factors, columns + c) == Approx(rows < 0 ? 0 : b).margin(1e-12));
+            CHECK(at(factors, 2 * columns + c) == Approx(rows < 0 ? 0 : of_all).margin(1e-12));
+            CHECK(at(factors, 3 * columns + c) ==
+                  Approx(at(sums, columns + c) * inverse).margin(1e-12));
+            CHECK(at(factors, 4 * columns + c) == Approx(at(sums, c)).margin(1e-12));
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("means over graphs by the card's kernels equal their definition", "[cuda]") {
