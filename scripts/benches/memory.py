@@ -29,12 +29,15 @@ def add_arguments(parser):
 
 
 def planned_and_actual(text):
-    """Of a memory.json: bytes predicted and seen, the plan's margin, seconds of its probe."""
+    """Of a memory.json: bytes predicted and seen, the plan's margin, seconds of its probe. A plan for a card is of what its
+    allocator reserves, one for the processor of tensors."""
     memory = json.loads(text)
     planned = memory["planned"]
     if not planned:
         raise Failed("a step left no plan in memory.json")
-    return {"predicted": planned["predicted"], "actual": memory["actual"]["peak_tensor_bytes"],
+    of_card = planned["device"]["name"] != "cpu"
+    seen = memory["actual"]["peak_reserved_bytes" if of_card else "peak_tensor_bytes"]
+    return {"predicted": planned["predicted"], "actual": seen,
             "margin": planned.get("margin", 0), "seconds": planned.get("probe_seconds", 0)}
 
 
