@@ -254,20 +254,20 @@ nlohmann::json MemoryPlan::json() const {
   }
   nlohmann::json here = {{"name", device.name}, {"total", device.total}, {"share", share}};
   if (!device.bound.empty()) here["bound"] = device.bound;
+  nlohmann::json table = {{"context", device.context},
+                          {"parameters", f.parameters},
+                          {"embeddings", f.embeddings},
+                          {"gradients", f.gradients},
+                          {"optimizer", f.optimizer},
+                          {"weights_kept", f.weights_kept},
+                          {"teacher", f.teacher},
+                          {"input", static_cast<int64_t>(f.input.of(expected))},
+                          {"step", f.phases.empty() ? 0 : f.peak(expected) - f.held()}};
+  if (f.workspaces > 0) table["workspaces"] = f.workspaces;  // on a device
   return {{"line", line()},
           {"mode", f.mode},
           {"device", std::move(here)},
-          {"table",
-           {{"context", device.context},
-            {"parameters", f.parameters},
-            {"embeddings", f.embeddings},
-            {"gradients", f.gradients},
-            {"optimizer", f.optimizer},
-            {"weights_kept", f.weights_kept},
-            {"teacher", f.teacher},
-            {"workspaces", f.workspaces},
-            {"input", static_cast<int64_t>(f.input.of(expected))},
-            {"step", f.phases.empty() ? 0 : f.peak(expected) - f.held()}}},
+          {"table", std::move(table)},
           {"phases", std::move(phases)},
           {"components", std::move(components)},
           {"checks", std::move(checks)},

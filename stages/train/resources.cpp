@@ -209,7 +209,7 @@ void require_card(c10::Device device, const Request& request) {
     throw Error(ExitCode::kUsage, "device " + request.device + " is not usable by this LibTorch",
                 "use device=cpu; kdgat doctor shows what this machine has");
   }
-  const int64_t cards = at::accelerator::deviceCount();
+  const auto cards = static_cast<int>(at::accelerator::deviceCount());
   if (device.index() >= cards) {
     throw Error(ExitCode::kUsage,
                 "device " + request.device + ": this machine has " + std::to_string(cards) +

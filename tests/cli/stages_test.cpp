@@ -229,7 +229,8 @@ TEST_CASE("kdgat doctor names the kernels of a GPU, or the compiler that would m
   CHECK_FALSE(found.at("finding").get<std::string>().empty());
   if (!found.at("finding").get<std::string>().starts_with("of the CPU")) return;  // a GPU is here
   CHECK(found.at("verdict") == "ok");
-  CHECK(found.at("finding") == "of the CPU; for a GPU: NVRTC 12.3 (" + fake + ")");
+  CHECK(found.at("finding") ==
+        "of the CPU; for a GPU: NVRTC 12.3 compiles for sm_75 to sm_80 (" + fake + ")");
   CHECK(kernels("/none/libnvrtc.so").at("finding") ==
         "of the CPU; for a GPU: cannot open any of /none/libnvrtc.so");
 }

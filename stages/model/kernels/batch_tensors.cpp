@@ -1,6 +1,7 @@
 #include "model/kernels/batch_tensors.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cstring>
