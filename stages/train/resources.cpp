@@ -124,10 +124,11 @@ class LimitWhileMeasuring {
 };
 
 /// Keeps LibTorch's allocator of a card to the user's limit. It reads its settings when the card is
-/// first used.
+/// first used. Below any context it leaves room to plan, which says what is needed.
 void set_card_limit(c10::Device device, const MemoryRequest& asked) {
+  constexpr int64_t kLeast = int64_t{256} << 20;
   if (asked.limit <= 0 || asked.own) return;
-  const int64_t tensors = std::max<int64_t>(0, asked.limit - kMostContext);
+  const int64_t tensors = std::max(kLeast, asked.limit - kMostContext);
   const double share =
       static_cast<double>(tensors) / static_cast<double>(model::card_memory(device));
   if (share >= 1) return;
