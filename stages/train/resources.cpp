@@ -197,8 +197,9 @@ void log_kernels(c10::Device device, const Host& host) {
 }
 
 model::KernelSet planned_kernels(const Request& request) {
-  return request.memory.device.empty() ? model::kernel_set(c10::Device(request.device))
-                                       : model::kernel_set_of_cards();
+  const std::string& named = request.memory.device;
+  const bool is_card = !named.empty() && named != "job";  // a job without cards, of kdgat submit
+  return is_card ? model::kernel_set_of_cards() : model::kernel_set(c10::Device(request.device));
 }
 
 namespace {
