@@ -2,16 +2,19 @@
 
   scripts/bench gpu [PART ...] [--built] [--logs DIR] [--peer PYTHON]
 
-Parts, each of which can run alone: correct (tests marked [gpu], the sanitizer's, losses on the card and on the processor),
-limits (of the card; with --peer), speed (milliseconds of a step; with --peer next to PyTorch), start (seconds until a stage
-trains), plan (against what was measured), fragmentation, pressure (another process holds most of the card; with --peer),
-offload (of a teacher, and its cache) and trials (at once). PYTHON is one with PyTorch for the card, for `pyg` rows with
-PyTorch Geometric. Without --logs, traffic is made up.
+Parts, each of which can run alone: correct (tests marked [gpu], the sanitizer's, losses on the card
+and on the processor), limits (of the card; with --peer), speed (milliseconds of a step; with --peer
+next to PyTorch), start (seconds until a stage trains), plan (against what was measured),
+fragmentation, pressure (another process holds most of the card; with --peer), offload (of a
+teacher, and its cache) and trials (at once). PYTHON is one with PyTorch for the card, for `pyg`
+rows with PyTorch Geometric. Without --logs, traffic is made up.
 
-Builds build/cuda offline against the LibTorch found ($LIBTORCH_ROOT, else that of `python3 -c "import torch"`); --built
-takes build/cuda as it is. Times are medians over epochs by the journal. Without a device each line says so.
+Builds build/cuda offline against the LibTorch found ($LIBTORCH_ROOT, else that of `python3 -c
+"import torch"`); --built takes build/cuda as it is. Times are medians over epochs by the journal.
+Without a device each line says so.
 
---device cpu runs the same on the processor, with the release build: that shows that this script works, and no more."""
+--device cpu runs the same on the processor, with the release build: that shows that this script
+works, and no more."""
 import argparse
 import contextlib
 import json
@@ -39,7 +42,8 @@ STEPS = 1000
 
 
 def add_arguments(parser):
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(name for name, *_ in PARTS)}; default all")
+    parser.add_argument("parts", nargs="*", metavar="PART",
+                        help=f"of {', '.join(name for name, *_ in PARTS)}; default all")
     parser.add_argument("--built", action="store_true", help="takes build/cuda as it is")
     parser.add_argument("--logs", default="", help="logs; without, synthetic traffic")
     parser.add_argument("--data", dest="logs", default=argparse.SUPPRESS, help="the same")
@@ -67,8 +71,8 @@ def find_libtorch():
 
 def card():
     try:
-        text = subprocess.run(["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"],
-                              capture_output=True, text=True)
+        text = subprocess.run(["nvidia-smi", "--query-gpu=name,memory.total,driver_version",
+                               "--format=csv,noheader"], capture_output=True, text=True)
     except FileNotFoundError:
         return None
     return text.stdout.splitlines()[0].strip() if text.returncode == 0 and text.stdout.strip() else None
@@ -88,7 +92,7 @@ def make(folder, root):
 
 
 class Run:
-    """A run of one stage: seconds of its process until it trains and of each epoch, and what it says of memory."""
+    """A run of one stage: seconds until it trains and of each epoch, and what it says of memory."""
 
     def __init__(self, root, start):
         step = sorted(root.glob("*/*/*/memory.json"))[-1].parent
@@ -99,7 +103,8 @@ class Run:
         self.first_epoch = ends[0] - start
         self.epochs = [b - a for a, b in zip(ends, ends[1:])]
         self.losses = [event["values"].get("train_loss") for event in epochs_of(step)]
-        self.peaks = [event["values"]["memory"] for event in epochs_of(step) if "memory" in event["values"]]
+        self.peaks = [event["values"]["memory"] for event in epochs_of(step)
+                      if "memory" in event["values"]]
 
     def step_ms(self):
         return 1e3 * median(self.epochs) / max(1, self.planned["steps"])

@@ -74,6 +74,8 @@ void Cache::after_step(int64_t step) {
     meter_.synchronize();
   }
   if (policy_.every > 0 && step % policy_.every == 0) return release();
+  constexpr int64_t kSteps = 32;  // in which what others hold may have changed
+  if (step % kSteps == 0) looked_at_ = 0;
   release_if_fragmented();
 }
 

@@ -5,9 +5,10 @@
                        [--epochs 6] [--tf32]
   python card.py hold BYTES    holds so much of the card until its input ends
 
-STORE is a folder that `kdgat data import` wrote; its part `train` is trained on. `flat`: all graphs in one set of tensors
-that stays on the card, batches by index arithmetic there, nothing waits within an epoch. `compiled` is that with
-torch.compile, `graph` with torch.compile(mode="reduce-overhead"), which replays CUDA graphs. `pyg`: Data, DataLoader and
+STORE is a folder that `kdgat data import` wrote; its part `train` is trained on. `flat`: all graphs
+in one set of tensors that stays on the card, batches by index arithmetic there, nothing waits
+within an epoch. `compiled` is that with torch.compile, `graph` with
+torch.compile(mode="reduce-overhead"), which replays CUDA graphs. `pyg`: Data, DataLoader and
 GATConv, each batch copied. Seconds of each epoch are taken with the device idle at both ends."""
 import argparse
 import json
