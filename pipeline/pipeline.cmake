@@ -14,8 +14,8 @@ kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin libtorch option_groups plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
-  path_options profile_keys profile_layers profile_resolve profile_schema profile_steps profile_yaml
-  seed_words version_requirement)
+  path_options profile_hints profile_keys profile_layers profile_resolve profile_schema profile_steps
+  profile_yaml seed_words version_requirement)
 kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)

@@ -210,7 +210,8 @@ kdgat_add_room(kdgat_engine stages/objective
 kdgat_add_room(kdgat_engine stages/setup
   detector finish labelled_graphs space_setup trained_model training_stage)
 kdgat_add_room(kdgat_engine stages/train
-  calibration checkpoint data_set fit optimizer precision probe progress rank_group resources
+  calibration card_limits checkpoint data_set fit optimizer precision probe progress rank_group
+  resources
   schedule scoring trainer validation)
 kdgat_add_room(kdgat_engine stages/train/metrics class_metrics curve metrics retrieval)
 kdgat_add_room(kdgat_engine stages/train/sampling class_curriculum class_sampler curriculum_sampler difficulty

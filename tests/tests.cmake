@@ -205,6 +205,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/sdk/atomic_file_test.cpp
     tests/unit/pipeline/sdk/host_memory_test.cpp
     tests/unit/pipeline/sdk/result_test.cpp
+    tests/unit/pipeline/sdk/small_file_test.cpp
     tests/unit/pipeline/show/markdown_test.cpp
     tests/unit/pipeline/show/status_test.cpp
     tests/unit/pipeline/show/table_test.cpp

@@ -109,8 +109,9 @@ void check_libtorch(const std::string& runtime) {
   throw Error(ExitCode::kPlugin,
               "the LibTorch in " + find_libtorch()->string() + " is version " + version +
                   ", the stages are built for " + wanted,
-              "install that version (pip install torch==" + release(wanted) +
-                  "), or build kdgat with this one");
+              "install the wheel for " + release(version) + ", kdgat-" KDGAT_VERSION "+torch" +
+                  release(version) + "-*.whl (scripts/package/wheel --torch " + release(version) +
+                  " makes it), or the other LibTorch: pip install torch==" + release(wanted));
 }
 
 std::string kernels_in_words() {

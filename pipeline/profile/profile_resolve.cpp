@@ -4,15 +4,14 @@
 
 #include "kdgat/text.h"
 #include "pipeline/profile/profile.h"
+#include "pipeline/profile/profile_hints.h"
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/profile/profile_steps.h"
 #include "pipeline/show/text.h"
-#include "pipeline/system/program.h"
 
 namespace kdgat {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
@@ -220,18 +219,7 @@ class Resolver {
     const std::string origin = profile_.origin["dataset"];
     const bool said = origin.rfind("command line", 0) == 0 || origin.rfind("KDGAT_", 0) == 0;
     if (said || (origin != "default" && !was_synthetic)) return;
-    fs::path name = fs::path(path).lexically_normal();
-    if (!name.has_filename()) name = name.parent_path();
-    // A folder of runs is called so, and stands in files of JSON: any bytes become a plain name.
-    std::string stem = escaped_name(name.filename().string());
-    std::replace(stem.begin(), stem.end(), '\\', '_');
-    stem = stem.substr(0, stem.find('.', 1));
-    const bool nameless = stem.empty() || stem == "-" || stem == "." || stem == ".." || stem == "/";
-    if (holds_control(stem)) {
-      std::replace_if(
-          stem.begin(), stem.end(), [](char c) { return c < ' ' || c > '~'; }, '_');
-    }
-    profile_.dataset = nameless ? "default" : stem;
+    profile_.dataset = dataset_name(path);
     profile_.origin["dataset"] = "the name of the data";
   }
 
@@ -425,48 +413,16 @@ class Resolver {
   }
 
   void unknown_option(const Assignment& a) {
-    const std::string message = "unknown option " + a.key;
-    for (const auto& [section, schema] :
-         {std::pair{"data.", &schemas_.import}, std::pair{"data.synth.", &schemas_.synth}}) {
-      if (!own_option_name(*schema, a.key).empty()) {
-        return problem(a, message, std::string("did you mean ") + section + a.key + "?");
-      }
-    }
-    std::vector<std::string> candidates;
-    for (const StepSpec& step : profile_.steps) {
-      if (const PluginDescription* plugin = catalog_.find(step.stage)) {
-        for (const std::string& name : option_names(plugin->options)) candidates.push_back(name);
-      }
-    }
-    for (const std::string& name : option_names(keys_)) candidates.push_back(name);
-    for (const char* section : {"data", "preset", "options", "stages"}) {
-      candidates.push_back(section);
-    }
-    const std::string near = nearest(a.key, candidates);
-    std::string see;
-    for (const StepSpec& step : profile_.steps) {
-      const PluginDescription* plugin = catalog_.find(step.stage);
-      if (plugin == nullptr || !see.empty()) continue;
-      if (near.empty() || !own_option_name(plugin->options, near).empty()) {
-        see = "see kdgat config schema " + plugin->name;
-      }
-    }
-    std::string hint = near.empty() ? "" : "did you mean " + near + "?";
-    if (!see.empty()) hint += (hint.empty() ? "" : " ") + see;
-    problem(a, message, hint);
+    problem(a, "unknown option " + a.key, hint_for_option(a.key, known()));
   }
 
   void unknown_target(const Assignment& a) {
     if (catalog_.problems().contains(a.target)) return;  // its own problem is reported if it runs
-    std::vector<std::string> known = {"data", "data.synth"};
-    for (const StepSpec& step : profile_.steps) known.push_back(step.name);
-    for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);
-    const std::string near = nearest(a.target, known);
-    std::string hint;
-    for (const std::string& name : known) hint += (hint.empty() ? "known: " : ", ") + name;
     problem(a, "unknown stage " + a.target + " in " + a.target + "." + a.key,
-            near.empty() ? hint : "did you mean " + near + "." + a.key + "?");
+            hint_for_target(a.target, a.key, known()));
   }
+
+  KnownNames known() const { return {profile_.steps, catalog_, schemas_, keys_}; }
 
   void finish() {
     if (problems_.empty()) return;

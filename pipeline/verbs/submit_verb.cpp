@@ -150,7 +150,7 @@ class SubmitCommand {
       input.memory.total = input.memory.context = 0;
       if (!site.mem.empty() && input.memory.limit == 0) {
         // Planned for the memory the job will have, not for what is free here.
-        input.memory.device = "job";
+        input.memory.device = kJobDevice;
         input.memory.total = static_cast<int64_t>(stage_limit(parse_bytes(site.mem), data_bytes()));
       }
       return;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 void check_file(const fs::path& file, const std::string& wanted) {
   std::ifstream in = regular_file(file);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open()) {
+  if (!in) {
     throw Error(ExitCode::kData, "cannot read " + file.string(),
                 "a fusion with a detector needs the files of both beside its own");
   }

@@ -1,20 +1,15 @@
 #include "train/resources.h"
 
 #include <ATen/Context.h>
-#include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
-#include <torch/utils.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <utility>
 
 #include "kdgat/host_memory.h"
 #include "memory/arena.h"
 #include "memory/meter.h"
+#include "train/card_limits.h"
 #include "train/probe.h"
 
 namespace kdgat::train {
@@ -27,10 +22,6 @@ constexpr double kSpareShare = 0.015;
 // Of a limit of the machine, which kills who goes beyond: page tables and other processes that
 // share it grow, too.
 constexpr double kHardSpareShare = 0.03;
-// Next to tensors on a device: what LibTorch and its kernels hold there. The first before a kernel
-// has run; 750 MiB were seen on an H100.
-constexpr int64_t kDeviceContext = int64_t{500} << 20, kMostContext = int64_t{800} << 20;
-
 int64_t part_of(int64_t bytes, double share) {
   return static_cast<int64_t>(share * static_cast<double>(bytes));
 }
@@ -123,54 +114,6 @@ class LimitWhileMeasuring {
   int64_t before_;
 };
 
-/// Keeps LibTorch's allocator of a card to the user's limit. It reads its settings when the card is
-/// first used. Below any context it leaves room to plan, which says what is needed.
-void set_card_limit(c10::Device device, const MemoryRequest& asked) {
-  constexpr int64_t kLeast = int64_t{256} << 20;
-  if (asked.limit <= 0 || asked.own) return;
-  const int64_t tensors = std::max(kLeast, asked.limit - kMostContext);
-  const double share =
-      static_cast<double>(tensors) / static_cast<double>(model::card_memory(device));
-  if (share >= 1) return;
-  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
-    const char* set = std::getenv(name);
-    std::string value = set == nullptr ? "" : set;
-    if (value.find("per_process_memory_fraction") != std::string::npos) continue;
-    if (!value.empty()) value += ",";
-    value += "per_process_memory_fraction:" + format_number("%.6f", share);
-    ::setenv(name, value.c_str(), 1);
-  }
-}
-
-/// Bytes that cuBLAS takes of LibTorch's allocator and keeps: a workspace for each thread that
-/// multiplies, here those of forward and backward. Taken before all else they leave no gaps.
-int64_t workspaces_of(c10::Device device) {
-  static std::mutex mutex;
-  static std::map<c10::DeviceIndex, int64_t> known;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(device.index());
-  if (found != known.end()) return found->second;
-  const memory::MemoryMeter& meter = memory::meter(device);
-  const int64_t before = meter.counters().allocated;
-  {
-    const at::AutoGradMode with_gradients(true);
-    const at::Tensor x = at::ones({16, 16}, device).requires_grad_();
-    x.mm(x).sum().backward();
-  }
-  return known.emplace(device.index(), meter.counters().allocated - before).first->second;
-}
-
-/// With what the libraries of a device take: of one that is only planned for the most, 32.5 MiB a
-/// thread, as on sm_90 and sm_100.
-memory::Footprint with_workspaces(memory::Footprint footprint, const Request& request) {
-  constexpr int64_t kWorkspaces = int64_t{65} << 20;
-  const c10::Device device(request.device);
-  if (!footprint.rounding) return footprint;
-  const bool is_here = request.memory.device.empty() && !device.is_cpu();
-  footprint.workspaces = is_here ? workspaces_of(device) : kWorkspaces;
-  return footprint;
-}
-
 /// Of this process's pieces of the packs.
 memory::BatchOptions batch_options(const TrainOptions& options, int64_t world) {
   return {(options.batch_size + world - 1) / world, options.optimize_batch_size,
@@ -193,44 +136,22 @@ void limit_memory(c10::Device device, const Request& request) {
 
 void log_kernels(c10::Device device, const Host& host) {
   const std::string by = model::kernels_in_words(device);
-  if (!by.empty()) host.log(model::has_cuda_kernels(device) ? "info" : "warning", by);
+  if (by.empty()) return;
+  if (model::has_cuda_kernels(device)) {
+    host.log("info", by);
+  } else {
+    host.remark(by);
+  }
 }
 
 model::KernelSet planned_kernels(const Request& request) {
-  const std::string& named = request.memory.device;
-  const bool is_card = !named.empty() && named != "job";  // a job without cards, of kdgat submit
-  return is_card ? model::kernel_set_of_cards() : model::kernel_set(c10::Device(request.device));
+  return request.memory.names_card() ? model::kernel_set_of_cards()
+                                     : model::kernel_set(c10::Device(request.device));
 }
-
-namespace {
-
-/// Before LibTorch uses the card.
-void require_card(c10::Device device, const Request& request) {
-  const std::optional<c10::DeviceType> found = at::getAccelerator();
-  if (!found || *found != device.type()) {
-    throw Error(ExitCode::kUsage, "device " + request.device + " is not usable by this LibTorch",
-                "use device=cpu; kdgat doctor shows what this machine has");
-  }
-  const auto cards = static_cast<int>(at::accelerator::deviceCount());
-  if (device.index() >= cards) {
-    throw Error(ExitCode::kUsage,
-                "device " + request.device + ": this machine has " + std::to_string(cards) +
-                    (cards == 1 ? " CUDA device" : " CUDA devices"),
-                request.ranks.world > 1 ? "each process of --nproc takes a device of its own"
-                                        : "devices are counted from 0");
-  }
-  set_card_limit(device, request.memory);
-}
-
-}  // namespace
 
 int64_t context_of(c10::Device device) {
-  if (device.is_cpu()) {
-    return memory::anonymous_memory() - memory::meter(device).counters().reserved;
-  }
-  const memory::MemoryMeter& meter = memory::meter(device);
-  return std::clamp(meter.total() - meter.free() - meter.counters().reserved, kDeviceContext,
-                    kMostContext);
+  if (!device.is_cpu()) return context_of_card(device);
+  return memory::anonymous_memory() - memory::meter(device).counters().reserved;
 }
 
 c10::Device prepare(const TrainOptions& options, const Request& request) {

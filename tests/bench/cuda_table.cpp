@@ -1,7 +1,8 @@
 // What NVRTC makes of the kernels for cards: registers, shared memory and spills of each, for every
-// architecture named. Needs NVRTC and no card.
+// architecture named, or of kdgat's cards all that the compiler knows. Needs NVRTC and no card.
 //
-//   kdgat_cuda_table ARCHITECTURE...     75 80 90; $KDGAT_NVRTC names the library
+//   kdgat_cuda_table [ARCHITECTURE...]     75 80 90; $KDGAT_NVRTC names the library
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -20,6 +21,14 @@ int main(int argc, char** argv) {
     std::map<std::string, std::map<int, KernelUse>> table;
     std::vector<int> architectures;
     for (int i = 1; i < argc; ++i) architectures.push_back(std::atoi(argv[i]));
+    if (argc == 1) {
+      const std::vector<int>& known = nvrtc.architectures();
+      for (const int card : {70, 75, 80, 86, 89, 90, 100, 120}) {
+        if (std::find(known.begin(), known.end(), card) != known.end()) {
+          architectures.push_back(card);
+        }
+      }
+    }
     int spills = 0;
     for (const int architecture : architectures) {
       std::string log;

@@ -56,10 +56,12 @@ TEST_CASE("a LibTorch of another version is refused before a plugin is opened", 
   const Tree tree("2.99.0");
   const CommandResult result = tree.run("open-plugin tree/plugins/kdgat_curriculum.so");
   CHECK(result.exit_code == 4);
-  CHECK_THAT(result.err, Contains("tree/lib/torch is version 2.99.0, the stages are built for " +
-                                  version_built_for()) &&
-                             Contains("pip install torch==" + version_built_for()) &&
-                             !Contains("undefined symbol"));
+  CHECK_THAT(result.err,
+             Contains("tree/lib/torch is version 2.99.0, the stages are built for " +
+                      version_built_for()) &&
+                 Contains("pip install torch==" + version_built_for()) &&
+                 Contains("+torch2.99.0-*.whl (scripts/package/wheel --torch 2.99.0 ") &&
+                 !Contains("undefined symbol"));
   const CommandResult doctor = tree.run("doctor");
   CHECK(doctor.exit_code != 0);
   CHECK_THAT(doctor.out, Contains("fail  LibTorch") && Contains("is version 2.99.0"));

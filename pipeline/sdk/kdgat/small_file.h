@@ -26,12 +26,16 @@ inline std::string larger_than(std::uintmax_t bytes, std::size_t largest) {
          std::to_string(largest / kMegabyte) + " MB are read";
 }
 
-/// A regular file, open for reading; not open if there is none or it is something else: a pipe
-/// would be waited for, and the bytes of a device have no end.
+/// A regular file, open for reading; else not open and with its failbit set: there is none, it
+/// cannot be opened, or it is a pipe, which would be waited for, or a device, which has no end.
 inline std::ifstream regular_file(const std::filesystem::path& file) {
   std::error_code none;
   std::ifstream in;
-  if (std::filesystem::is_regular_file(file, none)) in.open(file, std::ios::binary);
+  if (std::filesystem::is_regular_file(file, none)) {
+    in.open(file, std::ios::binary);
+  } else {
+    in.setstate(std::ios::failbit);
+  }
   return in;
 }
 

@@ -12,6 +12,7 @@
 // exit code 1 (std::bad_alloc: 82).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -92,6 +93,9 @@ struct FrozenPacks {
   int64_t graphs = 0, nodes = 0, edges = 0, min_packs = 0;
 };
 
+/// In place of a card's name: a job without cards, as kdgat submit plans it.
+inline constexpr const char* kJobDevice = "job";
+
 /// What a stage may use of a device, as the user or a plan says.
 struct MemoryRequest {
   int64_t limit = 0;  ///< bytes this process may hold in all; 0 = what the device has
@@ -99,7 +103,7 @@ struct MemoryRequest {
   /// them before it started the stage; 0 = it saw none. A stage plans with no more than this and
   /// what it reads itself.
   int64_t available = 0;
-  std::string device;    ///< planning for a card that is not here: its name; empty = this device
+  std::string device;    ///< planning for what is not here: a card's name, or kJobDevice
   int64_t total = 0;     ///< its bytes
   int64_t context = 0;   ///< its bytes that are not tensors
   bool measure = false;  ///< plan() may run packs of the graphs to measure what they need
@@ -109,6 +113,8 @@ struct MemoryRequest {
   /// Other stages run in threads of this process: `limit` is of this one's tensors alone, and what
   /// it counts is its own.
   bool own = false;
+
+  bool names_card() const { return !device.empty() && device != kJobDevice; }
 };
 
 inline void to_json(nlohmann::json& out, const FrozenPacks& packs) {
@@ -212,6 +218,14 @@ class Host {
   void log(const std::string& level, const std::string& message) const {
     emit(LogEvent{level, message});
   }
+  /// A warning of the log that also ends the step's summary, once: for what a user has to know of
+  /// the result, as that it was computed in a slower way.
+  void remark(const std::string& message) const {
+    if (std::find(remarks_.begin(), remarks_.end(), message) != remarks_.end()) return;
+    remarks_.push_back(message);
+    log("warning", message);
+  }
+  const std::vector<std::string>& remarks() const { return remarks_; }
   /// kOk = go on; else checkpoint now and throw Error(code).
   ExitCode cancelled() const { return static_cast<ExitCode>(host_->cancelled(host_->context)); }
 
@@ -223,9 +237,19 @@ class Host {
 
  private:
   const kdgat_host* host_;
+  mutable std::vector<std::string> remarks_;
 };
 
 namespace detail {
+
+/// With what the stage remarked at the end of its summary.
+inline nlohmann::json with_remarks(nlohmann::json result, const Host& host) {
+  for (const std::string& remark : host.remarks()) {
+    const std::string before = result.value("summary", std::string());
+    result["summary"] = before.empty() ? remark : before + "  " + remark;
+  }
+  return result;
+}
 
 inline kdgat_status fail(const kdgat_host* host, ExitCode code,
                          const std::vector<Diagnostic>& list) {
@@ -313,7 +337,7 @@ const kdgat_stage* entry() {
           Host stage_host(host);
           const nlohmann::json result =
               Stage::run(load_options<Options>(request.options), request, stage_host);
-          host->result(host->context, Host::dump(result).c_str());
+          host->result(host->context, Host::dump(with_remarks(result, stage_host)).c_str());
         });
       }};
   return &stage;

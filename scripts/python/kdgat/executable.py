@@ -118,6 +118,6 @@ def replace(args: Sequence[str]) -> NoReturn:
 def version() -> str:
     """Of the installed package, "0.1.0"; where it is not installed, of the program. Raises Error."""
     try:
-        return metadata.version(NAME)
+        return metadata.version(NAME).split("+")[0]  # what follows names the release of PyTorch
     except metadata.PackageNotFoundError:
         return run(["--version"], capture=True).out.removeprefix(NAME + " ").split(",")[0].strip()

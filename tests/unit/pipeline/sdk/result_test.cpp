@@ -144,3 +144,54 @@ TEST_CASE("diagnostics cross as they are, and anything else is passed over", "[s
   CHECK(read_diagnostics(json("no list")).empty());
   CHECK(read_diagnostics(json::array({1, json{{"message", "it"}}})).front().message == "it");
 }
+
+namespace {
+
+struct Told {
+  std::vector<json> events;
+  json result;
+};
+
+/// A stage that makes a remark twice.
+struct Remarks {
+  struct Options {
+    bool summarized = false;
+    static auto table() {
+      return std::tuple{field("summarized", &Options::summarized, "With a summary.")};
+    }
+  };
+  static StageInfo info() { return {"remarks", 1, "Remarks.", {}, {}, {}}; }
+  static json plan(const Options&, const Request&) { return json::object(); }
+  static json run(const Options& options, const Request&, Host& host) {
+    host.remark("plain operations");
+    host.remark("plain operations");
+    if (options.summarized) return {{"summary", "epoch 2/2"}};
+    return json::object();
+  }
+};
+
+Told run_remarks(const json& options) {
+  Told out;
+  kdgat_host host = {};
+  host.context = &out;
+  host.emit = [](void* context, const char* text) {
+    static_cast<Told*>(context)->events.push_back(json::parse(text));
+  };
+  host.result = [](void* context, const char* text) {
+    static_cast<Told*>(context)->result = json::parse(text);
+  };
+  host.fail = [](void*, const char* text) { FAIL(text); };
+  const std::string request = json{{"step", "remarks"}, {"options", options}}.dump();
+  CHECK(detail::entry<Remarks>()->run(&host, request.c_str()) == 0);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("what a stage remarks is one warning, and ends the summary of its step", "[sdk]") {
+  const Told told = run_remarks({{"summarized", true}});
+  REQUIRE(told.events.size() == 1);
+  CHECK(told.events.front().dump().find("warning") != std::string::npos);
+  CHECK(told.result == json{{"summary", "epoch 2/2  plain operations"}});
+  CHECK(run_remarks({{"summarized", false}}).result == json{{"summary", "plain operations"}});
+}
