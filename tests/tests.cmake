@@ -340,6 +340,7 @@ endif()
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_cuda_engine_tests
     SOURCES tests/unit/model/kernels/cuda/card_memory_test.cpp
+            tests/unit/model/kernels/cuda/card_plan_test.cpp
             tests/unit/model/kernels/cuda/cuda_families_test.cpp
             tests/unit/model/kernels/cuda/launches_test.cpp
             tests/unit/model/molecules/card_product_test.cpp

@@ -77,8 +77,9 @@ struct BlockEvent {
 
 /// What a step of this size holds beyond the bytes of its tensors, at most and of both at their
 /// most: rounding, and what is left free in segments in use. `kept` are the sizes of what is there
-/// before.
+/// before. Tensors may be larger than the step says by the share `margin`; some segments more
+/// are for what it does not name.
 int64_t rounding_of(const std::vector<int64_t>& kept, const std::vector<BlockEvent>& step,
-                    const Size& size, Segments segments);
+                    const Size& size, double margin, Segments segments);
 
 }  // namespace kdgat::memory

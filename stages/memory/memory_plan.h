@@ -46,9 +46,16 @@ struct Phase {
   Cost cost;
 };
 
+/// What the description of a step leaves out: bytes that are held before it, and by which share its
+/// tensors may be larger than described.
+struct OtherBlocks {
+  int64_t teacher = 0, workspaces = 0;  ///< a block; two, of forward and of backward
+  double margin = 0;
+};
+
 /// What the allocator of a device holds beyond the bytes of tensors in a step of a size
-/// (memory/device_blocks.h). `others`: bytes held that the step's own description leaves out.
-using Rounding = std::function<int64_t(const Size&, int64_t others)>;
+/// (memory/device_blocks.h).
+using Rounding = std::function<int64_t(const Size&, const OtherBlocks&)>;
 
 struct Alternative;
 
@@ -95,7 +102,7 @@ struct Footprint {
   }
   /// Bytes of rounding in a step of this size; 0 where there is none.
   int64_t rounding_at(const Size& size) const {
-    return rounding ? rounding(size, teacher + workspaces) : 0;
+    return rounding ? rounding(size, {teacher, workspaces, margin}) : 0;
   }
   /// Peak bytes of a step on a batch: held() and the largest phase, on a device with its rounding.
   int64_t peak(const Size& size) const;

@@ -99,10 +99,10 @@ Rounding Tape::rounding() const {
   for (int copy = 0; copy < copies; ++copy) {
     kept.insert(kept.end(), parameters_.begin(), parameters_.end());
   }
-  return [kept = std::move(kept), step = events_](const Size& size, int64_t others) {
+  return [kept = std::move(kept), step = events_](const Size& size, const OtherBlocks& others) {
     std::vector<int64_t> all = kept;
-    all.push_back(others);
-    return rounding_of(all, step, size, segments_in_use());
+    all.insert(all.end(), {others.teacher, others.workspaces / 2, others.workspaces / 2});
+    return rounding_of(all, step, size, others.margin, segments_in_use());
   };
 }
 

@@ -183,7 +183,7 @@ Footprint of_any_size(const Config& config, const FootprintOptions& options) {
   };
   out.recount = [of_size](const memory::Size& size) { return of_size(size).phases; };
   if (out.rounding) {
-    out.rounding = [of_size](const memory::Size& size, int64_t others) {
+    out.rounding = [of_size](const memory::Size& size, const memory::OtherBlocks& others) {
       return of_size(size).rounding(size, others);
     };
   }

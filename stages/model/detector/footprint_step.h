@@ -283,7 +283,7 @@ class Step {
                                          kFloat * static_cast<double>(tape.parameter_tensors()));
     out.weights_kept = out.parameters + out.embeddings;
     out.input = input_;
-    out.margin = 0.05;
+    out.margin = options_.kernels == KernelSet::kPlain ? 0.15 : 0.05;
     out.phases = tape.phases();
     if (!options_.accumulating) {  // gradients are counted as held, but come only with backward
       for (memory::Phase& phase : out.phases) phase.cost.fixed -= parameters;

@@ -265,7 +265,7 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
     return phases_of(config, form, sizes, size, gradients);
   };
   if (sizes.kernels != KernelSet::kCpu) {
-    out.rounding = [=](const memory::Size& size, int64_t others) {
+    out.rounding = [=](const memory::Size& size, const memory::OtherBlocks& others) {
       memory::Rounding of_size;
       phases_of(config, form, sizes, size, gradients, nullptr, &of_size);
       return of_size(size, others);

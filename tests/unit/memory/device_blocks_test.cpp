@@ -5,15 +5,118 @@
 #include <vector>
 
 #include "graph/random.h"
-#include "support/plain_blocks.h"
 #include "support/variable.h"
 
 namespace kdgat::memory {
 namespace {
 
-using test::kMiB;
-using test::PlainBlocks;
-constexpr int64_t kKiB = 1 << 10;
+constexpr int64_t kKiB = 1 << 10, kMiB = 1 << 20;
+
+/// The allocator as PyTorch's documentation has it, the long way: every segment a list of blocks in
+/// order, everything looked for from the start.
+class Plain {
+ public:
+  struct Block {
+    int64_t size, name;  // name: 0 = free
+  };
+  struct Segment {
+    bool is_small;
+    int64_t size;
+    std::vector<Block> blocks;
+    bool is_used() const {
+      for (const Block& block : blocks) {
+        if (block.name != 0) return true;
+      }
+      return false;
+    }
+  };
+
+  explicit Plain(Segments kind) : is_expandable(kind == Segments::kExpandable) {}
+
+  /// Pages at the end of the one segment of a kind, which begins with none.
+  void expand(int64_t size, bool is_small) {
+    Segment* in = nullptr;
+    for (Segment& segment : segments) {
+      if (segment.is_small == is_small) in = &segment;
+    }
+    if (in == nullptr) in = &segments.emplace_back(Segment{is_small, 0, {}});
+    if (in->blocks.empty() || in->blocks.back().name != 0) in->blocks.push_back({0, 0});
+    while (in->blocks.back().size < size) {
+      in->blocks.back().size += is_small ? 2 * kMiB : 20 * kMiB;
+      in->size += is_small ? 2 * kMiB : 20 * kMiB;
+    }
+  }
+
+  void allocate(int64_t name, int64_t bytes) {
+    int64_t size = 512;
+    while (size < bytes) size += 512;
+    const bool is_small = size <= kMiB;
+    Segment* in = nullptr;
+    std::size_t at = 0;
+    for (Segment& segment : segments) {
+      for (std::size_t i = 0; segment.is_small == is_small && i < segment.blocks.size(); ++i) {
+        const Block& block = segment.blocks[i];
+        if (block.name != 0 || block.size < size) continue;
+        if (in != nullptr && in->blocks[at].size <= block.size) continue;
+        in = &segment;
+        at = i;
+      }
+    }
+    if (in == nullptr && is_expandable) {
+      expand(size, is_small);
+      for (Segment& segment : segments) {
+        if (segment.is_small == is_small) in = &segment;
+      }
+      at = in->blocks.size() - 1;
+    } else if (in == nullptr) {
+      int64_t whole = is_small ? 2 * kMiB : 20 * kMiB;
+      if (size >= 10 * kMiB) {
+        whole = 0;
+        while (whole < size) whole += 2 * kMiB;
+      }
+      segments.push_back({is_small, whole, {{whole, 0}}});
+      in = &segments.back();
+      at = 0;
+    }
+    const int64_t left = in->blocks[at].size - size;
+    if (is_small || is_expandable ? left >= 512 : left > kMiB) {
+      in->blocks[at].size = size;
+      in->blocks.insert(in->blocks.begin() + static_cast<std::ptrdiff_t>(at) + 1, {left, 0});
+    }
+    in->blocks[at].name = name;
+  }
+  void free(int64_t name) {
+    for (Segment& segment : segments) {
+      std::vector<Block> joined;
+      for (Block block : segment.blocks) {
+        if (block.name == name) block.name = 0;
+        if (block.name == 0 && !joined.empty() && joined.back().name == 0) {
+          joined.back().size += block.size;
+        } else {
+          joined.push_back(block);
+        }
+      }
+      segment.blocks = joined;
+    }
+  }
+  int64_t used() const {
+    int64_t out = 0;
+    for (const Segment& segment : segments) {
+      for (const Block& block : segment.blocks) out += block.name != 0 ? block.size : 0;
+    }
+    return out;
+  }
+  int64_t reserved(bool only_used) const {
+    int64_t out = 0;
+    for (const Segment& segment : segments) {
+      if (!only_used || is_expandable || segment.is_used()) out += segment.size;
+    }
+    return out;
+  }
+
+  const bool is_expandable;
+  std::vector<Segment> segments;
+};
 
 /// Sizes about the limits between kinds, and any.
 int64_t some_size(graph::Random& random) {
@@ -35,7 +138,7 @@ TEST_CASE("blocks of a device lie as its allocator's description has them", "[me
     const Segments kind = seed % 2 == 0 ? Segments::kOwn : Segments::kExpandable;
     graph::Random random(seed);
     DeviceBlocks blocks(kind);
-    PlainBlocks plain(kind);
+    Plain plain(kind);
     std::vector<std::pair<int64_t, int64_t>> live;  // name and address
     int64_t asked = 0;
     for (int64_t name = 1; name < 400; ++name) {
@@ -94,16 +197,21 @@ TEST_CASE("what a step's blocks round is what segments hold beyond the tensors",
   // 12 MB find room behind the weights, as 20 MiB are 20971520 bytes; the small one needs a
   // segment.
   const Segments own = Segments::kOwn, pages = Segments::kExpandable;
-  CHECK(rounding_of({3000000}, step, size, own) == 22 * kMiB - tensors);
-  CHECK(rounding_of({3000000}, step, {1, 0, 0}, own) == 20 * kMiB - 3000000);
-  CHECK(rounding_of({}, {}, size, own) == 0);
+  const int64_t unnamed = 24 * kMiB;
+  CHECK(rounding_of({3000000}, step, size, 0, own) == 22 * kMiB - tensors + unnamed);
+  CHECK(rounding_of({3000000}, step, {1, 0, 0}, 0, own) == 20 * kMiB - 3000000 + unnamed);
+  CHECK(rounding_of({}, {}, size, 0, own) == unnamed);
   const std::vector<BlockEvent> apart = {{node * 18000, 0, false}, {node * 1, 1, false}};
-  CHECK(rounding_of({3000000}, apart, size, own) ==
-        20 * kMiB + 18 * kMiB + 2 * kMiB - (3000000 + 18000000 + 1000));
+  CHECK(rounding_of({3000000}, apart, size, 0, own) ==
+        20 * kMiB + 18 * kMiB + 2 * kMiB - (3000000 + 18000000 + 1000) + unnamed);
   // Pages of 20 MiB: two for all that is large, with workspaces of 64 MiB five.
-  CHECK(rounding_of({3000000}, apart, size, pages) == 42 * kMiB - (3000000 + 18000000 + 1000));
-  CHECK(rounding_of({3000000, 64 * kMiB}, apart, size, pages) ==
-        102 * kMiB - (3000000 + 64 * kMiB + 18000000 + 1000));
+  CHECK(rounding_of({3000000}, apart, size, 0, pages) ==
+        42 * kMiB - (3000000 + 18000000 + 1000) + unnamed);
+  CHECK(rounding_of({3000000, 64 * kMiB}, apart, size, 0, pages) ==
+        102 * kMiB - (3000000 + 64 * kMiB + 18000000 + 1000) + unnamed);
+  // A tenth more of 18 MB is 19.8 MB, which a segment of 20 MiB of its own holds, not one of 18.
+  CHECK(rounding_of({3000000}, apart, size, 0.1, own) ==
+        20 * kMiB + 20 * kMiB + 2 * kMiB - (3000000 + 18000000 + 1000) + unnamed);
 }
 
 TEST_CASE("the allocator's settings name the kind of segments", "[memory]") {

@@ -62,7 +62,7 @@ TEST_CASE("a batch leaves room for what a device's allocator rounds", "[memory][
   const MemoryPlan exact = memory::make_plan(some_footprint(), some_graphs(), card, {});
   Footprint rounded = some_footprint();
   // A unit of 2 MiB for each 100 nodes begun.
-  rounded.rounding = [](const memory::Size& size, int64_t) {
+  rounded.rounding = [](const memory::Size& size, const memory::OtherBlocks&) {
     return (size.nodes / 100 + 1) * 2 * kMebibyte;
   };
   const MemoryPlan plan = memory::make_plan(rounded, some_graphs(), card, {});
@@ -72,7 +72,7 @@ TEST_CASE("a batch leaves room for what a device's allocator rounds", "[memory][
   CHECK(rounded.peak(plan.batch) - rounded.held() <= plan.available);
   CHECK(plan.predicted == rounded.peak(plan.expected));
   // Where it alone is too much, not even one graph fits.
-  rounded.rounding = [](const memory::Size&, int64_t) { return 60 * kMebibyte; };
+  rounded.rounding = [](const memory::Size&, const memory::OtherBlocks&) { return 60 * kMebibyte; };
   CHECK_THROWS_AS(memory::make_plan(rounded, some_graphs(), card, {}), Error);
 }
 

@@ -88,9 +88,8 @@ TEST_CASE("a card's plan rounds, and the CPU's does not", "[cuda][footprint]") {
     const memory::Footprint counted = footprint(GatConfig::teacher(kIds), options);
     CHECK((counted.rounding != nullptr) == (kernels != KernelSet::kCpu));
     if (!counted.rounding) continue;
-    // At most what a segment of each kind leaves free, and for each large tensor a unit.
     CHECK(counted.rounding_at(size) > 0);
-    CHECK(counted.rounding_at(size) < counted.peak(size) / 4);
+    CHECK(counted.rounding_at(size) < counted.peak(size) / 3);
   }
 }
 
