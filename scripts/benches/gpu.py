@@ -4,10 +4,10 @@
 
 Parts, each of which can run alone: correct (tests marked [gpu], the sanitizer's, losses on the card
 and on the processor), limits (of the card; with --peer), speed (milliseconds of a step; with --peer
-next to PyTorch), start (seconds until a stage trains), plan (against what was measured),
-fragmentation, pressure (another process holds most of the card; with --peer), offload (of a
-teacher, and its cache) and trials (at once). PYTHON is one with PyTorch for the card, for `pyg`
-rows with PyTorch Geometric. Without --logs, traffic is made up.
+next to PyTorch), launches (kernels and operations that a step starts), start (seconds until a stage
+trains), plan (against what was measured), fragmentation, pressure (another process holds most of
+the card; with --peer), offload (of a teacher, and its cache) and trials (at once). PYTHON is one
+with PyTorch for the card, for `pyg` rows with PyTorch Geometric. Without --logs, traffic is made up.
 
 Builds build/cuda offline against the LibTorch found ($LIBTORCH_ROOT, else that of `python3 -c
 "import torch"`); --built takes build/cuda as it is. Times are medians over epochs by the journal.
@@ -47,7 +47,7 @@ def add_arguments(parser):
     parser.add_argument("--logs", default="", help="logs; without, synthetic traffic")
     parser.add_argument("--data", dest="logs", default=argparse.SUPPRESS, help="the same")
     parser.add_argument("--peer", default="", metavar="PYTHON", help="a Python with PyTorch for the card")
-    parser.add_argument("--forms", default="flat,compiled", help="of the peer: flat, compiled, graph, pyg")
+    parser.add_argument("--forms", default="flat,compiled,graph", help="of the peer: flat, compiled, graph, pyg")
     parser.add_argument("--batches", default="512,4096", help="graphs of a step, for the part speed")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--combinations", type=int, default=12, help="plans that are compared, each in two modes")
@@ -219,6 +219,14 @@ def speed(bench):
                           None if best is None else ours <= best)
 
 
+def launches(bench):
+    """Counted with the CPU in the place of a card, whose kernels do nothing."""
+    for line in output(bench.build.command("kdgat_cuda_engine_tests", "[starts]"), bench.build.env).splitlines():
+        if line.startswith("starts: "):
+            _, model, text = line.split(": ")
+            yield Row(f"a step of the {model} starts", text)
+
+
 def start(bench):
     for stage, _ in MODELS:
         runs = [bench.training(stage, "student", 4096, "max_epochs=1") for _ in range(3)]
@@ -311,7 +319,7 @@ def trials(bench):
 
 
 # A part, what makes its rows, and whether it needs --peer.
-PARTS = (("correct", correct, False), ("limits", limits, True), ("speed", speed, False), ("start", start, False),
+PARTS = (("correct", correct, False), ("limits", limits, True), ("speed", speed, False), ("launches", launches, False), ("start", start, False),
          ("plan", plan, False), ("fragmentation", fragmentation, False), ("pressure", pressure, True),
          ("offload", offload, False), ("trials", trials, False))
 

@@ -1,6 +1,7 @@
 #include <ATen/record_function.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -125,6 +126,19 @@ TEST_CASE("a step starts few kernels and operations on a card", "[cuda]") {
   check("classifier teacher", step_of(GatConfig::teacher(kIds)), 38, 53);
   check("autoencoder student", step_of(VgaeConfig::student(kIds)), 63, 165);
   check("autoencoder teacher", step_of(VgaeConfig::teacher(kIds)), 63, 165);
+}
+
+// For scripts/bench gpu.
+TEST_CASE("what a step starts on a card, as a list", "[.starts]") {
+  const auto list = [](const char* name, const Step& step) {
+    std::printf("starts: %s: %lld kernels and %lld operations\n", name,
+                static_cast<long long>(step.kernels), static_cast<long long>(step.operations));
+    CHECK(step.kernels > 0);
+  };
+  list("classifier student", step_of(GatConfig::student(kIds)));
+  list("classifier teacher", step_of(GatConfig::teacher(kIds)));
+  list("autoencoder student", step_of(VgaeConfig::student(kIds)));
+  list("autoencoder teacher", step_of(VgaeConfig::teacher(kIds)));
 }
 
 }  // namespace
