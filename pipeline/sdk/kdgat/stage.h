@@ -245,8 +245,10 @@ namespace detail {
 /// With what the stage remarked at the end of its summary.
 inline nlohmann::json with_remarks(nlohmann::json result, const Host& host) {
   for (const std::string& remark : host.remarks()) {
-    const std::string before = result.value("summary", std::string());
-    result["summary"] = before.empty() ? remark : before + "  " + remark;
+    std::string summary = result.value("summary", std::string());
+    if (!summary.empty()) summary += "  ";
+    summary += remark;
+    result["summary"] = std::move(summary);
   }
   return result;
 }
