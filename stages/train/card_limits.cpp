@@ -68,7 +68,7 @@ void require_card(c10::Device device, const Request& request) {
     throw Error(ExitCode::kUsage, "device " + request.device + " is not usable by this LibTorch",
                 "use device=cpu; kdgat doctor shows what this machine has");
   }
-  const auto cards = static_cast<int>(at::accelerator::deviceCount());
+  const int cards = static_cast<unsigned char>(at::accelerator::deviceCount());
   if (device.index() >= cards) {
     throw Error(ExitCode::kUsage,
                 "device " + request.device + ": this machine has " + std::to_string(cards) +
