@@ -47,7 +47,8 @@ def add_arguments(parser):
     parser.add_argument("--logs", default="", help="logs; without, synthetic traffic")
     parser.add_argument("--data", dest="logs", default=argparse.SUPPRESS, help="the same")
     parser.add_argument("--peer", default="", metavar="PYTHON", help="a Python with PyTorch for the card")
-    parser.add_argument("--forms", default="flat,compiled,graph", help="of the peer: flat, compiled, graph, pyg")
+    parser.add_argument("--forms", default="flat,compiled,graph",
+                        help="of the peer: flat, compiled, graph, pyg")
     parser.add_argument("--batches", default="512,4096", help="graphs of a step, for the part speed")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--combinations", type=int, default=12, help="plans that are compared, each in two modes")
@@ -221,7 +222,7 @@ def speed(bench):
 
 def launches(bench):
     """Counted with the CPU in the place of a card, whose kernels do nothing."""
-    for line in output(bench.build.command("kdgat_cuda_engine_tests", "[starts]"), bench.build.env).splitlines():
+    for line in bench.build.output("kdgat_cuda_engine_tests", "[starts]").splitlines():
         if line.startswith("starts: "):
             _, model, text = line.split(": ")
             yield Row(f"a step of the {model} starts", text)
@@ -319,7 +320,8 @@ def trials(bench):
 
 
 # A part, what makes its rows, and whether it needs --peer.
-PARTS = (("correct", correct, False), ("limits", limits, True), ("speed", speed, False), ("launches", launches, False), ("start", start, False),
+PARTS = (("correct", correct, False), ("limits", limits, True), ("speed", speed, False),
+         ("launches", launches, False), ("start", start, False),
          ("plan", plan, False), ("fragmentation", fragmentation, False), ("pressure", pressure, True),
          ("offload", offload, False), ("trials", trials, False))
 
