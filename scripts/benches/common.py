@@ -86,7 +86,10 @@ def environment(threads):
 
 
 def output(command, env, **kwargs):
-    done = subprocess.run([str(c) for c in command], env=env, capture_output=True, text=True, **kwargs)
+    try:
+        done = subprocess.run([str(c) for c in command], env=env, capture_output=True, text=True, **kwargs)
+    except FileNotFoundError:
+        raise Failed(f"{command[0]} does not exist: run scripts/build in its checkout") from None
     if done.returncode != 0:
         raise Failed(f"{' '.join(map(str, command))} ended with {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout

@@ -3,12 +3,13 @@ docs/reliability.md promises, tried.
 
   scripts/soak attack [--only PART ...] [--sample] [--seed N] [--keep DIR]
 
-One table at the end, a row for each thing that was tried; ends with 1 if one is not as promised. Parts whose means this
+A table for each part, a row for each thing that was tried; ends with 1 if one is not as promised. Parts whose means this
 machine does not give (memory control groups, mounting) are skipped and say so. --sample tries a few of each, in about a
 minute."""
 import argparse
 import importlib
 import pathlib
+import signal
 import sys
 import tempfile
 
@@ -49,6 +50,9 @@ def table(rows):
 
 def main(words):
     args = read(words)
+    # A shell starts what it puts in the background with these two ignored, and programs inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if not args.kdgat.is_file():
         sys.exit(f"soak: {args.kdgat} is not there: scripts/build makes it")
     with tempfile.TemporaryDirectory(prefix="kdgat-soak.") as temporary:
@@ -56,10 +60,14 @@ def main(words):
         rows = []
         for part in args.only or PARTS:
             print(f"soak: {part}", file=sys.stderr, flush=True)
-            rows += importlib.import_module(f"soaks.{part}").run(options_of(args, part, scratch))
-    print("\n".join(table(rows)))
-    bad = sum(not row["good"] for row in rows)
-    print(f"{len(rows)} rows, {bad} not as promised")
+            tried = importlib.import_module(f"soaks.{part}").run(options_of(args, part, scratch))
+            if tried:
+                print("\n".join(table(tried)), flush=True)
+            rows += tried
+    bad = [row for row in rows if not row["good"]]
+    if bad:
+        print("\n".join(["", "Not as promised:", *table(bad)]))
+    print(f"{len(rows)} rows, {len(bad)} not as promised")
     return 1 if bad else 0
 
 

@@ -1,13 +1,10 @@
 #include "detector/joined_files.h"
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
-#include "file/safetensors.h"
+#include "file/tensor_hash.h"
 #include "kdgat/error.h"
 #include "kdgat/kinds.h"
-#include "kdgat/small_file.h"
 
 namespace kdgat::detector {
 namespace {
@@ -15,13 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_file(const fs::path& file, const std::string& wanted) {
-  std::ifstream in = regular_file(file);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in) {
-    throw Error(ExitCode::kData, "cannot read " + file.string(),
-                "a fusion with a detector needs the files of both beside its own");
-  }
-  if (graph::hash_bytes(bytes.data(), bytes.size()) == wanted) return;
+  const char* const needs = "a fusion with a detector needs the files of both next to its own";
+  if (graph::hash_file(file, needs) == wanted) return;
   throw Error(ExitCode::kData, file.string() + ": not the file that the fusion was made with",
               "copy the files of the step together, or run the fusion again");
 }

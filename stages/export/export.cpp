@@ -22,6 +22,7 @@
 #include "export/onnx_check.h"
 #include "export/verify_page.h"
 #include "export/written_folder.h"
+#include "file/tensor_hash.h"
 #include "kdgat/text.h"
 #include "scoring/detector_scoring.h"
 #include "scoring/log_watch.h"
@@ -67,7 +68,7 @@ class Making {
         folder_(options.output, kVerifyFile, options.replace),
         host_(host) {
     about_.model = file_.filename().string();
-    about_.hash = score::file_hash(file_);
+    about_.hash = graph::hash_file(file_);
   }
 
   StageResult make() {

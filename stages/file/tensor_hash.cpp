@@ -3,7 +3,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <vector>
+
 #include "file/safetensors.h"
+#include "kdgat/error.h"
+#include "kdgat/small_file.h"
 
 namespace kdgat::graph {
 namespace {
@@ -37,6 +41,17 @@ std::string TensorHash::text() const { return hash_text(XXH3_128bits_digest(&imp
 
 std::string hash_bytes(const void* data, std::size_t bytes) {
   return hash_text(XXH3_128bits(data, bytes));
+}
+
+std::string hash_file(const std::filesystem::path& file, const std::string& hint) {
+  std::ifstream in = regular_file(file);
+  TensorHash hash;
+  std::vector<char> block(std::size_t{1} << 16);
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())), in.gcount() > 0) {
+    hash.update(block.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.eof()) throw Error(ExitCode::kData, "cannot read " + file.string(), hint);
+  return hash.text();
 }
 
 }  // namespace kdgat::graph

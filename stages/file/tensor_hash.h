@@ -1,7 +1,8 @@
-// TensorHash: the xxh3-128 of bytes that come in pieces. No LibTorch.
+// TensorHash: the xxh3-128 of bytes that come in pieces, as those of a file. No LibTorch.
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -19,5 +20,9 @@ class TensorHash {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// hash_bytes() of a regular file of any size, read a piece at a time. Throws Error(kData) with
+/// `hint` if it cannot be read.
+std::string hash_file(const std::filesystem::path& file, const std::string& hint = "");
 
 }  // namespace kdgat::graph

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "file/tensor_hash.h"
 #include "kdgat/error.h"
 #include "kdgat/small_file.h"
 #include "model/model_file.h"
@@ -15,6 +16,9 @@
 namespace kdgat::objective {
 
 namespace {
+
+constexpr const char* kNeeds =
+    "a fusion needs the files of its autoencoder and its classifier next to its own";
 
 template <class Wanted>
 std::unique_ptr<Wanted> load_as(const std::filesystem::path& file, torch::Device device,
@@ -30,8 +34,7 @@ std::unique_ptr<Wanted> load_as(const std::filesystem::path& file, torch::Device
 }
 
 void check_hash(const std::filesystem::path& file, const std::string& wanted) {
-  const std::string bytes = bytes_of(file);
-  if (graph::hash_bytes(bytes.data(), bytes.size()) == wanted) return;
+  if (graph::hash_file(file, kNeeds) == wanted) return;
   throw Error(ExitCode::kData, file.string() + ": not the model that the fusion was made with",
               "copy the three files of the step together, or run the fusion again");
 }
@@ -48,8 +51,7 @@ std::string bytes_of(const std::filesystem::path& file) {
   std::ifstream in = regular_file(file);
   std::string out{std::istreambuf_iterator<char>(in), {}};
   if (in && !out.empty()) return out;
-  throw Error(ExitCode::kData, "cannot read " + file.string(),
-              "a fusion needs the files of its autoencoder and its classifier beside its own");
+  throw Error(ExitCode::kData, "cannot read " + file.string(), kNeeds);
 }
 
 FusionScorer::FusionScorer(FusionInputs inputs, model::FusionNet net)

@@ -9,8 +9,8 @@
 
 #include "data/can/log_windows.h"
 #include "detector/joined_files.h"
+#include "file/tensor_hash.h"
 #include "score/network.h"
-#include "scoring/detector_scoring.h"
 #include "scoring/explained_scoring.h"
 #include "setup/trained_model.h"
 
@@ -108,7 +108,7 @@ std::unique_ptr<LogScoring> open_joined(const fs::path& network, const ScoreOpti
   check_options(files.model, network.string(), options);
   WindowNetwork loaded = load_network(network, device);
   const fs::path network_file = loaded.path;
-  return std::make_unique<JoinedScoring>(std::move(files), file_hash(network_file),
+  return std::make_unique<JoinedScoring>(std::move(files), graph::hash_file(network_file),
                                          std::move(loaded), options, host);
 }
 

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "data/can/can_log.h"
 #include "detector/detector_model.h"
-#include "file/safetensors.h"
+#include "file/tensor_hash.h"
 #include "kdgat/small_file.h"
 #include "scoring/explained_scoring.h"
 
@@ -50,15 +49,6 @@ bool is_json_file(const std::filesystem::path& file) {
   return first != end && *first == '{' && std::find(head.begin(), end, '\0') == end;
 }
 
-std::string file_hash(const std::filesystem::path& file) {
-  std::ifstream stream = regular_file(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  const std::string bytes = std::move(text).str();
-  if (bytes.empty()) throw Error(ExitCode::kData, "cannot read " + file.string());
-  return graph::hash_bytes(bytes.data(), bytes.size());
-}
-
 std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,
                                           const ScoreOptions& options, const Request& request,
                                           const Host& host) {
@@ -68,7 +58,7 @@ std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,
   }
   DetectorModel model = DetectorModel::read(file, detector::warning_to(host));
   check_options(model, file.string(), options);
-  return std::make_unique<DetectorScoring>(std::move(model), file_hash(file), options, host);
+  return std::make_unique<DetectorScoring>(std::move(model), graph::hash_file(file), options, host);
 }
 
 }  // namespace kdgat::score

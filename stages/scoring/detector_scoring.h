@@ -16,9 +16,6 @@ namespace kdgat::score {
 /// with its length.
 bool is_json_file(const std::filesystem::path& file);
 
-/// xxh3-128 of its bytes: names the model that raised an alarm. Throws Error(kData).
-std::string file_hash(const std::filesystem::path& file);
-
 /// Throws Error(kData) for what is no detector, Error(kUsage) for options that it does not have.
 /// `options` and `host` must outlive it.
 std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,

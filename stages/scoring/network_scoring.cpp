@@ -7,7 +7,7 @@
 #include "data/can/can_log.h"
 #include "data/can/log_streams.h"
 #include "data/dataset_files.h"
-#include "scoring/detector_scoring.h"
+#include "file/tensor_hash.h"
 #include "scoring/network_judge.h"
 
 namespace kdgat::score {
@@ -19,7 +19,7 @@ class NetworkScoring : public LogScoring {
   NetworkScoring(const ScoreOptions& options, WindowNetwork network, const Host& host)
       : LogScoring(options, host),
         network_(std::move(network)),
-        hash_(file_hash(network_.path)),
+        hash_(graph::hash_file(network_.path)),
         vocabulary_(network_.vocabulary) {}
 
   void read(const graph::LogFile& file) override {

@@ -6,6 +6,7 @@
 #include "detector/find_vehicle.h"
 #include "detector/traffic.h"
 #include "file/safetensors.h"
+#include "file/tensor_hash.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/text.h"
 #include "scoring/detector_scoring.h"
@@ -125,13 +126,13 @@ std::unique_ptr<StreamModel> open_stream_model(const std::filesystem::path& mode
     check_options(detector, file.string(), options);
     const JudgeSink sink{
         {}, {}, [](const std::string&, const std::string&) {}, std::move(cancelled)};
-    return std::make_unique<DetectorStreams>(std::move(detector), file_hash(file), options,
+    return std::make_unique<DetectorStreams>(std::move(detector), graph::hash_file(file), options,
                                              read_names(options.dbc, sink));
   }
   check_network_options(file, options);
   WindowNetwork network = native_network(file);
   require_threshold(network, options);
-  return std::make_unique<NetworkStreams>(std::move(network), file_hash(file), options);
+  return std::make_unique<NetworkStreams>(std::move(network), graph::hash_file(file), options);
 }
 
 }  // namespace kdgat::score

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from benches import catalog, compare, gpu
-from benches.common import Failed, Figure
+from benches.common import Build, Failed, Figure
 
 
 def bench(*words):
@@ -36,6 +36,11 @@ class Front(unittest.TestCase):
         done = bench("textgcn")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--graph or --texts is needed", done.stderr)
+
+    def test_a_program_that_is_not_built_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(Failed, "kdgat_bench does not exist: run scripts/build"):
+                Build(folder, 1, folder).output("kdgat_bench")
 
     def test_without_a_card_each_line_of_its_table_says_so(self):
         if shutil.which("nvidia-smi"):

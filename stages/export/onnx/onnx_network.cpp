@@ -8,11 +8,11 @@
 
 #include "export/onnx/onnx_graph.h"
 #include "export/onnx/onnx_layers.h"
+#include "file/tensor_hash.h"
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 #include "model/detector/config.h"
 #include "native/networks.h"
-#include "scoring/detector_scoring.h"
 
 namespace kdgat::exporting {
 namespace {
@@ -100,7 +100,7 @@ OnnxFacts facts_of(const graph::SafetensorsFile& file, const model::ModelHeader&
   facts.producer = "kdgat";
   facts.producer_version = KDGAT_VERSION;
   facts.metadata = {{"kind", facts.graph_name},
-                    {"hash", score::file_hash(file.path())},
+                    {"hash", graph::hash_file(file.path())},
                     {"vocabulary_size", std::to_string(num_ids)}};
   for (const char* key : {"vocabulary", "node_features", "edge_features"}) {
     if (header.data.contains(key)) facts.metadata.emplace_back(key, header.data.at(key).dump());

@@ -1,11 +1,14 @@
 #include "file/safetensors.h"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <set>
 #include <stdexcept>
 
 #include "file/metadata_json.h"
+#include "file/tensor_hash.h"
 #include "support/command.h"
 #include "support/log_text.h"
 #include "support/python.h"
@@ -241,6 +244,25 @@ TEST_CASE("tensors of foreign files are read wherever they stand", "[safetensors
     CHECK(file.require<int16_t>("c", {2})[1] == 1234);
     CHECK(reinterpret_cast<std::uintptr_t>(file.tensor("b").data) % 8 == 0);
     header += " ";
+  }
+}
+
+TEST_CASE("the hash of a file is that of its bytes, whatever its size", "[safetensors]") {
+  const test::ScratchFolder folder;
+  for (const std::size_t size : {0, 1, 65535, 65536, 65537, 200000}) {
+    std::string bytes(size, 'x');
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 % 251);
+    write_text(folder / "file", bytes);
+    CHECK(hash_file(folder / "file") == hash_bytes(bytes.data(), bytes.size()));
+  }
+}
+
+TEST_CASE("what cannot be read has no hash", "[safetensors]") {
+  const test::ScratchFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const char* name : {"missing", "pipe", "."}) {
+    INFO(name);
+    CHECK_THROWS_AS(hash_file(folder / name, "a hint"), Error);
   }
 }
 
