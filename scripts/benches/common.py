@@ -87,7 +87,8 @@ def environment(threads):
 
 def output(command, env, **kwargs):
     try:
-        done = subprocess.run([str(c) for c in command], env=env, capture_output=True, text=True, **kwargs)
+        done = subprocess.run([str(word) for word in command], env=env, capture_output=True,
+                              text=True, **kwargs)
     except FileNotFoundError:
         raise Failed(f"{command[0]} does not exist: run scripts/build in its checkout") from None
     if done.returncode != 0:

@@ -1,5 +1,5 @@
-"""What the wheel's metadata say of PyTorch. The program loads with the release that it is built with
-and with no other. So its version names that release, 0.1.0+torch2.15.0, and it requires it."""
+"""What the wheel's metadata say of PyTorch. The program loads with the release that it is built
+with and with no other. So its version names that release, 0.1.0+torch2.15.0, and it requires it."""
 import pathlib
 import re
 import subprocess

@@ -3,9 +3,9 @@ docs/reliability.md promises, tried.
 
   scripts/soak attack [--only PART ...] [--sample] [--seed N] [--keep DIR]
 
-A table for each part, a row for each thing that was tried; ends with 1 if one is not as promised. Parts whose means this
-machine does not give (memory control groups, mounting) are skipped and say so. --sample tries a few of each, in about a
-minute."""
+A table for each part, a row for each thing that was tried; ends with 1 if one is not as promised.
+Parts whose means this machine does not give (memory control groups, mounting) are skipped and say
+so. --sample tries a few of each, in about a minute."""
 import argparse
 import importlib
 import pathlib
@@ -50,7 +50,8 @@ def table(rows):
 
 def main(words):
     args = read(words)
-    # A shell starts what it puts in the background with these two ignored, and programs inherit that.
+    # A shell ignores these two for a command in the background, and the programs that are tried
+    # would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if not args.kdgat.is_file():
