@@ -114,9 +114,14 @@ TEST_CASE("a real MLflow server shows a run, its parameters and its metrics", "[
                             "sqlite:///" + (scratch / "mlflow.db").string());
   const CommandResult result =
       must_kdgat(std::string(kSmoke) + "--mlflow-uri " + server.uri(), scratch.path());
-  CHECK(result.err.find("warning: mlflow") == std::string::npos);
-  const CommandResult again = must_kdgat("sync", scratch.path());
-  CHECK_THAT(again.out, Contains("everything is up to date"));
+  // On a busy machine the server may answer later than a run waits for it. The run says so, and
+  // sync sends the rest.
+  const auto is_complete = [&] {
+    const CommandResult again = run_kdgat("sync", scratch.path());
+    return again.out.find("everything is up to date") != std::string::npos;
+  };
+  if (result.err.find("warning: mlflow") == std::string::npos) CHECK(is_complete());
+  CHECK(comes_true(is_complete));
 
   const fs::path run = newest_run(scratch / "runs/smoke");
   const json shown = python(*with_mlflow, scratch.path(), kAsk, server.uri());
