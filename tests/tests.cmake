@@ -401,7 +401,7 @@ if(KDGAT_ENGINE)
   add_test(NAME kdgat_slurm_tests COMMAND tests/slurm/cluster $<TARGET_FILE:kdgat_slurm_tests>
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(kdgat_slurm_tests PROPERTIES LABELS slurm RUN_SERIAL TRUE SKIP_RETURN_CODE 77
-                       TIMEOUT 900)
+                       TIMEOUT 3600)
 endif()
 
 add_executable(kdgat_cuda_table tests/bench/cuda_table.cpp)
