@@ -23,7 +23,7 @@ torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
   parts_.clear();
   const auto add = [&](const char* name, double weight, const auto& term) {
     if (weight == 0) return;
-    const torch::Tensor value = term();
+    const torch::Tensor value = term().to(torch::kFloat);  // of a model in double precision, too
     parts_.emplace_back(name, value.detach());
     total = total + weight * value;
   };
