@@ -4,6 +4,16 @@
 #include "objective/eval_guard.h"
 
 namespace kdgat::objective {
+namespace {
+
+/// The sum over all cells, in the more precise of both types: the gradient of PyTorch 2.11 takes no
+/// two of them.
+torch::Tensor squared_error(const torch::Tensor& made, const torch::Tensor& wanted) {
+  const auto type = at::promote_types(made.scalar_type(), wanted.scalar_type());
+  return torch::mse_loss(made.to(type), wanted.to(type), at::Reduction::Sum);
+}
+
+}  // namespace
 
 torch::Tensor AutoencoderObjective::loss(const graph::GraphBatch& batch,
                                          const graph::StepTotals& totals, graph::NoiseKey noise) {
@@ -23,21 +33,20 @@ torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
   parts_.clear();
   const auto add = [&](const char* name, double weight, const auto& term) {
     if (weight == 0) return;
-    const torch::Tensor value = term().to(torch::kFloat);  // of a model in double precision, too
+    const torch::Tensor value = term();
     parts_.emplace_back(name, value.detach());
     total = total + weight * value;
   };
-  add("feature", feature_weight, [&] {
-    return torch::mse_loss(output.features_NX, output.wanted_NX, at::Reduction::Sum) / cells;
-  });
+  add("feature", feature_weight,
+      [&] { return squared_error(output.features_NX, output.wanted_NX) / cells; });
   add("identifier", config.has_ids ? identifier_weight : 0, [&] {
     return model::softmax_ce_sum(output.z_NL, model_->ids->weight, model_->ids->bias, batch.id_N) /
            nodes;
   });
   add("neighbour", neighbour_weight, [&] {
     if (!config.has_ids) {
-      return torch::mse_loss(model_->neighbour_features(output.z_NL, batch),
-                             model::neighbour_mean(output.wanted_NX, batch), at::Reduction::Sum) /
+      return squared_error(model_->neighbour_features(output.z_NL, batch),
+                           model::neighbour_mean(output.wanted_NX, batch)) /
              cells;
     }
     const torch::nn::Linear& last = model_->neighbours->last();
