@@ -9,8 +9,11 @@ namespace {
 /// The sum over all cells, in the more precise of both types: the gradient of PyTorch 2.11 takes no
 /// two of them.
 torch::Tensor squared_error(const torch::Tensor& made, const torch::Tensor& wanted) {
-  const auto type = at::promote_types(made.scalar_type(), wanted.scalar_type());
-  return torch::mse_loss(made.to(type), wanted.to(type), at::Reduction::Sum);
+  const auto type = c10::promoteTypes(made.scalar_type(), wanted.scalar_type());
+  const auto converted = [type](const torch::Tensor& cells) {
+    return cells.scalar_type() == type ? cells : cells.to(type);
+  };
+  return torch::mse_loss(converted(made), converted(wanted), at::Reduction::Sum);
 }
 
 }  // namespace
