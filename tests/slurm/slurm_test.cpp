@@ -34,8 +34,8 @@ void start_requeued_jobs() {
       " scontrol update jobid=$job StartTime=now TimeLimit=20; done");
 }
 
-/// Asks again until the answer is yes. The bound, half an hour and more, is for a cluster that hangs:
-/// a busy machine needs minutes.
+/// Asks again until the answer is yes. The bound is for a cluster that hangs, not a speed: on a busy
+/// machine a job takes minutes.
 bool wait_until(const std::function<bool()>& is_so) {
   constexpr int kTries = 3600;
   constexpr auto kPause = std::chrono::milliseconds(500);
