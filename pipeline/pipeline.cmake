@@ -3,8 +3,7 @@
 add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/alarms
   alarm_queue alarm_sink alarm_words alarms can_sink command_guard command_sink metrics_server
-  metrics_text mqtt_sink
-  patience socket_sinks stream_sinks udp_sender)
+  metrics_text mqtt_sink patience socket_sinks stream_sinks udp_sender)
 kdgat_add_room(kdgat_core pipeline/cli cli command_line json_error)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
@@ -12,45 +11,43 @@ kdgat_add_room(kdgat_core pipeline/execute
   step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
-kdgat_add_room(kdgat_core pipeline/plugin libtorch option_groups plugin_catalog plugin_host schema stage_call)
+kdgat_add_room(kdgat_core pipeline/plugin
+  libtorch option_groups plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
-  path_options profile_hints profile_keys profile_layers profile_resolve profile_schema profile_steps
-  profile_yaml seed_words version_requirement)
+  path_options profile_hints profile_keys profile_layers profile_resolve profile_schema
+  profile_steps profile_yaml seed_words version_requirement)
 kdgat_add_room(kdgat_core pipeline/records
   event_file http mlflow_address mlflow_files mlflow_server mlflow_sync record_files record_options
   record_sink record_targets recorder records)
 kdgat_add_room(kdgat_core pipeline/report
-  report_compare report_deltas report_detection report_figures report_file report_model
-  report_page report_results
-  report_run report_seeds report_sweep report_training report_windows)
+  report_compare report_deltas report_detection report_figures report_file report_model report_page
+  report_results report_run report_seeds report_sweep report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
   artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index
   run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics
   step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream
-  sparkline status_jsonl status_terminal table table_fit table_format text)
+  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream sparkline
+  status_jsonl status_terminal table table_fit table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
   clock git hash json_file log machine owned_fd parallel program secrets signals subprocess
-  temporary
-  tensor_file)
+  temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
   admission replicate_runs space sweep sweep_record sweep_table trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
-  adapt_verb completion_lists completion_verb config_verb data_verb describe_verb doctor_verb
-  export_verb fit_verb job_verb
-  jobs_verb json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs
-  json_forms_work json_parts
-  line_output log_stage memory_verb next_commands plan_verb plugins_verb replicate_verb
-  report_verb run_command run_replicates run_verb
-  runs_actions runs_compare runs_curves runs_list runs_note runs_tables runs_verb
-  runs_words
-  software_bill
-  score_rows score_verb stage_verb submit_flags submit_verb sync_verb texts_verb top_verb
-  tune_values tune_verb verbs version_verb watch_metrics watch_verb watch_view
-  why_verb word_units)
+  adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb
+  job_verb jobs_verb memory_verb plan_verb plugins_verb replicate_verb report_verb run_verb
+  runs_verb score_verb stage_verb submit_verb sync_verb texts_verb top_verb tune_verb verbs
+  version_verb watch_verb why_verb)
+kdgat_add_room(kdgat_core pipeline/verbs/commands
+  completion_lists line_output log_stage next_commands run_command run_replicates runs_actions
+  runs_compare runs_curves runs_list runs_note runs_tables runs_words software_bill score_rows
+  submit_flags tune_values watch_metrics watch_view word_units)
+kdgat_add_room(kdgat_core pipeline/verbs/json
+  json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs json_forms_work
+  json_parts)
 target_sources(kdgat_core PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_libraries.cpp)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)

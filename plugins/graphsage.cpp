@@ -1,6 +1,6 @@
-#include "graphsage/graphsage.h"
+#include "fields/ratings/graphsage/graphsage.h"
 
+#include "engine/memory/out_of_memory.h"
 #include "kdgat/stage.h"
-#include "memory/out_of_memory.h"
 
 KDGAT_STAGE(kdgat::memory::Guarded<kdgat::graphsage::Graphsage>)

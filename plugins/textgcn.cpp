@@ -1,6 +1,6 @@
-#include "textgcn/textgcn.h"
+#include "fields/texts/textgcn/textgcn.h"
 
+#include "engine/memory/out_of_memory.h"
 #include "kdgat/stage.h"
-#include "memory/out_of_memory.h"
 
 KDGAT_STAGE(kdgat::memory::Guarded<kdgat::textgcn::TextGcn>)

@@ -2,4 +2,4 @@
 
 #include "kdgat/stage.h"
 
-KDGAT_STAGE(kdgat::watch::WatchBus)
+KDGAT_STAGE(kdgat::watch::Watch)

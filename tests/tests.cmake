@@ -7,11 +7,25 @@ add_library(kdgat_test_main STATIC tests/support/catch_main.cpp)
 kdgat_optimise_nothing(kdgat_test_main)
 target_link_libraries(kdgat_test_main PUBLIC Catch2::Catch2)
 
-# kdgat_add_tests(name SOURCES ... LINK ... [HEADER file | HEADERS_OF target]): an executable whose
-# test cases are tests of ctest; the header is precompiled for it, or those of another of these
-# executables are used.
+# kdgat_add_tests(name SOURCES ... LINK ... [HEADER file | HEADERS_OF target] [PARTS n]): an
+# executable of tests; the header is precompiled for it, or those of another of these executables
+# are used. ctest runs it in n processes, each with a part of its tests. With TESTS_BY_TITLE in the
+# environment, as scripts/test -R sets it, each test case is a test of ctest and a process instead.
 function(kdgat_add_tests name)
-  cmake_parse_arguments(ARG "" "HEADER;HEADERS_OF" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADER;HEADERS_OF;PARTS" "SOURCES;LINK" ${ARGN})
+  foreach(source ${ARG_SOURCES})  # a folder fields/<field> goes with the field
+    if(source MATCHES "/fields/([a-z]+)/" AND NOT CMAKE_MATCH_1 IN_LIST KDGAT_FIELDS)
+      list(REMOVE_ITEM ARG_SOURCES ${source})
+    endif()
+  endforeach()
+  foreach(stage ${ARG_LINK})
+    if(stage MATCHES "^kdgat_stage_" AND NOT TARGET ${stage})
+      list(REMOVE_ITEM ARG_LINK ${stage})
+    endif()
+  endforeach()
+  if(NOT ARG_SOURCES)
+    return()
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   kdgat_join(${name} 4 ${ARG_SOURCES})
   if(KDGAT_PRECOMPILE AND ARG_HEADER)
@@ -24,97 +38,127 @@ function(kdgat_add_tests name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} kdgat_test_main)
   catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: "
                        PROPERTIES ENVIRONMENT "OMP_NUM_THREADS=1" TIMEOUT 900)
+  if(NOT ARG_PARTS)
+    set(ARG_PARTS 1)
+  endif()
+  foreach(part RANGE 1 ${ARG_PARTS})
+    set(title "[[${name}: part ${part} of ${ARG_PARTS}]]")
+    file(APPEND ${parts_file}.new
+         "add_test(${title} [[${CMAKE_BINARY_DIR}/${name}]] --part ${part}/${ARG_PARTS})\n"
+         "set_tests_properties(${title} PROPERTIES"
+         " WORKING_DIRECTORY [[${CMAKE_SOURCE_DIR}]] ENVIRONMENT OMP_NUM_THREADS=1 TIMEOUT 3600)\n")
+  endforeach()
+endfunction()
+# What ctest reads: the parts, or the tests by title that catch_discover_tests lists.
+set(parts_file ${CMAKE_BINARY_DIR}/test_parts.cmake)
+file(WRITE ${parts_file}.new "")
+function(kdgat_choose_tests)
+  file(RENAME ${parts_file}.new ${parts_file})
+  get_directory_property(by_title TEST_INCLUDE_FILES)
+  list(TRANSFORM by_title REPLACE "(.+)" "  include([[\\1]])\n")
+  list(JOIN by_title "" by_title)
+  file(WRITE ${CMAKE_BINARY_DIR}/tests_chosen.cmake
+       "if(DEFINED ENV{TESTS_BY_TITLE})\n${by_title}else()\n"
+       "  include([[${parts_file}]])\nendif()\n")
+  set_directory_properties(PROPERTIES TEST_INCLUDE_FILES ${CMAKE_BINARY_DIR}/tests_chosen.cmake)
 endfunction()
 
 kdgat_add_tests(kdgat_graph_tests
   SOURCES
-    tests/unit/data/can/can_log_test.cpp
-    tests/unit/data/can/channel_choice_test.cpp
-    tests/unit/data/can/channels_test.cpp
-    tests/unit/data/can/dbc_test.cpp
-    tests/unit/data/dataset_files_test.cpp
-    tests/unit/data/domain_suite_test.cpp
-    tests/unit/data/can/fuzz_can_log_test.cpp
-    tests/unit/data/graphs/fuzz_graphs_test.cpp
-    tests/unit/data/graphs/graphs_import_test.cpp
-    tests/unit/data/space/fuzz_neurons_test.cpp
-    tests/unit/file/fuzz_safetensors_test.cpp
-    tests/unit/data/texts/fuzz_texts_test.cpp
-    tests/unit/graph/graph_store_test.cpp
-    tests/unit/data/import_test.cpp
-    tests/unit/data/can/inject_test.cpp
-    tests/unit/data/recognise_test.cpp
-    tests/unit/data/store_flips_test.cpp
-    tests/unit/file/line_reader_test.cpp
-    tests/unit/data/can/frame_rows_test.cpp
-    tests/unit/data/can/log_forms_test.cpp
-    tests/unit/data/can/log_windows_test.cpp
-    tests/unit/data/can/protocol_ids_test.cpp
-    tests/unit/data/can/relative_windows_test.cpp
-    tests/unit/graph/column_test.cpp
-    tests/unit/graph/pack_test.cpp
-    tests/unit/graph/paths_test.cpp
-    tests/unit/data/molecules/amber_test.cpp
-    tests/unit/data/molecules/fuzz_molecules_test.cpp
-    tests/unit/data/molecules/molecule_graph_test.cpp
-    tests/unit/data/molecules/molecule_import_test.cpp
-    tests/unit/data/molecules/structure_test.cpp
-    tests/unit/data/ratings/ratings_test.cpp
-    tests/unit/graph/rewire_test.cpp
-    tests/unit/file/safetensors_test.cpp
-    tests/unit/graph/shape_test.cpp
-    tests/unit/data/space/spatial_import_test.cpp
-    tests/unit/graph/section_faults_test.cpp
-    tests/unit/graph/sections_test.cpp
-    tests/unit/graph/spatial_test.cpp
-    tests/unit/graph/split_test.cpp
-    tests/unit/data/space/swc_test.cpp
-    tests/unit/data/can/synth_logs_test.cpp
-    tests/unit/file/tar_test.cpp
-    tests/unit/file/text_kind_test.cpp
-    tests/unit/data/texts/text_clean_test.cpp
-    tests/unit/data/texts/text_golden_test.cpp
-    tests/unit/data/texts/text_graph_test.cpp
-    tests/unit/data/texts/text_import_test.cpp
-    tests/unit/data/texts/text_store_test.cpp
-    tests/unit/data/can/vehicle_profile_test.cpp
-    tests/unit/data/can/windows_test.cpp
-    tests/unit/stages/trees/boosted_trees_test.cpp
-    tests/unit/stages/trees/contributions_test.cpp
-    tests/unit/stages/trees/isolation_forest_test.cpp
-    tests/unit/stages/trees/tree_json_test.cpp
-    tests/unit/stages/trees/tree_reference_test.cpp
+    tests/unit/engine/data/can/logs/can_log_test.cpp
+    tests/unit/engine/data/can/frames/channel_choice_test.cpp
+    tests/unit/engine/data/can/channels_test.cpp
+    tests/unit/engine/data/can/logs/dbc_test.cpp
+    tests/unit/engine/data/core/dataset_files_test.cpp
+    tests/unit/engine/data/core/domain_suite_test.cpp
+    tests/unit/engine/data/can/fuzz_can_log_test.cpp
+    tests/unit/engine/data/graphs/fuzz_graphs_test.cpp
+    tests/unit/engine/data/graphs/graphs_import_test.cpp
+    tests/unit/fields/space/data/fuzz_neurons_test.cpp
+    tests/unit/engine/file/fuzz_safetensors_test.cpp
+    tests/unit/fields/texts/data/fuzz_texts_test.cpp
+    tests/unit/engine/graph/graph_store_test.cpp
+    tests/unit/engine/data/core/import_test.cpp
+    tests/unit/engine/data/can/synthetic/inject_test.cpp
+    tests/unit/engine/data/core/recognise_test.cpp
+    tests/unit/engine/data/core/store_flips_test.cpp
+    tests/unit/fields/space/data/space_flips_test.cpp
+    tests/unit/fields/texts/data/text_flips_test.cpp
+    tests/unit/fields/ratings/data/ratings_flips_test.cpp
+    tests/unit/fields/molecules/data/molecule_flips_test.cpp
+    tests/unit/engine/file/line_reader_test.cpp
+    tests/unit/engine/data/can/logs/stored_frames_test.cpp
+    tests/unit/engine/data/can/log_forms_test.cpp
+    tests/unit/engine/data/can/windows/log_windows_test.cpp
+    tests/unit/engine/data/can/frames/protocol_ids_test.cpp
+    tests/unit/engine/data/can/windows/relative_windows_test.cpp
+    tests/unit/engine/arrays/column_test.cpp
+    tests/unit/engine/graph/pack_test.cpp
+    tests/unit/engine/arrays/paths_test.cpp
+    tests/unit/fields/molecules/data/amber_test.cpp
+    tests/unit/fields/molecules/data/fuzz_molecules_test.cpp
+    tests/unit/fields/molecules/data/molecule_graph_test.cpp
+    tests/unit/fields/molecules/data/molecule_import_test.cpp
+    tests/unit/fields/molecules/data/structure_test.cpp
+    tests/unit/fields/ratings/data/ratings_test.cpp
+    tests/unit/engine/graph/rewire_test.cpp
+    tests/unit/engine/file/safetensors_test.cpp
+    tests/unit/engine/graph/shape_test.cpp
+    tests/unit/fields/space/data/spatial_import_test.cpp
+    tests/unit/engine/graph/section_faults_test.cpp
+    tests/unit/engine/graph/sections_test.cpp
+    tests/unit/engine/arrays/spatial_test.cpp
+    tests/unit/engine/graph/split_test.cpp
+    tests/unit/fields/space/data/swc_test.cpp
+    tests/unit/fields/space/data/synth_trees_test.cpp
+    tests/unit/engine/data/can/synthetic/synth_logs_test.cpp
+    tests/unit/engine/file/tar_test.cpp
+    tests/unit/engine/file/text_kind_test.cpp
+    tests/unit/fields/texts/data/recognise_texts_test.cpp
+    tests/unit/fields/texts/data/text_clean_test.cpp
+    tests/unit/fields/texts/data/text_golden_test.cpp
+    tests/unit/fields/texts/data/text_graph_test.cpp
+    tests/unit/fields/texts/data/text_import_test.cpp
+    tests/unit/fields/texts/data/text_store_test.cpp
+    tests/unit/engine/data/can/windows/vehicle_profile_test.cpp
+    tests/unit/engine/data/can/windows/windows_test.cpp
+    tests/unit/engine/trees/boosted_trees_test.cpp
+    tests/unit/engine/trees/contributions_test.cpp
+    tests/unit/engine/trees/isolation_forest_test.cpp
+    tests/unit/engine/trees/tree_json_test.cpp
+    tests/unit/engine/trees/tree_reference_test.cpp
   LINK kdgat_graph ${ZSTD} ZLIB::ZLIB
-  HEADER tests/support/precompiled.h)
+  HEADER tests/support/precompiled.h
+  PARTS 2)
 
 kdgat_add_tests(kdgat_native_tests
   SOURCES
-    tests/unit/live/bus_address_test.cpp
-    tests/unit/live/bus_reader_test.cpp
-    tests/unit/live/clock_steps_test.cpp
-    tests/unit/live/frame_queue_test.cpp
-    tests/unit/live/replay_test.cpp
-    tests/unit/watch/own_frames_test.cpp
-    tests/unit/watch/traffic_report_test.cpp
+    tests/unit/engine/live/bus_address_test.cpp
+    tests/unit/engine/live/bus_reader_test.cpp
+    tests/unit/engine/live/clock_steps_test.cpp
+    tests/unit/engine/live/frame_queue_test.cpp
+    tests/unit/engine/live/replay_test.cpp
+    tests/unit/stages/watch/own_frames_test.cpp
+    tests/unit/stages/watch/traffic_report_test.cpp
   LINK kdgat_native kdgat_stage_watch
   HEADERS_OF kdgat_graph_tests)
 
 # The kernels of the card, run as loops on the CPU: arithmetic, bounds and barriers.
-add_library(kdgat_test_cuda STATIC tests/support/cuda_kernels.cpp)
+add_library(kdgat_test_cuda STATIC tests/support/cards/cuda_kernels.cpp)
 target_include_directories(kdgat_test_cuda PUBLIC stages tests)
 target_link_libraries(kdgat_test_cuda PUBLIC kdgat_graph)
 target_compile_options(kdgat_test_cuda PRIVATE -ffp-contract=off)  # products are rounded where the kernels say so
-add_library(kdgat_fake_cuda MODULE tests/support/fake_cuda.cpp)
+add_library(kdgat_fake_cuda MODULE tests/support/cards/fake_cuda.cpp)
 target_link_libraries(kdgat_fake_cuda PRIVATE kdgat_test_cuda)
 kdgat_add_tests(kdgat_cuda_tests
   SOURCES
-    tests/unit/model/kernels/cuda/card_test.cpp
-    tests/unit/model/kernels/cuda/gat_kernels_test.cpp
-    tests/unit/model/kernels/cuda/head_kernels_test.cpp
-    tests/unit/model/kernels/cuda/norm_kernels_test.cpp
-    tests/unit/model/kernels/cuda/path_kernels_test.cpp
-    tests/unit/model/kernels/cuda/product_kernels_test.cpp
-    tests/unit/model/kernels/cuda/sum_kernels_test.cpp
+    tests/unit/engine/kernels/cuda/card_test.cpp
+    tests/unit/engine/kernels/cuda/gat_kernels_test.cpp
+    tests/unit/engine/kernels/cuda/head_kernels_test.cpp
+    tests/unit/engine/kernels/cuda/norm_kernels_test.cpp
+    tests/unit/engine/kernels/cuda/path_kernels_test.cpp
+    tests/unit/engine/kernels/cuda/product_kernels_test.cpp
+    tests/unit/engine/kernels/cuda/sum_kernels_test.cpp
   LINK kdgat_test_cuda kdgat_cuda
   HEADERS_OF kdgat_graph_tests)
 add_dependencies(kdgat_cuda_tests kdgat_fake_cuda)
@@ -122,25 +166,28 @@ add_dependencies(kdgat_cuda_tests kdgat_fake_cuda)
 # They compile what is exported, with the compilers that are there.
 kdgat_add_tests(kdgat_export_tests
   SOURCES
-    tests/unit/stages/export/c_math_test.cpp
-    tests/unit/stages/export/network_alarms_test.cpp
-    tests/unit/stages/export/network_c_test.cpp
-    tests/unit/stages/export/onnx/onnx_example_test.cpp
-    tests/unit/stages/export/onnx/onnx_network_test.cpp
-    tests/unit/stages/export/onnx/proto_writer_test.cpp
+    tests/unit/engine/export/c/c_math_test.cpp
+    tests/unit/engine/export/c/network_alarms_test.cpp
+    tests/unit/engine/export/c/network_c_test.cpp
+    tests/unit/engine/export/onnx/onnx_example_test.cpp
+    tests/unit/engine/export/onnx/onnx_network_test.cpp
+    tests/unit/engine/export/onnx/proto_writer_test.cpp
   LINK kdgat_export
-  HEADERS_OF kdgat_graph_tests)
+  HEADERS_OF kdgat_graph_tests
+  PARTS 2)
 # Training of a detector, which needs no LibTorch, for tests of what becomes of its models.
-set(learning cross_fit learning learning_size left_out rule sentences training)
+set(learning cross_fit learning learning_size left_out sentences training)
 list(TRANSFORM learning REPLACE "(.+)" "stages/detector/\\1.cpp")
+list(APPEND learning stages/engine/compare/rule.cpp)
 add_library(kdgat_test_detector STATIC ${learning})
 kdgat_join(kdgat_test_detector 6 ${learning})
 target_link_libraries(kdgat_test_detector PUBLIC kdgat_native)
 kdgat_add_tests(kdgat_export_detector_tests
   SOURCES
-    tests/unit/stages/export/detector_c_test.cpp
+    tests/unit/engine/export/c/detector_c_test.cpp
   LINK kdgat_export kdgat_test_detector ZLIB::ZLIB
-  HEADERS_OF kdgat_graph_tests)
+  HEADERS_OF kdgat_graph_tests
+  PARTS 2)
 
 kdgat_add_tests(kdgat_host_tests
   SOURCES
@@ -158,6 +205,8 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/run/odd_records_test.cpp
     tests/unit/pipeline/cli/cli_test.cpp
     tests/unit/pipeline/data/data_test.cpp
+    tests/unit/fields/space/data/profile_space_test.cpp
+    tests/unit/fields/texts/data/profile_texts_test.cpp
     tests/unit/pipeline/run/find_model_test.cpp
     tests/unit/pipeline/slurm/job_failure_test.cpp
     tests/unit/pipeline/slurm/job_script_test.cpp
@@ -202,6 +251,9 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/plugin/option_groups_test.cpp
     tests/unit/pipeline/plugin/schema_test.cpp
     tests/unit/pipeline/data/data_headline_test.cpp
+    tests/unit/fields/space/data/space_headline_test.cpp
+    tests/unit/fields/texts/data/texts_headline_test.cpp
+    tests/unit/fields/ratings/data/ratings_headline_test.cpp
     tests/unit/pipeline/sdk/atomic_file_test.cpp
     tests/unit/pipeline/sdk/host_memory_test.cpp
     tests/unit/pipeline/sdk/result_test.cpp
@@ -213,7 +265,8 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/slurm/submit_test.cpp
     tests/unit/pipeline/tune/tune_test.cpp
   LINK kdgat_core
-  HEADERS_OF kdgat_graph_tests)
+  HEADERS_OF kdgat_graph_tests
+  PARTS 4)
 add_dependencies(kdgat_host_tests kdgat kdgat_plugin_example)
 if(TARGET kdgat_mqtt)
   add_dependencies(kdgat_host_tests kdgat_mqtt)
@@ -234,117 +287,153 @@ kdgat_add_tests(kdgat_records_tests
     tests/unit/pipeline/records/recorder_test.cpp
     tests/unit/pipeline/records/records_test.cpp
   LINK kdgat_core httplib
-  HEADERS_OF kdgat_graph_tests)
+  HEADERS_OF kdgat_graph_tests
+  PARTS 2)
 add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 
-set(KDGAT_CLI_TESTS tests/cli/convert_test.cpp tests/cli/data_verb_test.cpp tests/cli/inject_test.cpp tests/cli/ratings_data_test.cpp
-                    tests/cli/spatial_data_test.cpp tests/cli/text_data_test.cpp)
+set(KDGAT_CLI_TESTS
+    tests/cli/data_verb_test.cpp
+    tests/cli/fields/ratings/ratings_data_test.cpp
+    tests/cli/fields/space/next_neurons_test.cpp
+    tests/cli/fields/space/spatial_data_test.cpp
+    tests/cli/fields/texts/text_data_test.cpp
+    tests/cli/logs/convert_test.cpp
+    tests/cli/logs/inject_test.cpp)
 if(KDGAT_ENGINE)
-  list(APPEND KDGAT_CLI_TESTS tests/cli/graphs_test.cpp tests/cli/next_test.cpp tests/cli/alarm_rule_test.cpp tests/cli/detector_score_test.cpp tests/cli/distill_test.cpp tests/cli/joined_score_test.cpp tests/cli/json_test.cpp
-       tests/cli/docs_test.cpp tests/cli/export_test.cpp tests/cli/fit_test.cpp
-       tests/cli/hostile_test.cpp tests/cli/installed_test.cpp
-       tests/cli/made_before_test.cpp
-       tests/cli/memory_test.cpp
-       tests/cli/named_score_test.cpp tests/cli/pockets_test.cpp tests/cli/programs_test.cpp
-       tests/cli/ranks_test.cpp tests/cli/recommender_test.cpp tests/cli/records_test.cpp
-       tests/cli/require_test.cpp
-       tests/cli/config_test.cpp tests/cli/detector_file_test.cpp tests/cli/device_test.cpp
-       tests/cli/odd_names_test.cpp tests/cli/report_test.cpp tests/cli/score_test.cpp
-       tests/cli/startup_test.cpp
-       tests/cli/seeds_test.cpp tests/cli/stages_test.cpp tests/cli/terminal_test.cpp
-       tests/cli/textgcn_test.cpp tests/cli/tune_test.cpp
-       tests/cli/watch_bus_test.cpp
-       tests/cli/watch_test.cpp
-       tests/cli/wrong_domain_test.cpp)
+  list(APPEND KDGAT_CLI_TESTS
+    tests/cli/config_test.cpp
+    tests/cli/device_test.cpp
+    tests/cli/distill_test.cpp
+    tests/cli/docs_test.cpp
+    tests/cli/export_test.cpp
+    tests/cli/fields/molecules/pockets_test.cpp
+    tests/cli/fields/ratings/recommender_test.cpp
+    tests/cli/fields/texts/textgcn_test.cpp
+    tests/cli/graphs_test.cpp
+    tests/cli/hostile_test.cpp
+    tests/cli/installed_test.cpp
+    tests/cli/json_test.cpp
+    tests/cli/logs/alarm_rule_test.cpp
+    tests/cli/logs/detector_file_test.cpp
+    tests/cli/logs/detector_score_test.cpp
+    tests/cli/logs/fit_test.cpp
+    tests/cli/logs/joined_score_test.cpp
+    tests/cli/logs/named_score_test.cpp
+    tests/cli/logs/score_test.cpp
+    tests/cli/logs/watch_bus_test.cpp
+    tests/cli/logs/watch_test.cpp
+    tests/cli/made_before_test.cpp
+    tests/cli/memory_test.cpp
+    tests/cli/next_test.cpp
+    tests/cli/odd_names_test.cpp
+    tests/cli/programs_test.cpp
+    tests/cli/ranks_test.cpp
+    tests/cli/records_test.cpp
+    tests/cli/report_test.cpp
+    tests/cli/require_test.cpp
+    tests/cli/seeds_test.cpp
+    tests/cli/stages_test.cpp
+    tests/cli/startup_test.cpp
+    tests/cli/terminal_test.cpp
+    tests/cli/tune_test.cpp
+    tests/cli/wrong_domain_test.cpp)
 endif()
-kdgat_add_tests(kdgat_cli_tests SOURCES ${KDGAT_CLI_TESTS} LINK kdgat_graph HEADERS_OF kdgat_graph_tests)
+kdgat_add_tests(kdgat_cli_tests
+  SOURCES ${KDGAT_CLI_TESTS}
+  LINK kdgat_graph
+  HEADERS_OF kdgat_graph_tests
+  PARTS 8)
 add_dependencies(kdgat_cli_tests kdgat_all)
 
 # By itself: what it links is the small library alone, and nothing of the program.
 if(KDGAT_ENGINE)
-  kdgat_add_tests(kdgat_detect_tests SOURCES tests/unit/detect/detect_test.cpp LINK kdgat_detect nlohmann_json::nlohmann_json)
+  kdgat_add_tests(kdgat_detect_tests
+    SOURCES tests/unit/engine/decision/library/detect_test.cpp
+    LINK kdgat_detect nlohmann_json::nlohmann_json)
   add_dependencies(kdgat_detect_tests kdgat_all)
 endif()
 
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_engine_tests
     SOURCES
-      tests/unit/native/networks_test.cpp
-      tests/unit/memory/arena_test.cpp
-      tests/unit/memory/device_blocks_test.cpp
-      tests/unit/memory/gpu_test.cpp
-      tests/unit/memory/meter_test.cpp
-      tests/unit/memory/memory_plan_test.cpp
-      tests/unit/model/detector/footprint_test.cpp
-      tests/unit/model/detector/forms_test.cpp
-      tests/unit/model/layers/full_precision_test.cpp
-      tests/unit/model/layers/gin_test.cpp
-      tests/unit/model/layers/linear_test.cpp
-      tests/unit/model/layers/rounded_linear_test.cpp
-      tests/unit/model/space/growth_test.cpp
-      tests/unit/model/kernels/families_test.cpp
-      tests/unit/model/kernels/kernels_test.cpp
-      tests/unit/model/detector/model_test.cpp
-      tests/unit/model/ratings/sage_test.cpp
-      tests/unit/model/space/sgmp_test.cpp
-      tests/unit/objective/class_autoencoder_test.cpp
-      tests/unit/objective/distillation_test.cpp
-      tests/unit/objective/graph_objective_test.cpp
-      tests/unit/objective/lying_models_test.cpp
-      tests/unit/objective/mixed_precision_test.cpp
-      tests/unit/objective/objective_test.cpp
-      tests/unit/objective/tree_objective_test.cpp
-      tests/unit/objective/tree_pairs_test.cpp
+      tests/unit/engine/native/networks_test.cpp
+      tests/unit/engine/memory/arena_test.cpp
+      tests/unit/engine/memory/device_blocks_test.cpp
+      tests/unit/engine/memory/gpu_test.cpp
+      tests/unit/engine/memory/meter_test.cpp
+      tests/unit/engine/memory/memory_plan_test.cpp
+      tests/unit/engine/model/networks/footprint_test.cpp
+      tests/unit/engine/model/networks/forms_test.cpp
+      tests/unit/engine/model/layers/full_precision_test.cpp
+      tests/unit/engine/model/layers/gin_test.cpp
+      tests/unit/engine/model/layers/linear_test.cpp
+      tests/unit/engine/model/layers/rounded_linear_test.cpp
+      tests/unit/fields/space/model/growth_test.cpp
+      tests/unit/engine/kernels/families_test.cpp
+      tests/unit/engine/kernels/kernels_test.cpp
+      tests/unit/engine/model/networks/model_test.cpp
+      tests/unit/fields/ratings/model/sage_test.cpp
+      tests/unit/fields/space/model/sgmp_test.cpp
+      tests/unit/engine/objective/class_autoencoder_test.cpp
+      tests/unit/engine/objective/distillation_test.cpp
+      tests/unit/fields/space/objective/graph_objective_test.cpp
+      tests/unit/engine/objective/lying_models_test.cpp
+      tests/unit/engine/objective/mixed_precision_test.cpp
+      tests/unit/engine/objective/objective_test.cpp
+      tests/unit/fields/space/objective/tree_objective_test.cpp
+      tests/unit/fields/space/objective/tree_pairs_test.cpp
       tests/unit/stages/class_autoencoder_test.cpp
       tests/unit/stages/class_curriculum_test.cpp
       tests/unit/stages/class_fusion_test.cpp
-      tests/unit/stages/curriculum_test.cpp
-      tests/unit/stages/distill_test.cpp
-      tests/unit/stages/evaluate_ablation_test.cpp
-      tests/unit/stages/evaluate_beside_test.cpp
-      tests/unit/stages/fusion_test.cpp
+      tests/unit/stages/curriculum/curriculum_test.cpp
+      tests/unit/stages/distill/distill_test.cpp
+      tests/unit/stages/evaluate/evaluate_ablation_test.cpp
+      tests/unit/stages/evaluate/evaluate_beside_test.cpp
+      tests/unit/stages/fusion/fusion_test.cpp
       tests/unit/stages/network_channel_test.cpp
-      tests/unit/stages/graphsage_test.cpp
+      tests/unit/fields/ratings/graphsage/graphsage_test.cpp
       tests/unit/stages/stages_test.cpp
-      tests/unit/stages/tree_stages_test.cpp
-      tests/unit/train/calibration_test.cpp
-      tests/unit/train/metrics/class_metrics_test.cpp
-      tests/unit/train/sampling/class_curriculum_test.cpp
-      tests/unit/train/sampling/curriculum_sampler_test.cpp
-      tests/unit/train/memory_test.cpp
-      tests/unit/train/metrics/metrics_test.cpp
-      tests/unit/train/optimizer_test.cpp
-      tests/unit/train/precision_test.cpp
-      tests/unit/train/progress_test.cpp
-      tests/unit/train/rank_group_test.cpp
-      tests/unit/train/trainer_test.cpp
+      tests/unit/fields/space/tree_stages_test.cpp
+      tests/unit/engine/train/calibration_test.cpp
+      tests/unit/engine/train/metrics/class_metrics_test.cpp
+      tests/unit/engine/train/sampling/class_curriculum_test.cpp
+      tests/unit/engine/train/sampling/curriculum_sampler_test.cpp
+      tests/unit/engine/train/memory_test.cpp
+      tests/unit/engine/train/metrics/metrics_test.cpp
+      tests/unit/engine/train/optimizer_test.cpp
+      tests/unit/engine/train/precision_test.cpp
+      tests/unit/engine/train/progress_test.cpp
+      tests/unit/engine/train/rank_group_test.cpp
+      tests/unit/engine/train/trainer_test.cpp
     LINK kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum kdgat_stage_detector
          kdgat_stage_distill kdgat_stage_finetune kdgat_stage_graphsage kdgat_stage_gtssl
          kdgat_stage_evaluate kdgat_stage_fusion
-    HEADER tests/support/catch_torch.h)
+    HEADER tests/support/catch_torch.h
+    PARTS 4)
 endif()
 
 # Beside the engine's, which take minutes to link and build.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_text_tests
     SOURCES
-      tests/unit/model/texts/sparse_product_test.cpp
-      tests/unit/model/texts/text_gcn_test.cpp
-      tests/unit/stages/textgcn_test.cpp
+      tests/unit/fields/texts/model/sparse_product_test.cpp
+      tests/unit/fields/texts/model/text_gcn_test.cpp
+      tests/unit/fields/texts/textgcn/textgcn_test.cpp
     LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier
-    HEADERS_OF kdgat_engine_tests)
+    HEADERS_OF kdgat_engine_tests
+    PARTS 2)
 endif()
 
 # The same kernels with tensors and autograd. Its headers are its own: those of the engine's tests
 # would have them built as well.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_cuda_engine_tests
-    SOURCES tests/unit/model/kernels/cuda/card_memory_test.cpp
-            tests/unit/model/kernels/cuda/card_plan_test.cpp
-            tests/unit/model/kernels/cuda/cuda_families_test.cpp
-            tests/unit/model/kernels/cuda/launches_test.cpp
-            tests/unit/model/molecules/card_product_test.cpp
-            tests/unit/model/space/card_space_memory_test.cpp
+    SOURCES tests/unit/engine/kernels/cuda/card_memory_test.cpp
+            tests/unit/engine/kernels/cuda/card_plan_test.cpp
+            tests/unit/engine/kernels/cuda/cuda_families_test.cpp
+            tests/unit/engine/kernels/cuda/launches_test.cpp
+            tests/unit/fields/molecules/model/card_product_test.cpp
+            tests/unit/fields/space/model/card_space_memory_test.cpp
     LINK kdgat_engine kdgat_test_cuda)
 endif()
 
@@ -352,43 +441,51 @@ endif()
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_detector_tests
     SOURCES
-      tests/unit/stages/adapt_test.cpp
-      tests/unit/stages/detector_alarm_rule_test.cpp
-      tests/unit/stages/detector_baselines_test.cpp
-      tests/unit/stages/detector_cases_test.cpp
-      tests/unit/stages/detector_figures_test.cpp
-      tests/unit/stages/detector_input_test.cpp
-      tests/unit/stages/detector_memory_test.cpp
-      tests/unit/stages/detector_pictures_test.cpp
-      tests/unit/stages/detector_reasons_test.cpp
-      tests/unit/stages/detector_test.cpp
-      tests/unit/stages/detector_training_test.cpp
-      tests/unit/stages/detector_watch_test.cpp
+      tests/unit/stages/adapt/adapt_test.cpp
+      tests/unit/stages/detector/detector_alarm_rule_test.cpp
+      tests/unit/stages/detector/detector_baselines_test.cpp
+      tests/unit/stages/detector/detector_cases_test.cpp
+      tests/unit/stages/detector/detector_figures_test.cpp
+      tests/unit/stages/detector/detector_input_test.cpp
+      tests/unit/stages/detector/detector_memory_test.cpp
+      tests/unit/stages/detector/detector_pictures_test.cpp
+      tests/unit/stages/detector/detector_reasons_test.cpp
+      tests/unit/stages/detector/detector_test.cpp
+      tests/unit/stages/detector/detector_training_test.cpp
+      tests/unit/engine/decision/detector/window_scorer_test.cpp
     LINK kdgat_stage_adapt kdgat_stage_detector kdgat_stage_score
-    HEADERS_OF kdgat_engine_tests)
+    HEADERS_OF kdgat_engine_tests
+    PARTS 4)
 endif()
 
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_molecule_tests
-    SOURCES tests/unit/model/molecules/pocket_encoder_test.cpp
-            tests/unit/model/molecules/pocket_footprint_test.cpp
-            tests/unit/model/molecules/pocket_model_test.cpp
-            tests/unit/model/molecules/tensor_product_test.cpp
-            tests/unit/objective/pocket_loss_test.cpp
-            tests/unit/stages/equivariant_test.cpp
+    SOURCES tests/unit/fields/molecules/model/pocket_encoder_test.cpp
+            tests/unit/fields/molecules/model/pocket_footprint_test.cpp
+            tests/unit/fields/molecules/model/pocket_model_test.cpp
+            tests/unit/fields/molecules/model/tensor_product_test.cpp
+            tests/unit/fields/molecules/objective/pocket_loss_test.cpp
+            tests/unit/fields/molecules/equivariant/equivariant_test.cpp
     LINK kdgat_stage_equivariant
-    HEADERS_OF kdgat_engine_tests)
+    HEADERS_OF kdgat_engine_tests
+    PARTS 2)
 endif()
 
 # Forks the processes that its stages run in.
 if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_contract_tests
     SOURCES tests/unit/stages/contract_test.cpp
+            tests/unit/fields/space/gtssl/gtssl_contract_test.cpp
+            tests/unit/fields/space/finetune/finetune_contract_test.cpp
+            tests/unit/fields/molecules/equivariant/equivariant_contract_test.cpp
+            tests/unit/fields/texts/textgcn/textgcn_contract_test.cpp
+            tests/unit/fields/ratings/graphsage/graphsage_contract_test.cpp
     LINK kdgat_stage_adapt kdgat_stage_autoencoder kdgat_stage_classifier kdgat_stage_curriculum
          kdgat_stage_detector kdgat_stage_distill kdgat_stage_equivariant kdgat_stage_evaluate
          kdgat_stage_finetune kdgat_stage_fusion kdgat_stage_graphsage kdgat_stage_gtssl
          kdgat_stage_score kdgat_stage_textgcn
-    HEADERS_OF kdgat_engine_tests)
+    HEADERS_OF kdgat_engine_tests
+    PARTS 4)
 endif()
 
 # Needs a cluster around it, and the machine to itself.
@@ -404,10 +501,15 @@ if(KDGAT_ENGINE)
                        TIMEOUT 3600)
 endif()
 
+kdgat_choose_tests()
+
 add_executable(kdgat_cuda_table tests/bench/cuda_table.cpp)
 target_link_libraries(kdgat_cuda_table PRIVATE kdgat_cuda)
-add_executable(kdgat_bench tests/bench/graph_bench.cpp)
-target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
+if(texts IN_LIST KDGAT_FIELDS)  # it times imports of texts too
+  add_executable(kdgat_bench tests/bench/graph_bench.cpp)
+  target_include_directories(kdgat_bench PRIVATE .)
+  target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
+endif()
 add_executable(kdgat_live_bench tests/bench/live_bench.cpp)
 target_include_directories(kdgat_live_bench PRIVATE tests)
 target_link_libraries(kdgat_live_bench PRIVATE kdgat_native)
@@ -419,12 +521,15 @@ if(KDGAT_ENGINE)
   target_compile_options(kdgat_engine_bench PRIVATE -ffp-contract=fast)
   target_link_libraries(kdgat_engine_bench PRIVATE kdgat_engine)
   kdgat_precompile(kdgat_engine_bench)
-  add_executable(kdgat_path_bench tests/bench/path_bench.cpp)
-  target_link_libraries(kdgat_path_bench PRIVATE kdgat_engine)
-  kdgat_precompile(kdgat_path_bench)
-  add_executable(kdgat_molecule_bench tests/bench/molecule_bench.cpp)
-  target_link_libraries(kdgat_molecule_bench PRIVATE kdgat_engine)
-  kdgat_precompile(kdgat_molecule_bench)
+  function(kdgat_add_field_bench field name)
+    if(field IN_LIST KDGAT_FIELDS)
+      add_executable(kdgat_${name} tests/bench/${name}.cpp)
+      target_link_libraries(kdgat_${name} PRIVATE kdgat_engine)
+      kdgat_precompile(kdgat_${name})
+    endif()
+  endfunction()
+  kdgat_add_field_bench(space path_bench)
+  kdgat_add_field_bench(molecules molecule_bench)
 endif()
 
 # Of the scripts, which need no build but a Python.
@@ -440,9 +545,10 @@ kdgat_add_script_test(check_layers python3 -B tests/scripts/check_layers_test.py
 kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
 kdgat_add_script_test(pages python3 -B tests/scripts/pages_test.py)
 kdgat_add_script_test(reproduce python3 -B tests/scripts/reproduce_test.py)
+kdgat_add_script_test("test_times" python3 -B tests/scripts/test_times_test.py)
 kdgat_add_script_test("soak tests" python3 -B tests/scripts/soak_tests_test.py)
 # Of the Python package, by a Python that has numpy: run_test.py looks for it as
-# tests/support/python.h does, first in the environment of scripts/setup --peers, and says that it
+# tests/support/programs/python.h does, first in the environment of scripts/setup --peers, and says that it
 # skips the tests where there is none.
 function(kdgat_add_python_test name)
   add_test(NAME "python: ${name}" COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

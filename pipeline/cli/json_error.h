@@ -1,5 +1,5 @@
 // Errors under --json: one object on one line of standard error. The keys are a published form,
-// kdgat.error/1: see pipeline/verbs/json_forms.h.
+// kdgat.error/1: see pipeline/verbs/json/json_forms.h.
 #pragma once
 
 #include <string>

@@ -6,15 +6,15 @@
 #include <chrono>
 #include <system_error>
 
-#include "data/domains.h"
-#include "data/import.h"
-#include "data/import_options.h"
-#include "data/piped_input.h"
-#include "data/synth.h"
-#include "graph/section_facts.h"
+#include "engine/data/core/import.h"
+#include "engine/data/core/import_options.h"
+#include "engine/data/core/piped_input.h"
+#include "engine/data/core/synth.h"
+#include "engine/graph/section_facts.h"
 #include "kdgat/exact_json.h"
 #include "kdgat/result.h"
 #include "pipeline/data/data_store.h"
+#include "pipeline/data/domains.h"
 #include "pipeline/system/hash.h"
 #include "pipeline/system/machine.h"
 #include "pipeline/system/program.h"

@@ -30,7 +30,8 @@ struct PreparedData {
 /// name tells; "-" is standard input.
 void require_input(const std::filesystem::path& path);
 
-/// Schemas of the profile's `data:` and `synth:` sections (see data/import.h, data/synth.h).
+/// Schemas of the profile's `data:` and `synth:` sections (see engine/data/core/import.h,
+/// engine/data/core/synth.h).
 SectionSchemas data_schemas();
 
 /// The folder under <root>/<dataset>/data/ where this input's import stands or will stand; the same

@@ -6,8 +6,8 @@
 #include <string>
 #include <system_error>
 
-#include "data/domains.h"
-#include "data/import.h"
+#include "engine/data/core/import.h"
+#include "pipeline/data/domains.h"
 #include "pipeline/profile/path_options.h"
 
 namespace kdgat {

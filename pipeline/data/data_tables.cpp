@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "data/domains.h"
-#include "data/import.h"
+#include "engine/data/core/import.h"
 #include "kdgat/text.h"
+#include "pipeline/data/domains.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 

@@ -33,8 +33,8 @@ struct FrozenRun {
   static FrozenRun from_json(const nlohmann::json& json, const std::string& where);
 };
 
-/// The packs of a plan of memory (see MemoryPlan::json() of stages/memory/memory_plan.h); nullopt
-/// if it plans none.
+/// The packs of a plan of memory (see MemoryPlan::json() of stages/engine/memory/memory_plan.h);
+/// nullopt if it plans none.
 std::optional<FrozenPacks> packs_of(const nlohmann::json& memory_plan);
 
 std::filesystem::path frozen_file(const std::filesystem::path& run_folder);

@@ -1,7 +1,8 @@
 // A stage in several processes that train one model together: on this machine (--nproc), or one on
 // each of the places where the whole program was started (srun, or RANK and WORLD_SIZE as torchrun
 // sets them). Only the first has a run folder; the others carry out what it hands them. Knows how
-// processes find each other; what they tell each other is theirs (stages/train/rank_group.h).
+// processes find each other; what they tell each other is theirs
+// (stages/engine/train/rank_group.h).
 #pragma once
 
 #include <condition_variable>

@@ -1,6 +1,6 @@
 // Plans of memory as people read them, from what a stage's plan() answers: what MemoryPlan::json()
-// of stages/memory/memory_plan.h writes, and "cache_policy", "teacher" and "epochs". Knows no
-// stage.
+// of stages/engine/memory/memory_plan.h writes, and "cache_policy", "teacher" and "epochs". Knows
+// no stage.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -26,7 +26,7 @@ void load_libtorch();
 void check_libtorch(const std::string& runtime);
 
 /// What the library beside it that stages compute with says of kernels for cards
-/// (stages/model/kernels/kernels_for.h); "" where no plugin has opened that.
+/// (stages/engine/kernels/kernels_for.h); "" where no plugin has opened that.
 std::string kernels_in_words();
 
 }  // namespace kdgat

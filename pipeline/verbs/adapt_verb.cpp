@@ -4,7 +4,7 @@
 #include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
-#include "pipeline/verbs/log_stage.h"
+#include "pipeline/verbs/commands/log_stage.h"
 
 namespace kdgat {
 namespace {

@@ -12,8 +12,8 @@
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/show/text.h"
 #include "pipeline/slurm/site_profile.h"
-#include "pipeline/verbs/completion_lists.h"
-#include "pipeline/verbs/log_stage.h"
+#include "pipeline/verbs/commands/completion_lists.h"
+#include "pipeline/verbs/commands/log_stage.h"
 #include "pipeline/verbs/verbs.h"
 
 namespace kdgat {

@@ -17,7 +17,7 @@
 #include "pipeline/records/record_options.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 

@@ -15,7 +15,7 @@
 #include "pipeline/show/status.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

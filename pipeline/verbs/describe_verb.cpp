@@ -1,6 +1,7 @@
 // `kdgat describe-plugin X.so...`: writes kdgat_<stage>.json beside a freshly built plugin. `kdgat
 // open-plugin X.so...`: opens plugins and does nothing else, for kdgat doctor; with --kernels it
-// prints what the engine beside them says of a card's kernels (stages/model/kernels/kernels_for.h).
+// prints what the engine beside them says of a card's kernels
+// (stages/engine/kernels/kernels_for.h).
 #include <ostream>
 
 #include "kdgat/atomic_file.h"

@@ -18,7 +18,7 @@
 #include "pipeline/show/text.h"
 #include "pipeline/system/machine.h"
 #include "pipeline/system/program.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

@@ -7,7 +7,7 @@
 #include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/run_record.h"
-#include "pipeline/verbs/log_stage.h"
+#include "pipeline/verbs/commands/log_stage.h"
 
 namespace kdgat {
 namespace {

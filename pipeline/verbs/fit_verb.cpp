@@ -10,8 +10,8 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/report/report_file.h"
 #include "pipeline/system/program.h"
-#include "pipeline/verbs/run_command.h"
-#include "pipeline/verbs/word_units.h"
+#include "pipeline/verbs/commands/run_command.h"
+#include "pipeline/verbs/commands/word_units.h"
 
 namespace kdgat {
 namespace {

@@ -12,7 +12,7 @@
 #include "pipeline/slurm/job_retry.h"
 #include "pipeline/slurm/job_states.h"
 #include "pipeline/slurm/submission.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

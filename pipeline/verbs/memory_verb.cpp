@@ -17,7 +17,7 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/show/text.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

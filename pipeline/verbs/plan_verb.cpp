@@ -6,7 +6,7 @@
 #include "pipeline/memory/memory_options.h"
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

@@ -5,7 +5,7 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/show/table.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

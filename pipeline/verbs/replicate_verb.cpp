@@ -12,7 +12,7 @@
 
 #include "kdgat/exact_json.h"
 #include "pipeline/execute/child.h"
-#include "pipeline/verbs/run_command.h"
+#include "pipeline/verbs/commands/run_command.h"
 
 namespace kdgat {
 namespace {

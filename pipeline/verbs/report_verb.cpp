@@ -14,7 +14,7 @@
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 

@@ -6,7 +6,7 @@
 #include "pipeline/plugin/option_groups.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/show/text.h"
-#include "pipeline/verbs/run_command.h"
+#include "pipeline/verbs/commands/run_command.h"
 
 namespace kdgat {
 namespace {

@@ -19,11 +19,11 @@
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
-#include "pipeline/verbs/json_forms.h"
-#include "pipeline/verbs/next_commands.h"
-#include "pipeline/verbs/run_replicates.h"
-#include "pipeline/verbs/runs_actions.h"
-#include "pipeline/verbs/runs_curves.h"
+#include "pipeline/verbs/commands/next_commands.h"
+#include "pipeline/verbs/commands/run_replicates.h"
+#include "pipeline/verbs/commands/runs_actions.h"
+#include "pipeline/verbs/commands/runs_curves.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

@@ -10,10 +10,10 @@
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/json_forms.h"
-#include "pipeline/verbs/line_output.h"
-#include "pipeline/verbs/log_stage.h"
-#include "pipeline/verbs/score_rows.h"
+#include "pipeline/verbs/commands/line_output.h"
+#include "pipeline/verbs/commands/log_stage.h"
+#include "pipeline/verbs/commands/score_rows.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

@@ -17,8 +17,8 @@
 #include "pipeline/system/clock.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/json_forms.h"
-#include "pipeline/verbs/submit_flags.h"
+#include "pipeline/verbs/commands/submit_flags.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

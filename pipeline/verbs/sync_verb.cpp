@@ -10,7 +10,7 @@
 #include "pipeline/run/find_model.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

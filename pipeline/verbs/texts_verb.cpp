@@ -6,7 +6,7 @@
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
-#include "pipeline/verbs/linked_libraries.h"
+#include "pipeline/verbs/commands/linked_libraries.h"
 #include "pipeline/verbs/verbs.h"
 
 namespace kdgat {

@@ -23,9 +23,9 @@
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
-#include "pipeline/verbs/json_forms.h"
-#include "pipeline/verbs/next_commands.h"
-#include "pipeline/verbs/tune_values.h"
+#include "pipeline/verbs/commands/next_commands.h"
+#include "pipeline/verbs/commands/tune_values.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 

@@ -5,8 +5,8 @@
 #include "kdgat/stage_abi.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/show/table.h"
-#include "pipeline/verbs/json_forms.h"
-#include "pipeline/verbs/linked_libraries.h"
+#include "pipeline/verbs/commands/linked_libraries.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 

@@ -23,11 +23,11 @@
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/json_forms.h"
-#include "pipeline/verbs/log_stage.h"
-#include "pipeline/verbs/watch_metrics.h"
-#include "pipeline/verbs/watch_view.h"
-#include "pipeline/verbs/word_units.h"
+#include "pipeline/verbs/commands/log_stage.h"
+#include "pipeline/verbs/commands/watch_metrics.h"
+#include "pipeline/verbs/commands/watch_view.h"
+#include "pipeline/verbs/commands/word_units.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -185,10 +185,10 @@ was handed to its sinks. SIGUSR2 does nothing.
 std::string watch_help_head() { return kWatchHelp + alarm_help() + "\n"; }
 
 /// What is told while the stage works.
-class Watcher {
+class WatchReport {
  public:
-  Watcher(const Context& context, const WatchRequest& request, WatchView& view,
-          const AlarmSinkOptions& options)
+  WatchReport(const Context& context, const WatchRequest& request, WatchView& view,
+              const AlarmSinkOptions& options)
       : view_(view) {
     if (!request.alarms.empty()) sinks_.emplace(request.alarms, options);
     if (!request.metrics) return;
@@ -293,7 +293,7 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   };
   if (is_json && !is_replay) lines.emplace(std::vector<std::string>{"stdout"}, telling);
   install_signal_flags();
-  Watcher watcher(context, request, view, telling);
+  WatchReport watcher(context, request, view, telling);
   for (const std::string& bus : request.buses) {
     const bool is_sent_to =
         std::any_of(request.alarms.begin(), request.alarms.end(),

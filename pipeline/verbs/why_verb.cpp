@@ -14,8 +14,8 @@
 #include "pipeline/show/status.h"
 #include "pipeline/show/table.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/json_forms.h"
-#include "pipeline/verbs/log_stage.h"
+#include "pipeline/verbs/commands/log_stage.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {

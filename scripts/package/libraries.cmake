@@ -1,5 +1,5 @@
 # The libraries of others that the binaries hold or open: the one table. `kdgat version --all`, the
-# SBOM and the page of licences in packages are made of it (pipeline/verbs/linked_libraries.h).
+# SBOM and the page of licences in packages are made of it (pipeline/verbs/commands/linked_libraries.h).
 # Included by the CMakeLists.txt of the project.
 #
 # name | a header of it | licence (SPDX) | inside or opened | which files
@@ -73,7 +73,7 @@ if(KDGAT_RUNTIME)
 endif()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/linked_libraries.cpp CONTENT
 "// Made by scripts/package/libraries.cmake.
-#include \"pipeline/verbs/linked_libraries.h\"
+#include \"pipeline/verbs/commands/linked_libraries.h\"
 
 namespace kdgat {
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "data/can/can_log.h"
-#include "data/can/label_intervals.h"
-#include "data/dataset_files.h"
-#include "detector/detector_model.h"
-#include "detector/find_vehicle.h"
-#include "detector/traffic.h"
+#include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/label_intervals.h"
+#include "engine/data/core/dataset_files.h"
+#include "engine/decision/detector/detector_model.h"
+#include "engine/decision/detector/find_vehicle.h"
+#include "engine/decision/detector/traffic.h"
 #include "kdgat/text.h"
 
 namespace kdgat::adapt {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "data/can/can_log.h"
-#include "data/can/channel_choice.h"
+#include "engine/data/can/frames/channel_choice.h"
+#include "engine/data/can/logs/can_log.h"
 #include "kdgat/options.h"
 
 namespace kdgat::adapt {

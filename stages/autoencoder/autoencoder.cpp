@@ -5,22 +5,22 @@
 #include <utility>
 #include <vector>
 
-#include "objective/distillation.h"
-#include "setup/detector.h"
-#include "setup/labelled_graphs.h"
-#include "setup/training_stage.h"
+#include "engine/objective/distillation.h"
+#include "engine/setup/labelled_graphs.h"
+#include "engine/setup/network_setup.h"
+#include "engine/setup/training_stage.h"
 
 namespace kdgat::autoencoder {
 namespace {
 
 class VgaeDetector
-    : public setup::DetectorOf<AutoencoderOptions, model::VgaeConfig, model::GraphAutoencoder> {
+    : public setup::NetworkSetupOf<AutoencoderOptions, model::VgaeConfig, model::GraphAutoencoder> {
  public:
-  using DetectorOf::DetectorOf;
+  using NetworkSetupOf::NetworkSetupOf;
 
   void make(const setup::GraphShape& graphs) override {
     if (!graphs.has_ids) check_options(graphs);
-    DetectorOf::make(graphs);
+    NetworkSetupOf::make(graphs);
   }
 
   train::Parts choose_parts(const train::Data& data, const Host* host) const override {
@@ -118,13 +118,13 @@ StageInfo Autoencoder::info() {
 
 nlohmann::json Autoencoder::plan(const Options& options, const Request& request) {
   VgaeDetector detector("vgae", options);
-  return setup::plan_detector(detector, {options, options}, request);
+  return setup::plan_network(detector, {options, options}, request);
 }
 
 nlohmann::json Autoencoder::run(const Options& options, const Request& request, Host& host) {
   VgaeDetector detector("vgae", options);
-  return setup::run_detector(detector, {options, options}, train::result_options(options), request,
-                             host);
+  return setup::run_network(detector, {options, options}, train::result_options(options), request,
+                            host);
 }
 
 }  // namespace kdgat::autoencoder

@@ -5,10 +5,10 @@
 #include <string>
 #include <tuple>
 
-#include "model/detector/form.h"
-#include "model/detector/sizes.h"
-#include "objective/kd_options.h"
-#include "train/train_options.h"
+#include "engine/model/config/form.h"
+#include "engine/model/config/sizes.h"
+#include "engine/objective/kd_options.h"
+#include "engine/train/train_options.h"
 
 namespace kdgat::autoencoder {
 

@@ -8,25 +8,25 @@
 #include <utility>
 #include <vector>
 
-#include "objective/distillation.h"
-#include "setup/detector.h"
-#include "setup/labelled_graphs.h"
-#include "setup/training_stage.h"
-#include "train/metrics/class_metrics.h"
-#include "train/sampling/sampling.h"
-#include "train/scoring.h"
+#include "engine/objective/distillation.h"
+#include "engine/setup/labelled_graphs.h"
+#include "engine/setup/network_setup.h"
+#include "engine/setup/training_stage.h"
+#include "engine/train/metrics/class_metrics.h"
+#include "engine/train/sampling/sampling.h"
+#include "engine/train/scoring.h"
 
 namespace kdgat::classifier {
 namespace {
 
 class GatDetector
-    : public setup::DetectorOf<ClassifierOptions, model::GatConfig, model::GraphClassifier> {
+    : public setup::NetworkSetupOf<ClassifierOptions, model::GatConfig, model::GraphClassifier> {
  public:
-  using DetectorOf::DetectorOf;
+  using NetworkSetupOf::NetworkSetupOf;
 
   void make(const setup::GraphShape& graphs) override {
     if (!graphs.has_ids) check_options(graphs);
-    DetectorOf::make(graphs);
+    NetworkSetupOf::make(graphs);
   }
 
   train::Parts choose_parts(const train::Data& data, const Host* host) const override {
@@ -180,13 +180,13 @@ StageInfo Classifier::info() {
 
 nlohmann::json Classifier::plan(const Options& options, const Request& request) {
   GatDetector detector("gat", options);
-  return setup::plan_detector(detector, {options, options, &options}, request);
+  return setup::plan_network(detector, {options, options, &options}, request);
 }
 
 nlohmann::json Classifier::run(const Options& options, const Request& request, Host& host) {
   GatDetector detector("gat", options);
-  return setup::run_detector(detector, {options, options, &options}, train::result_options(options),
-                             request, host);
+  return setup::run_network(detector, {options, options, &options}, train::result_options(options),
+                            request, host);
 }
 
 }  // namespace kdgat::classifier

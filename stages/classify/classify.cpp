@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "data/graphs/graphs_import.h"
-#include "data/option_values.h"
-#include "graph/graph_arrays.h"
+#include "engine/data/core/option_values.h"
+#include "engine/data/graphs/graphs_import.h"
+#include "engine/graph/graph_arrays.h"
+#include "engine/model/model_file.h"
+#include "engine/objective/class_scorer.h"
+#include "engine/setup/trained_model.h"
 #include "kdgat/kinds.h"
 #include "kdgat/text.h"
-#include "model/model_file.h"
-#include "objective/class_scorer.h"
-#include "setup/trained_model.h"
 
 namespace kdgat::classify {
 namespace {

@@ -12,17 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "graph/section_facts.h"
+#include "engine/graph/section_facts.h"
+#include "engine/memory/meter.h"
+#include "engine/objective/autoencoder_objective.h"
+#include "engine/objective/classifier_objective.h"
+#include "engine/objective/load_scorer.h"
+#include "engine/setup/trained_model.h"
+#include "engine/train/data_set.h"
+#include "engine/train/sampling/difficulty.h"
 #include "kdgat/figures.h"
 #include "kdgat/kinds.h"
 #include "kdgat/text.h"
-#include "memory/meter.h"
-#include "objective/autoencoder_objective.h"
-#include "objective/classifier_objective.h"
-#include "objective/load_scorer.h"
-#include "setup/trained_model.h"
-#include "train/data_set.h"
-#include "train/sampling/difficulty.h"
 
 namespace kdgat::curriculum {
 namespace {

@@ -13,7 +13,7 @@ struct Curriculum {
   static StageInfo info();
   /// Throws Error(kUsage) if no step gives the model that scores such graphs.
   static nlohmann::json plan(const Options& options, const Request& request);
-  /// Writes difficulty.safetensors (train/sampling/difficulty.h) into request.run_dir.
+  /// Writes difficulty.safetensors (engine/train/sampling/difficulty.h) into request.run_dir.
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 

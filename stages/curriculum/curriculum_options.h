@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/memory/cache_policy.h"
 #include "kdgat/options.h"
-#include "memory/cache_policy.h"
 
 namespace kdgat::curriculum {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "data/can/relative_windows.h"
+#include "engine/data/can/windows/relative_windows.h"
 
 namespace kdgat::detector {
 namespace {

@@ -1,5 +1,5 @@
 // Models of all but one fold, and what they say of that one: by it thresholds are chosen, and
-// benign windows found that no model should follow. No LibTorch.
+// benign windows found that no model should follow.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 #include <map>
 #include <vector>
 
-#include "detector/alarms.h"
 #include "detector/learning.h"
-#include "detector/rank_filter.h"
-#include "detector/tails.h"
-#include "trees/boosted_trees.h"
+#include "engine/decision/detector/alarms.h"
+#include "engine/decision/detector/rank_filter.h"
+#include "engine/decision/detector/tails.h"
+#include "engine/trees/boosted_trees.h"
 
 namespace kdgat::detector {
 

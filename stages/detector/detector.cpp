@@ -4,16 +4,16 @@
 #include <string>
 #include <utility>
 
-#include "data/graph_domain.h"
 #include "detector/detector_memory.h"
 #include "detector/figures.h"
-#include "detector/judging.h"
-#include "detector/pictures.h"
 #include "detector/sentences.h"
 #include "detector/training.h"
-#include "graph/graph_store.h"
+#include "engine/compare/judging.h"
+#include "engine/compare/pictures.h"
+#include "engine/data/core/graph_domain.h"
+#include "engine/graph/graph_store.h"
+#include "engine/memory/meter.h"
 #include "kdgat/atomic_file.h"
-#include "memory/meter.h"
 
 namespace kdgat::detector {
 namespace {

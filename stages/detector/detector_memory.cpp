@@ -4,16 +4,16 @@
 #include <map>
 #include <string>
 
-#include "data/can/relative_windows.h"
-#include "detector/baselines.h"
 #include "detector/learning_size.h"
-#include "detector/plain_windows.h"
-#include "detector/reasons.h"
+#include "engine/compare/baselines.h"
+#include "engine/compare/plain_windows.h"
+#include "engine/data/can/windows/relative_windows.h"
+#include "engine/decision/detector/reasons.h"
+#include "engine/train/resources.h"
+#include "engine/trees/bins.h"
+#include "engine/trees/boosted_trees.h"
+#include "engine/trees/split_search.h"
 #include "kdgat/text.h"
-#include "train/resources.h"
-#include "trees/bins.h"
-#include "trees/boosted_trees.h"
-#include "trees/split_search.h"
 
 namespace kdgat::detector {
 namespace {

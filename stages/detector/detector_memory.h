@@ -7,9 +7,9 @@
 #include <span>
 
 #include "detector/detector_options.h"
-#include "detector/traffic.h"
+#include "engine/decision/detector/traffic.h"
+#include "engine/memory/memory_plan.h"
 #include "kdgat/stage.h"
-#include "memory/memory_plan.h"
 
 namespace kdgat::detector {
 

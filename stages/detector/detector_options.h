@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "detector/rank_filter.h"
-#include "detector/traffic.h"
+#include "engine/decision/detector/rank_filter.h"
+#include "engine/decision/detector/traffic.h"
 #include "kdgat/options.h"
 
 namespace kdgat::detector {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "detector/judging.h"
+#include "engine/compare/judging.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/text.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "detector/comparison.h"
-#include "detector/judged_log.h"
 #include "detector/training.h"
+#include "engine/compare/comparison.h"
+#include "engine/compare/judged_log.h"
 #include "kdgat/result.h"
 
 namespace kdgat::detector {

@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
-#include "data/can/inject.h"
-#include "data/can/relative_windows.h"
 #include "detector/learning_size.h"
-#include "detector/rule.h"
-#include "graph/random.h"
+#include "engine/arrays/random.h"
+#include "engine/compare/rule.h"
+#include "engine/data/can/synthetic/inject.h"
+#include "engine/data/can/windows/relative_windows.h"
 
 namespace kdgat::detector {
 namespace {

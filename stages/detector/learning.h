@@ -1,6 +1,6 @@
 // What a detector learns from: windows of training logs relative to profiles, those of other drives
 // of the vehicle and those of a log's own beginning, with the attacks that the logs have and with
-// injected ones. No LibTorch.
+// injected ones.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "detector/alarms.h"
 #include "detector/detector_options.h"
-#include "detector/traffic.h"
-#include "trees/table.h"
+#include "engine/decision/detector/alarms.h"
+#include "engine/decision/detector/traffic.h"
+#include "engine/trees/table.h"
 
 namespace kdgat::detector {
 

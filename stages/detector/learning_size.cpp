@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "data/can/attack_kinds.h"
+#include "engine/data/can/synthetic/attack_kinds.h"
 
 namespace kdgat::detector {
 namespace {

@@ -1,15 +1,15 @@
 // Which windows of training logs are learned from, against how many profiles and beside how many
 // injected attacks: what Learner follows, and what is counted beforehand. Reads no frame but
-// labels. No LibTorch.
+// labels.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "data/can/can_options.h"
 #include "detector/detector_options.h"
-#include "detector/traffic.h"
+#include "engine/data/can/logs/can_options.h"
+#include "engine/decision/detector/traffic.h"
 
 namespace kdgat::detector {
 

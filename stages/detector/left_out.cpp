@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "detector/rank_filter.h"
-#include "detector/rule.h"
+#include "engine/compare/rule.h"
+#include "engine/decision/detector/rank_filter.h"
 #include "kdgat/text.h"
 
 namespace kdgat::detector {

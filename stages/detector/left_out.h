@@ -1,5 +1,5 @@
 // How training fares on windows that it did not learn from: each fold judged by a model of the
-// others. What a detector is known by where there are no test logs. No LibTorch.
+// others. What a detector is known by where there are no test logs.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "detector/cross_fit.h"
-#include "detector/detector_model.h"
 #include "detector/learning.h"
+#include "engine/decision/detector/detector_model.h"
 #include "kdgat/result.h"
 
 namespace kdgat::detector {

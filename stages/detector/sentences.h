@@ -1,5 +1,5 @@
 // What training says to people: what is in the logs, what is learned from and why, what the
-// thresholds stand for. No LibTorch.
+// thresholds stand for.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "detector/detector_model.h"
 #include "detector/detector_options.h"
 #include "detector/learning.h"
 #include "detector/left_out.h"
-#include "detector/traffic.h"
+#include "engine/decision/detector/detector_model.h"
+#include "engine/decision/detector/traffic.h"
 
 namespace kdgat::detector {
 

@@ -1,4 +1,4 @@
-// Training of a detector: from logs to a model. No LibTorch.
+// Training of a detector: from logs to a model.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 
-#include "detector/detector_model.h"
 #include "detector/detector_options.h"
 #include "detector/left_out.h"
-#include "detector/traffic.h"
+#include "engine/decision/detector/detector_model.h"
+#include "engine/decision/detector/traffic.h"
 
 namespace kdgat::detector {
 

@@ -2,8 +2,8 @@
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
-#include "setup/training_stage.h"
-#include "train/sampling/sampling.h"
+#include "engine/setup/training_stage.h"
+#include "engine/train/sampling/sampling.h"
 
 namespace kdgat::distill {
 

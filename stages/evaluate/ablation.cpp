@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "detector/summary.h"
-#include "graph/random.h"
+#include "engine/arrays/random.h"
+#include "engine/compare/summary.h"
 #include "kdgat/text.h"
 
 namespace kdgat::evaluate {

@@ -1,5 +1,5 @@
-// What models lose when the edges of their graphs are rewired at random (graph/rewire.h), by part.
-// What they do not lose, nodes alone say. Plain numbers; no LibTorch.
+// What models lose when the edges of their graphs are rewired at random (engine/graph/rewire.h), by
+// part. What they do not lose, nodes alone say. Plain numbers; no LibTorch.
 #pragma once
 
 #include <cstdint>

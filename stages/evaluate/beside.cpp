@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "detector/judging.h"
-#include "detector/pictures.h"
+#include "engine/compare/judging.h"
+#include "engine/compare/pictures.h"
 #include "kdgat/atomic_file.h"
 
 namespace kdgat::evaluate {

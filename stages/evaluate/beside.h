@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "detector/baselines.h"
-#include "detector/comparison.h"
-#include "detector/detector_model.h"
-#include "detector/joined_files.h"
-#include "detector/judged_log.h"
-#include "detector/traffic.h"
+#include "engine/compare/baselines.h"
+#include "engine/compare/comparison.h"
+#include "engine/compare/judged_log.h"
+#include "engine/decision/detector/detector_model.h"
+#include "engine/decision/detector/joined_files.h"
+#include "engine/decision/detector/traffic.h"
+#include "engine/train/data_set.h"
 #include "evaluate/report.h"
 #include "kdgat/stage.h"
-#include "train/data_set.h"
 
 namespace kdgat::evaluate {
 
@@ -53,9 +53,9 @@ class Beside {
                   const detector::JoinedFiles& files);
 
   /// Adds the comparison to a result: "baselines" of its metrics (see Comparison::metrics), and
-  /// tables; leaves pictures.json (detector/pictures.h) in the step's folder. Logs what it found,
-  /// and why there is none of a part; where the store has no frames the result's summary says how
-  /// to get some.
+  /// tables; leaves pictures.json (engine/compare/pictures.h) in the step's folder. Logs what it
+  /// found, and why there is none of a part; where the store has no frames the result's summary
+  /// says how to get some.
   void finish(StageResult& result);
 
  private:

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "file/safetensors.h"
+#include "engine/file/safetensors.h"
+#include "engine/model/model_file.h"
+#include "engine/objective/class_scorer.h"
+#include "engine/setup/trained_model.h"
+#include "engine/train/metrics/class_metrics.h"
+#include "engine/train/scoring.h"
 #include "kdgat/figures.h"
 #include "kdgat/text.h"
-#include "model/model_file.h"
-#include "objective/class_scorer.h"
-#include "setup/trained_model.h"
-#include "train/metrics/class_metrics.h"
-#include "train/scoring.h"
 
 namespace kdgat::evaluate {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/train/data_set.h"
 #include "evaluate/evaluate_options.h"
 #include "kdgat/stage.h"
-#include "train/data_set.h"
 
 namespace kdgat::evaluate {
 

@@ -8,20 +8,20 @@
 #include <optional>
 #include <set>
 
+#include "engine/file/safetensors.h"
+#include "engine/graph/rewire.h"
+#include "engine/graph/section_facts.h"
+#include "engine/model/model_file.h"
+#include "engine/objective/load_scorer.h"
+#include "engine/setup/trained_model.h"
+#include "engine/train/data_set.h"
+#include "engine/train/metrics/metrics.h"
+#include "engine/train/scoring.h"
 #include "evaluate/ablation.h"
 #include "evaluate/beside.h"
 #include "evaluate/class_evaluation.h"
 #include "evaluate/report.h"
-#include "file/safetensors.h"
-#include "graph/rewire.h"
-#include "graph/section_facts.h"
 #include "kdgat/atomic_file.h"
-#include "model/model_file.h"
-#include "objective/load_scorer.h"
-#include "setup/trained_model.h"
-#include "train/data_set.h"
-#include "train/metrics/metrics.h"
-#include "train/scoring.h"
 
 namespace kdgat::evaluate {
 namespace {

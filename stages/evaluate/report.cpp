@@ -5,10 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "engine/train/metrics/curve.h"
+#include "engine/train/metrics/metrics.h"
 #include "kdgat/figures.h"
 #include "kdgat/text.h"
-#include "train/metrics/curve.h"
-#include "train/metrics/metrics.h"
 
 namespace kdgat::evaluate {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/train/calibration.h"
 #include "kdgat/result.h"
-#include "train/calibration.h"
 
 namespace kdgat::evaluate {
 

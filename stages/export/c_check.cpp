@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "data/can/can_log.h"
-#include "data/can/frame_writer.h"
-#include "export/c/portable_level.h"
+#include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/frame_writer.h"
+#include "engine/decision/stream/stream_model.h"
+#include "engine/export/c/portable_level.h"
+#include "engine/train/metrics/metrics.h"
 #include "export/made_up_frames.h"
 #include "export/run_program.h"
 #include "kdgat/error.h"
 #include "kdgat/program_path.h"
 #include "kdgat/text.h"
-#include "scoring/stream_model.h"
-#include "train/metrics/metrics.h"
 
 namespace kdgat::exporting {
 namespace {

@@ -1,5 +1,5 @@
 // The C files of an export, compiled by the machine's compiler and run, held against the native
-// engine. No LibTorch.
+// engine.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
-#include "data/can/can_frame.h"
+#include "engine/data/can/frames/can_frame.h"
+#include "engine/decision/stream/score_options.h"
 #include "export/c_size.h"
 #include "export/check.h"
-#include "scoring/score_options.h"
 
 namespace kdgat::exporting {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "export/c/runtime_texts.h"
+#include "engine/export/c/runtime_texts.h"
 #include "export/run_program.h"
 #include "kdgat/text.h"
 

@@ -1,4 +1,4 @@
-// What an export to C takes, measured of what this machine's compiler makes of it. No LibTorch.
+// What an export to C takes, measured of what this machine's compiler makes of it.
 #pragma once
 
 #include <cstdint>

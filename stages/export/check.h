@@ -1,4 +1,4 @@
-// What an export is held against before it is kept, and what came of it. No LibTorch.
+// What an export is held against before it is kept, and what came of it.
 #pragma once
 
 #include <algorithm>

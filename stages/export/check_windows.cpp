@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "data/can/log_windows.h"
+#include "engine/data/can/windows/log_windows.h"
+#include "engine/decision/stream/window_network.h"
+#include "engine/train/data_set.h"
+#include "engine/train/scoring.h"
 #include "export/made_up_frames.h"
 #include "kdgat/text.h"
-#include "scoring/window_network.h"
-#include "train/data_set.h"
-#include "train/scoring.h"
 
 namespace kdgat::exporting {
 namespace {

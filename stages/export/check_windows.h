@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
-#include "graph/pack.h"
-#include "model/trained_model.h"
+#include "engine/graph/pack.h"
+#include "engine/model/config/trained_model.h"
 
 namespace kdgat::exporting {
 

@@ -9,25 +9,25 @@
 #include <utility>
 #include <vector>
 
-#include "data/dataset_files.h"
-#include "detector/detector_model.h"
-#include "detector/joined_files.h"
-#include "export/c/detector_c.h"
-#include "export/c/network_c.h"
+#include "engine/data/core/dataset_files.h"
+#include "engine/decision/detector/detector_model.h"
+#include "engine/decision/detector/joined_files.h"
+#include "engine/decision/stream/detector_scoring.h"
+#include "engine/decision/stream/log_scorer.h"
+#include "engine/decision/stream/window_network.h"
+#include "engine/export/c/detector_c.h"
+#include "engine/export/c/network_c.h"
+#include "engine/export/onnx/onnx_detector.h"
+#include "engine/export/onnx/onnx_network.h"
+#include "engine/file/tensor_hash.h"
+#include "engine/setup/trained_model.h"
 #include "export/c_check.h"
 #include "export/check_windows.h"
 #include "export/network_check.h"
-#include "export/onnx/onnx_detector.h"
-#include "export/onnx/onnx_network.h"
 #include "export/onnx_check.h"
 #include "export/verify_page.h"
 #include "export/written_folder.h"
-#include "file/tensor_hash.h"
 #include "kdgat/text.h"
-#include "scoring/detector_scoring.h"
-#include "scoring/log_watch.h"
-#include "scoring/window_network.h"
-#include "setup/trained_model.h"
 
 namespace kdgat::exporting {
 namespace {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "export/c/c_source.h"
+#include "engine/export/c/c_source.h"
 #include "kdgat/options.h"
 
 namespace kdgat::exporting {

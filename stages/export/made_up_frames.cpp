@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include "graph/random.h"
+#include "engine/arrays/random.h"
 
 namespace kdgat::exporting {
 namespace {

@@ -1,11 +1,11 @@
-// Frames of nobody's car: what exports are compared on where there is no better. No LibTorch.
+// Frames of nobody's car: what exports are compared on where there is no better.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "data/can/can_frame.h"
+#include "engine/data/can/frames/can_frame.h"
 
 namespace kdgat::exporting {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "objective/load_scorer.h"
+#include "engine/objective/load_scorer.h"
 
 namespace kdgat::exporting {
 

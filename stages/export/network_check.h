@@ -1,10 +1,10 @@
 // Scores of a network as the native engine computes them, held against LibTorch's.
 #pragma once
 
+#include "engine/model/config/trained_model.h"
+#include "engine/native/networks.h"
 #include "export/check.h"
 #include "export/check_windows.h"
-#include "model/trained_model.h"
-#include "native/networks.h"
 
 namespace kdgat::exporting {
 

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "data/can/relative_windows.h"
-#include "export/c/runtime_texts.h"
+#include "engine/data/can/windows/relative_windows.h"
+#include "engine/export/c/runtime_texts.h"
+#include "engine/file/safetensors.h"
 #include "export/made_up_frames.h"
 #include "export/run_program.h"
-#include "file/safetensors.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 

@@ -1,14 +1,14 @@
-// The ONNX file of an export, run by ONNX Runtime where this machine's Python has it. No LibTorch.
+// The ONNX file of an export, run by ONNX Runtime where this machine's Python has it.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
-#include "detector/detector_model.h"
+#include "engine/decision/detector/detector_model.h"
+#include "engine/native/networks.h"
 #include "export/check.h"
 #include "export/check_windows.h"
-#include "native/networks.h"
 
 namespace kdgat::exporting {
 

@@ -1,4 +1,4 @@
-// Another program, run to its end. No shell. No LibTorch.
+// Another program, run to its end. No shell.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,4 @@
 // VERIFY.md of an export: what was made of what, what it was checked on, and how to check it again.
-// No LibTorch.
 #pragma once
 
 #include <string>

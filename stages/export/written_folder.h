@@ -1,5 +1,4 @@
-// WrittenFolder: a folder of files that stands under its name when all of them are there. No
-// LibTorch.
+// WrittenFolder: a folder of files that stands under its name when all of them are there.
 #pragma once
 
 #include <filesystem>

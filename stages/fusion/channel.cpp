@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "detector/detector_model.h"
-#include "detector/network_channel.h"
-#include "detector/traffic.h"
-#include "file/safetensors.h"
+#include "engine/decision/detector/detector_model.h"
+#include "engine/decision/detector/network_channel.h"
+#include "engine/decision/detector/traffic.h"
+#include "engine/file/safetensors.h"
+#include "engine/objective/fusion_scorer.h"
+#include "engine/train/scoring.h"
 #include "kdgat/atomic_file.h"
-#include "objective/fusion_scorer.h"
-#include "train/scoring.h"
 
 namespace kdgat::fusion {
 namespace {

@@ -6,23 +6,23 @@
 #include <utility>
 #include <vector>
 
+#include "engine/arrays/random.h"
+#include "engine/graph/section_facts.h"
+#include "engine/model/layers/generator_lock.h"
+#include "engine/model/model_file.h"
+#include "engine/objective/fusion_scorer.h"
+#include "engine/objective/fusion_state.h"
+#include "engine/objective/load_scorer.h"
+#include "engine/setup/labelled_graphs.h"
+#include "engine/setup/trained_model.h"
+#include "engine/train/data_set.h"
+#include "engine/train/metrics/metrics.h"
+#include "engine/train/scoring.h"
 #include "fusion/channel.h"
 #include "fusion/learners.h"
-#include "graph/random.h"
-#include "graph/section_facts.h"
 #include "kdgat/atomic_file.h"
 #include "kdgat/figures.h"
 #include "kdgat/text.h"
-#include "model/layers/generator_lock.h"
-#include "model/model_file.h"
-#include "objective/fusion_scorer.h"
-#include "objective/fusion_state.h"
-#include "objective/load_scorer.h"
-#include "setup/labelled_graphs.h"
-#include "setup/trained_model.h"
-#include "train/data_set.h"
-#include "train/metrics/metrics.h"
-#include "train/scoring.h"
 
 namespace kdgat::fusion {
 namespace {

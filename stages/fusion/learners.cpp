@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/train/optimizer.h"
 #include "fusion/lin_ucb.h"
 #include "fusion/reward.h"
-#include "train/optimizer.h"
 
 namespace kdgat::fusion {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/model/networks/fusion_net.h"
 #include "fusion/fusion_options.h"
-#include "model/detector/fusion_net.h"
 
 namespace kdgat::fusion {
 

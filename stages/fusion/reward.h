@@ -1,7 +1,7 @@
 // The published reward of a fused decision, for many graphs at once. G graphs.
 #pragma once
 
-#include "model/detector/fusion_net.h"
+#include "engine/model/networks/fusion_net.h"
 
 namespace kdgat::fusion {
 

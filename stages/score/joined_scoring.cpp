@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "data/can/log_windows.h"
-#include "detector/joined_files.h"
-#include "file/tensor_hash.h"
+#include "engine/data/can/windows/log_windows.h"
+#include "engine/decision/detector/joined_files.h"
+#include "engine/decision/stream/explained_scoring.h"
+#include "engine/file/tensor_hash.h"
+#include "engine/setup/trained_model.h"
 #include "score/network.h"
-#include "scoring/explained_scoring.h"
-#include "setup/trained_model.h"
 
 namespace kdgat::score {
 namespace {
@@ -69,8 +69,8 @@ class JoinedScoring : public ExplainedScoring {
                                 heard.push_back({frame, restarts});
                               });
     NetworkWords words(files_.channel);
-    LogWatch judge = watch(files_.model, file,
-                           [&words](const JudgedWindow& window) { return words.of(window); });
+    LogScorer judge = watch(files_.model, file,
+                            [&words](const JudgedWindow& window) { return words.of(window); });
     for (bool is_end = false; !is_end && !judge.is_done();) {
       const int64_t graphs = windows.read(options_.batch);
       is_end = graphs == 0;

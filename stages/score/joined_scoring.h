@@ -1,13 +1,13 @@
-// Scoring with a fusion that was given a detector (detector/network_channel.h): the windows of the
-// detector, each by the higher of what the two say.
+// Scoring with a fusion that was given a detector (engine/decision/detector/network_channel.h): the
+// windows of the detector, each by the higher of what the two say.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 
+#include "engine/decision/stream/log_scoring.h"
+#include "engine/decision/stream/score_options.h"
 #include "kdgat/stage.h"
-#include "scoring/log_scoring.h"
-#include "scoring/score_options.h"
 
 namespace kdgat::score {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "objective/load_scorer.h"
+#include "engine/objective/load_scorer.h"
 
 namespace kdgat::score {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "scoring/window_network.h"
-#include "train/objective.h"
+#include "engine/decision/stream/window_network.h"
+#include "engine/train/objective.h"
 
 namespace kdgat::score {
 

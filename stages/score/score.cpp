@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "engine/decision/stream/detector_scoring.h"
+#include "engine/decision/stream/log_scoring.h"
+#include "engine/decision/stream/network_scoring.h"
+#include "engine/setup/trained_model.h"
 #include "score/joined_scoring.h"
 #include "score/network.h"
-#include "scoring/detector_scoring.h"
-#include "scoring/log_scoring.h"
-#include "scoring/network_scoring.h"
-#include "setup/trained_model.h"
 
 namespace kdgat::score {
 namespace {

@@ -3,8 +3,8 @@
 // with its profiles. Writes no file: what it finds it sends to the host.
 #pragma once
 
+#include "engine/decision/stream/score_options.h"
 #include "kdgat/stage.h"
-#include "scoring/score_options.h"
 
 namespace kdgat::score {
 

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "detector/joined_files.h"
-#include "model/trained_model.h"
-#include "native/networks.h"
-#include "scoring/detector_scoring.h"
-#include "scoring/network_scoring.h"
+#include "engine/decision/detector/joined_files.h"
+#include "engine/decision/stream/detector_scoring.h"
+#include "engine/decision/stream/network_scoring.h"
+#include "engine/model/config/trained_model.h"
+#include "engine/native/networks.h"
 
 namespace kdgat::score {
 namespace {

@@ -3,8 +3,8 @@
 // same of a log. Writes no file.
 #pragma once
 
+#include "engine/decision/stream/score_options.h"
 #include "kdgat/stage.h"
-#include "scoring/score_options.h"
 
 namespace kdgat::score {
 

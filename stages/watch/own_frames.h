@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/live/frame_queue.h"
 #include "kdgat/alarm_frame.h"
-#include "live/frame_queue.h"
 
 namespace kdgat::watch {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "data/can/bus_clock.h"
-#include "live/frame_queue.h"
+#include "engine/data/can/frames/bus_clock.h"
+#include "engine/live/frame_queue.h"
 
 namespace kdgat::watch {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "data/can/bus_slots.h"
+#include "engine/data/can/frames/bus_slots.h"
 #include "kdgat/text.h"
 
 namespace kdgat::watch {

@@ -1,6 +1,6 @@
 // TrafficReport: what is known of a bus while it is watched: frames, load, unknown ids, scores,
 // losses and latencies, as one report now and then; and sentences where its state changes. Knows no
-// sockets and no model. No LibTorch.
+// sockets and no model.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "live/frame_source.h"
-#include "scoring/log_judge.h"
+#include "engine/decision/stream/log_judge.h"
+#include "engine/live/frame_source.h"
 #include "watch/latency.h"
 #include "watch/traffic_clock.h"
 

@@ -8,13 +8,13 @@
 #include <sstream>
 #include <utility>
 
-#include "data/dataset_files.h"
-#include "detector/alarms.h"
+#include "engine/data/core/dataset_files.h"
+#include "engine/decision/detector/alarms.h"
+#include "engine/decision/stream/stream_model.h"
+#include "engine/live/bell.h"
+#include "engine/live/bus_reader.h"
+#include "engine/live/replay.h"
 #include "kdgat/text.h"
-#include "live/bell.h"
-#include "live/bus_reader.h"
-#include "live/replay.h"
-#include "scoring/stream_model.h"
 #include "watch/own_frames.h"
 #include "watch/traffic_report.h"
 
@@ -73,10 +73,10 @@ std::vector<std::string> names_of(const live::FrameSource& source) {
 std::string seconds_text(double seconds) { return format_number("%.0f", seconds) + " s"; }
 
 /// The frames of one source, judged by one model after another while it calibrates.
-class Watching {
+class LiveScoring {
  public:
-  Watching(const WatchOptions& options, std::unique_ptr<score::StreamModel> model,
-           live::FrameSource& source, std::string name, const Host& host)
+  LiveScoring(const WatchOptions& options, std::unique_ptr<score::StreamModel> model,
+              live::FrameSource& source, std::string name, const Host& host)
       : options_(options),
         source_(source),
         name_(std::move(name)),
@@ -266,7 +266,7 @@ class Watching {
 
 }  // namespace
 
-StageInfo WatchBus::info() {
+StageInfo Watch::info() {
   StageInfo out;
   out.inputs = {{"model", kind::kModel}, {"bus", kind::kBus}};
   out.summary = "Judge a live bus with a model, without LibTorch; used by kdgat watch.";
@@ -274,9 +274,9 @@ StageInfo WatchBus::info() {
   return out;
 }
 
-json WatchBus::plan(const Options&, const Request&) { return json::object(); }
+json Watch::plan(const Options&, const Request&) { return json::object(); }
 
-json WatchBus::run(const Options& options, const Request& request, Host& host) {
+json Watch::run(const Options& options, const Request& request, Host& host) {
   const std::string bus = request.input("bus").path.string();
   std::unique_ptr<score::StreamModel> model =
       score::open_stream_model(request.input("model").path, options.of_scoring(),
@@ -289,7 +289,7 @@ json WatchBus::run(const Options& options, const Request& request, Host& host) {
   const std::string name = stream_name(options, bus);
   const std::unique_ptr<live::FrameSource> source = open_source(options, bus, host);
   host.metrics("model", 0, {{"hash", hash}, {"name", name}});
-  Watching watching(options, std::move(model), *source, name, host);
+  LiveScoring watching(options, std::move(model), *source, name, host);
   watching.run();
   if (const auto* replay = dynamic_cast<const live::Replay*>(source.get())) {
     if (watching.frames() == 0 && host.cancelled() == ExitCode::kOk) {

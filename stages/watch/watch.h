@@ -1,6 +1,5 @@
 // The watch stage: `kdgat watch` as a plugin. Judges a live bus, or a log that is played again,
-// frame by frame, and says what it finds while it goes on. Writes no file but options.save. No
-// LibTorch.
+// frame by frame, and says what it finds while it goes on. Writes no file but options.save.
 #pragma once
 
 #include "kdgat/stage.h"
@@ -8,7 +7,7 @@
 
 namespace kdgat::watch {
 
-struct WatchBus {
+struct Watch {
   using Options = WatchOptions;
   static StageInfo info();
   static nlohmann::json plan(const Options& options, const Request& request);

@@ -5,9 +5,9 @@
 #include <tuple>
 #include <vector>
 
-#include "data/can/can_log.h"
+#include "engine/data/can/logs/can_log.h"
+#include "engine/decision/stream/score_options.h"
 #include "kdgat/options.h"
-#include "scoring/score_options.h"
 
 namespace kdgat::watch {
 

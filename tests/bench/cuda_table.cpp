@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "model/kernels/cuda/card/nvrtc.h"
-#include "model/kernels/cuda/card/source_text.h"
+#include "engine/kernels/cuda/card/nvrtc.h"
+#include "engine/kernels/cuda/card/source_text.h"
 
 int main(int argc, char** argv) {
   using namespace kdgat::model::cuda;

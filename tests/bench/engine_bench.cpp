@@ -27,10 +27,10 @@
 #include <vector>
 
 #include "bench.h"
-#include "objective/autoencoder_objective.h"
-#include "objective/classifier_objective.h"
-#include "train/scoring.h"
-#include "train/trainer.h"
+#include "engine/objective/autoencoder_objective.h"
+#include "engine/objective/classifier_objective.h"
+#include "engine/train/scoring.h"
+#include "engine/train/trainer.h"
 
 namespace {
 

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "bench.h"
-#include "data/can/can_log.h"
-#include "data/domains.h"
-#include "data/import.h"
-#include "data/texts/text_store.h"
-#include "graph/graph_store.h"
-#include "graph/pack.h"
+#include "engine/data/can/logs/can_log.h"
+#include "engine/data/core/import.h"
+#include "engine/graph/graph_store.h"
+#include "engine/graph/pack.h"
+#include "fields/texts/data/text_store.h"
+#include "pipeline/data/domains.h"
 
 namespace {
 

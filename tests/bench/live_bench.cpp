@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "bench.h"
-#include "data/can/can_log.h"
-#include "scoring/stream_model.h"
-#include "support/udp_sender.h"
+#include "engine/data/can/logs/can_log.h"
+#include "engine/decision/stream/stream_model.h"
+#include "support/can/udp_sender.h"
 
 namespace {
 

@@ -29,10 +29,10 @@
 #include <vector>
 
 #include "bench.h"
-#include "memory/arena.h"
-#include "memory/meter.h"
-#include "model/molecules/pocket_encoder.h"
-#include "train/optimizer.h"
+#include "engine/memory/arena.h"
+#include "engine/memory/meter.h"
+#include "engine/train/optimizer.h"
+#include "fields/molecules/model/pocket_encoder.h"
 
 namespace {
 

@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "bench.h"
-#include "graph/paths.h"
-#include "graph/random.h"
-#include "memory/meter.h"
-#include "model/space/sgmp.h"
-#include "train/precision.h"
+#include "engine/arrays/paths.h"
+#include "engine/arrays/random.h"
+#include "engine/memory/meter.h"
+#include "engine/train/precision.h"
+#include "fields/space/model/sgmp.h"
 
 namespace {
 

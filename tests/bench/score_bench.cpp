@@ -15,12 +15,12 @@
 #include <string_view>
 
 #include "bench.h"
-#include "data/can/log_windows.h"
-#include "detector/rule.h"
-#include "detector/watch.h"
-#include "file/line_reader.h"
-#include "model/model_file.h"
-#include "objective/load_scorer.h"
+#include "engine/compare/rule.h"
+#include "engine/data/can/windows/log_windows.h"
+#include "engine/decision/detector/window_scorer.h"
+#include "engine/file/line_reader.h"
+#include "engine/model/model_file.h"
+#include "engine/objective/load_scorer.h"
 
 namespace {
 
@@ -97,8 +97,9 @@ void measure_detector(const std::string& model_file, const std::string& log, int
   std::vector<graph::CanFrame> frames(static_cast<std::size_t>(model.window));
   double sum = 0;
   for (int round = 0; round <= rounds; ++round) {
-    detector::Watch watch(model, log, detector::kOwnWindows,
-                          [&](const detector::JudgedWindow& window) { sum += window.score; });
+    detector::WindowScorer watch(
+        model, log, detector::kOwnWindows,
+        [&](const detector::JudgedWindow& window) { sum += window.score; });
     std::optional<detector::RuleWindows> rule;
     graph::CanLog file(graph::ByteReader(log, text), "auto", false);
     for (;;) {
@@ -123,13 +124,14 @@ void measure_detector(const std::string& model_file, const std::string& log, int
     }
   }
   if (whole.empty()) throw std::runtime_error(log + ": nothing is left of it behind its beginning");
-  const detector::Watch* watching = nullptr;
-  detector::Watch watch(model, log, detector::kOwnWindows, [&](const detector::JudgedWindow& one) {
-    if (one.is_own || one.score <= 0) return;
-    const auto begin = Clock::now();
-    sum += watching->reasons(kReasons).rest;
-    reasons.push_back(microseconds(begin, Clock::now()));
-  });
+  const detector::WindowScorer* watching = nullptr;
+  detector::WindowScorer watch(model, log, detector::kOwnWindows,
+                               [&](const detector::JudgedWindow& one) {
+                                 if (one.is_own || one.score <= 0) return;
+                                 const auto begin = Clock::now();
+                                 sum += watching->reasons(kReasons).rest;
+                                 reasons.push_back(microseconds(begin, Clock::now()));
+                               });
   watching = &watch;
   graph::CanLog file(graph::ByteReader(log, text), "auto", false);
   for (graph::CanFrame frame; file.next(frame);) watch.add(frame, file.restarted());

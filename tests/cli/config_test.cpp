@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "support/cli.h"
-#include "support/log_text.h"
-#include "support/python.h"
+#include "support/can/log_text.h"
+#include "support/programs/cli.h"
+#include "support/programs/python.h"
 
 using kdgat::test::python_with;
 using kdgat::test::write_text;

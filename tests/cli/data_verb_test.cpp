@@ -8,9 +8,9 @@
 #include <sstream>
 #include <string>
 
-#include "support/background.h"
-#include "support/cli.h"
-#include "support/held_pipe.h"
+#include "support/programs/background.h"
+#include "support/programs/cli.h"
+#include "support/programs/held_pipe.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "support/cli.h"
+#include "support/programs/cli.h"
 
 TEST_CASE("a card where there is no driver is refused before anything is written",
           "[cli][device]") {

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "file/safetensors.h"
-#include "support/cli.h"
-#include "support/python.h"
+#include "engine/file/safetensors.h"
+#include "support/programs/cli.h"
+#include "support/programs/python.h"
 
 using kdgat::graph::SafetensorsFile;
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "support/cli.h"
-#include "support/detector_run.h"
-#include "support/log_text.h"
-#include "support/scored_lines.h"
+#include "support/can/detector_run.h"
+#include "support/can/log_text.h"
+#include "support/can/scored_lines.h"
+#include "support/programs/cli.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "file/safetensors.h"
-#include "support/cli.h"
+#include "engine/file/safetensors.h"
+#include "support/programs/cli.h"
 
 using kdgat::graph::SafetensorsFile;
 

@@ -5,9 +5,9 @@
 #include <csignal>
 #include <fstream>
 
-#include "support/background.h"
-#include "support/cli.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
+#include "support/programs/background.h"
+#include "support/programs/cli.h"
 
 using Catch::Contains;
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "support/cli.h"
+#include "support/programs/cli.h"
 
 namespace {
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "support/background.h"
-#include "support/cli.h"
-#include "support/detector_run.h"
-#include "support/fake_cluster.h"
-#include "support/json_schema.h"
-#include "support/scored_lines.h"
+#include "support/can/detector_run.h"
+#include "support/can/scored_lines.h"
+#include "support/programs/background.h"
+#include "support/programs/cli.h"
+#include "support/programs/json_schema.h"
+#include "support/runs/fake_cluster.h"
 
 namespace {
 
@@ -155,8 +155,10 @@ void check_tune(Forms& forms) {
   said.document("runs show '" + run + "'");
   said.document("memory report '" + run + "'");
   said.document("memory estimate --stage classifier");
-  said.document("memory estimate --stage graphsage --legacy hidden_dim=64 num_layers=2");
-  said.document("memory estimate --stage graphsage --legacy");
+  if (has_stage("graphsage")) {
+    said.document("memory estimate --stage graphsage --legacy hidden_dim=64 num_layers=2");
+    said.document("memory estimate --stage graphsage --legacy");
+  }
   said.document("plan --preset smoke --static data.synth.seconds=20");
   said.document("plan --preset smoke --static data.synth.seconds=20 --memory-limit 1MiB", 5);
 }
@@ -186,7 +188,15 @@ void check_jobs(Forms& forms) {
 
 void check_data(Forms& forms) {
   const Said said{forms};
-  for (const std::string kind : {"can", "tree", "text", "ratings", "molecules", "graphs"}) {
+  std::vector<std::string> kinds = {"can", "graphs"};
+  const std::pair<const char*, const char*> of_fields[] = {{"gtssl", "tree"},
+                                                           {"textgcn", "text"},
+                                                           {"graphsage", "ratings"},
+                                                           {"equivariant", "molecules"}};
+  for (const auto& [stage, kind] : of_fields) {
+    if (has_stage(stage)) kinds.push_back(kind);
+  }
+  for (const std::string& kind : kinds) {
     said.document("data synth -o " + kind + " --graphs 40 --nodes 40 --seconds 10" +
                   (kind == "can" ? "" : " --kind " + kind));
     said.document("data import " + kind + " -o " + kind + "-store");
@@ -225,7 +235,7 @@ void check_logs(Forms& forms) {
       "baselines=false own_windows=40");
 }
 
-void check_rows(Forms& forms) {
+void check_pockets(Forms& forms) {
   const ScratchFolder scratch;
   must_kdgat("data synth -o files --kind molecules --graphs 20 --nodes 50 --classes 4",
              scratch.path());
@@ -236,6 +246,10 @@ void check_rows(Forms& forms) {
   const std::string pockets = " --run '" + newest_run(scratch / "runs/files").string() + "'";
   forms.lines("score", must_kdgat("score files --json --top 2" + pockets, scratch.path()),
               "kdgat.score.ligand/1");
+}
+
+void check_rows(Forms& forms) {
+  const ScratchFolder scratch;
   must_kdgat("data synth --kind graphs -o own --graphs 60 --nodes 24 --classes 3", scratch.path());
   must_kdgat("run classifier --preset graphs --data own max_epochs=1 --threads 1", scratch.path());
   const std::string classes = " --run '" + newest_run(scratch / "runs/own").string() + "'";
@@ -254,5 +268,11 @@ TEST_CASE("every answer under --json is of its published form", "[cli][json]") {
   check_data(forms);
   check_logs(forms);
   check_rows(forms);
-  CHECK(forms.left() == std::vector<std::string>{});
+  std::vector<std::string> left;
+  if (has_stage("equivariant")) {
+    check_pockets(forms);
+  } else {
+    left.push_back("kdgat.score.ligand/1");
+  }
+  CHECK(forms.left() == left);
 }

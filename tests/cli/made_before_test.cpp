@@ -1,8 +1,5 @@
-// What the program of commit 55b65d4 made is data and runs of today's: stores, finished steps and
-// checkpoints. tests/data/made_by_55b65d4/make says how they came about.
-#include <fcntl.h>
-#include <sys/stat.h>
-
+// Today's program reads what that of commit 55b65d4 made: stores, finished steps and checkpoints.
+// tests/data/made_by_55b65d4/make has made them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -12,12 +9,28 @@
 #include <string>
 #include <vector>
 
-#include "file/safetensors.h"
-#include "support/cli.h"
+#include "engine/file/safetensors.h"
+#include "support/programs/cli.h"
 
 namespace {
 
 const fs::path kMade = "tests/data/made_by_55b65d4";
+
+/// Kinds of data that were made, and a stage that reads each.
+const std::map<std::string, std::string> kKinds = {{"can", "autoencoder"},
+                                                   {"trees", "gtssl"},
+                                                   {"points", "gtssl"},
+                                                   {"texts", "textgcn"},
+                                                   {"ratings", "graphsage"}};
+
+/// Those that this program has. A build may leave out fields.
+std::vector<std::string> existing_kinds() {
+  std::vector<std::string> out;
+  for (const auto& [kind, stage] : kKinds) {
+    if (has_stage(stage)) out.push_back(kind);
+  }
+  return out;
+}
 
 /// A line of runs.txt: a run, and the steps in which it was stopped once.
 struct MadeRun {
@@ -37,21 +50,24 @@ std::vector<MadeRun> made_runs() {
     std::getline(words, run.words);
     std::istringstream names(steps);
     for (std::string step; std::getline(names, step, ',');) run.stopped_in.push_back(step);
-    out.push_back(run);
+    if (has_stage(kKinds.at(run.name))) out.push_back(run);
   }
-  REQUIRE(out.size() == 4);
+  REQUIRE(!out.empty());
   return out;
 }
 
-/// A copy of all that was made, to work in. Times of files are those of the sources.
+/// All that was made, to work in.
 class MadeBefore {
  public:
   MadeBefore() {
-    fs::copy(kMade, scratch_.path(), fs::copy_options::recursive);
-    for (const auto& entry : fs::recursive_directory_iterator(scratch_ / "sources")) {
-      const timespec times[2] = {{1'700'000'000, 0}, {1'700'000'000, 0}};
-      REQUIRE(::utimensat(AT_FDCWD, entry.path().c_str(), times, 0) == 0);
+    for (const std::string& kind : existing_kinds()) {
+      const fs::path archive = fs::absolute(kMade / (kind + ".tar.gz"));
+      const CommandResult unpacked =
+          run_shell("tar -xzf '" + archive.string() + "'", scratch_.path());
+      INFO(unpacked.err);
+      REQUIRE(unpacked.exit_code == 0);
     }
+    fs::copy_file(kMade / "smoke.yaml", scratch_ / "smoke.yaml");
   }
   const fs::path& path() const { return scratch_.path(); }
   fs::path operator/(const std::string& name) const { return scratch_ / name; }
@@ -153,15 +169,14 @@ std::string contents(const fs::path& file, const std::string& domain) {
 TEST_CASE("stores made by commit 55b65d4 are sound and are what they were", "[cli][before]") {
   const MadeBefore made;
   std::istringstream hashes(read_text(kMade / "hashes.txt"));
-  int stores = 0;
-  for (std::string domain, hash; hashes >> domain >> hash; ++stores) {
+  for (std::string domain, hash; hashes >> domain >> hash;) {
+    if (!has_stage(kKinds.at(domain))) continue;
     INFO(domain);
     CHECK(must_kdgat("data verify stores/" + domain, made.path()).out == "ok\n");
     const json seen =
         json::parse(must_kdgat("data inspect stores/" + domain + " --json", made.path()).out);
     CHECK(seen.at("content_hash") == hash);
   }
-  CHECK(stores == 5);
 }
 
 TEST_CASE("what commit 55b65d4 imported is imported to the same bytes", "[cli][before]") {

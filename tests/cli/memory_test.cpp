@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "support/cli.h"
+#include "support/programs/cli.h"
 
 namespace {
 
@@ -98,16 +98,17 @@ TEST_CASE("a run stays under its limit, or says which limit would do", "[memory]
 }
 
 TEST_CASE("below the floor of an exact batch a run names the limit that works", "[memory][cli]") {
-  for (const char* words :
-       {"run --preset trees --until gtssl data.synth.graphs=40 max_epochs=1",
-        "run autoencoder --preset vgae,student data.synth.seconds=10 max_epochs=1 batch_size=64 "
-        "optimize_batch_size=false"}) {
+  const std::string trees = "run --preset trees --until gtssl data.synth.graphs=40 max_epochs=1";
+  const std::string windows =
+      "run autoencoder --preset vgae,student data.synth.seconds=10 max_epochs=1 batch_size=64 "
+      "optimize_batch_size=false";
+  for (const std::string& words : {trees, windows}) {
+    if (words == trees && !has_stage("gtssl")) continue;
     INFO(words);
     const ScratchFolder scratch;
     const auto run = [&](int64_t mib) {
-      return run_kdgat(
-          std::string(words) + " --threads 1 --force --memory-limit " + std::to_string(mib) + "MiB",
-          scratch.path());
+      return run_kdgat(words + " --threads 1 --force --memory-limit " + std::to_string(mib) + "MiB",
+                       scratch.path());
     };
     const CommandResult small = run(20);
     INFO(small.err);

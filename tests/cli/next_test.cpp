@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "support/cli.h"
+#include "support/programs/cli.h"
 
 namespace {
 
@@ -60,21 +60,27 @@ TEST_CASE("what a run suggests at its end works, in each domain", "[cli][next]")
   must("data synth -o logs --seconds 20 --vehicles 1 --attacks dos");
   must("data synth --kind graphs -o own --graphs 60 --nodes 12 --classes 3");
   must("data synth --kind graphs -o pairs --graphs 60 --nodes 12 --classes 2");
-  must("data synth --kind molecules -o pockets --graphs 12 --nodes 60 --classes 3");
   const std::string quick = " --threads 1 max_epochs=1 ";
-  const std::vector<Case> cases = {
+  std::vector<Case> cases = {
       {"run --preset graphs --data own" + quick, "GRAPHS", "own", 2},
       {"run --preset graphs --data own --root 'other runs'" + quick, "GRAPHS", "own", 2},
       {"run --preset graphs_fusion --data pairs fusion_episodes=2" + quick, "GRAPHS", "pairs", 2},
-      {"run --preset pocket --data pockets --threads 1 num_epochs=1", "MOLECULES", "pockets", 2},
       {"run --preset gat,student --data logs" + quick, "LOG", kLog, 2},
       {"run --preset distill --data logs" + quick, "LOG", kLog, 2},
       {"run --preset detector --data logs trees=20 baselines=false take_supported=true --threads 1",
        "LOG", kLog, 2},
-      {"run --preset trees data.synth.graphs=30 data.synth.nodes=20 gtssl.max_epochs=1 "
-       "finetune.max_epochs=1 --threads 1",
-       "LOG", kLog, 1},
       {"run --preset graphs --data own --seeds 1..2 --until classifier" + quick, "RUN", "", 2}};
+  if (has_stage("equivariant")) {
+    must("data synth --kind molecules -o pockets --graphs 12 --nodes 60 --classes 3");
+    cases.push_back(
+        {"run --preset pocket --data pockets --threads 1 num_epochs=1", "MOLECULES", "pockets", 2});
+  }
+  if (has_stage("gtssl")) {
+    cases.push_back(
+        {"run --preset trees data.synth.graphs=30 data.synth.nodes=20 "
+         "gtssl.max_epochs=1 finetune.max_epochs=1 --threads 1",
+         "LOG", kLog, 1});
+  }
   for (const Case& one : cases) {
     const CommandResult made = typed(one.words, scratch.path());
     INFO(one.words << "\n" << made.err);
@@ -104,27 +110,4 @@ TEST_CASE("what other verbs suggest at their end works", "[cli][next]") {
   ends_well(tune, 2);
   ends_well(tune + " --root 'other runs'", 2);
   ends_well("config init 'my profile.yaml'", 1);
-}
-
-TEST_CASE("a hint for an option of the data is one that run and import both take", "[cli][next]") {
-  const ScratchFolder scratch;
-  fs::create_directories(scratch / "neurons");
-  for (int n = 0; n < 8; ++n) {
-    std::ofstream file(scratch / ("neurons/" + std::to_string(n) + ".swc"));
-    file << "1 1 0 0 0 0 -1\n";
-    for (int i = 2; i < 30; ++i) {
-      file << i << " 3 " << i + n << " " << i % 3 << " 0 1 " << i / 2 << "\n";
-    }
-  }
-  const std::string hint = "data.repair=radius";
-  for (const std::string words :
-       {"data import neurons -o out", "run gtssl --data neurons --threads 1 max_epochs=1"}) {
-    const CommandResult refused = run_kdgat(words, scratch.path());
-    INFO(words << "\n" << refused.err);
-    CHECK(refused.exit_code == 3);
-    CHECK_THAT(refused.err, Catch::Contains("hint: " + hint));
-    const CommandResult mended = run_kdgat(words + " " + hint, scratch.path());
-    INFO(mended.err);
-    CHECK(mended.exit_code == 0);
-  }
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "support/cli.h"
-#include "support/detector_run.h"
-#include "support/scored_lines.h"
+#include "support/can/detector_run.h"
+#include "support/can/scored_lines.h"
+#include "support/programs/cli.h"
 
 using Catch::Contains;
 

@@ -1,9 +1,9 @@
 // Programs that the current folder names: its repository, its modules, its PATH. None is started.
 #include <catch2/catch.hpp>
 
-#include "support/cli.h"
-#include "support/fake_cluster.h"
-#include "support/git_repository.h"
+#include "support/programs/cli.h"
+#include "support/runs/fake_cluster.h"
+#include "support/runs/git_repository.h"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/background.h"
-#include "support/cli.h"
-#include "support/held_port.h"
+#include "support/programs/background.h"
+#include "support/programs/cli.h"
+#include "support/programs/held_port.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <csignal>
 #include <fstream>
 
-#include "support/cli.h"
-#include "support/held_port.h"
-#include "support/python.h"
-#include "support/wait.h"
+#include "support/programs/cli.h"
+#include "support/programs/held_port.h"
+#include "support/programs/python.h"
+#include "support/programs/wait.h"
 
 using Catch::Contains;
 

@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 
-#include "support/cli.h"
-#include "support/log_text.h"
-#include "support/markup_check.h"
-#include "support/python.h"
+#include "support/can/log_text.h"
+#include "support/programs/cli.h"
+#include "support/programs/markup_check.h"
+#include "support/programs/python.h"
 
 using Catch::Contains;
 

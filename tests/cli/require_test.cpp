@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "support/cli.h"
+#include "support/programs/cli.h"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "support/background.h"
-#include "support/cli.h"
-#include "support/compile_plugin.h"
-#include "support/variable.h"
+#include "support/graphs/variable.h"
+#include "support/programs/background.h"
+#include "support/programs/cli.h"
+#include "support/runs/compile_plugin.h"
 
 namespace {
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "file/safetensors.h"
-#include "graph/random.h"
+#include "engine/arrays/random.h"
+#include "engine/file/safetensors.h"
 #include "kdgat/kinds.h"
-#include "support/background.h"
-#include "support/cli.h"
-#include "support/python.h"
-#include "support/soak.h"
+#include "support/programs/background.h"
+#include "support/programs/cli.h"
+#include "support/programs/python.h"
+#include "support/programs/soak.h"
 
 using kdgat::graph::SafetensorsFile;
 

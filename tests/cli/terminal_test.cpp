@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "support/cli.h"
+#include "support/programs/cli.h"
 
 using Catch::Contains;
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/cli.h"
+#include "support/programs/cli.h"
 
 namespace {
 
@@ -26,6 +26,7 @@ bool has_run(const std::filesystem::path& folder) {
 
 TEST_CASE("data of a wrong domain is refused by the plan, before there is a run folder",
           "[cli][domain]") {
+  if (!has_all_fields()) return;
   const ScratchFolder scratch;
   const std::vector<std::pair<std::string, std::string>> data = {
       {"can", "--seconds 4 --vehicles 1 --attacks dos"},
@@ -81,6 +82,7 @@ TEST_CASE("data of a wrong domain is refused by the plan, before there is a run 
 }
 
 TEST_CASE("data that a run refuses, its dry run refuses", "[cli][domain]") {
+  if (!has_all_fields()) return;
   const ScratchFolder scratch;
   must_kdgat("data synth -o can --seconds 4 --vehicles 1 --attacks dos", scratch.path());
   must_kdgat("data synth -o texts --kind text --graphs 12 --nodes 20", scratch.path());

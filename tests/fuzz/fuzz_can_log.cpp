@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "data/can/can_log.h"
+#include "engine/data/can/logs/can_log.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace kdgat::graph;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "data/can/dbc.h"
+#include "engine/data/can/logs/dbc.h"
 #include "kdgat/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-#include "data/graphs/graph_builder.h"
-#include "data/graphs/graph_tensors.h"
-#include "data/graphs/graphs_import.h"
-#include "data/graphs/npz.h"
+#include "engine/data/graphs/graph_builder.h"
+#include "engine/data/graphs/graph_tensors.h"
+#include "engine/data/graphs/graphs_import.h"
+#include "engine/data/graphs/npz.h"
 #include "kdgat/error.h"
-#include "support/command.h"
+#include "support/programs/command.h"
 
 namespace {
 

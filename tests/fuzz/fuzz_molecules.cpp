@@ -7,9 +7,9 @@
 #include <numeric>
 #include <string_view>
 
-#include "data/molecules/amber.h"
-#include "data/molecules/force_field.h"
-#include "data/molecules/molecule_graph.h"
+#include "fields/molecules/data/amber.h"
+#include "fields/molecules/data/force_field.h"
+#include "fields/molecules/data/molecule_graph.h"
 #include "kdgat/error.h"
 
 namespace {

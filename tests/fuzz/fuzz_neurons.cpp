@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "data/space/swc.h"
-#include "file/tar.h"
-#include "graph/spatial.h"
+#include "engine/arrays/spatial.h"
+#include "engine/file/tar.h"
+#include "fields/space/data/swc.h"
 #include "kdgat/error.h"
 
 namespace {

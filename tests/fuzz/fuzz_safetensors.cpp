@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "file/safetensors.h"
+#include "engine/file/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using kdgat::graph::SafetensorsFile;

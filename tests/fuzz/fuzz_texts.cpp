@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "data/texts/text_clean.h"
-#include "data/texts/text_corpus.h"
-#include "data/texts/text_graph.h"
-#include "file/csv.h"
-#include "file/utf8.h"
+#include "engine/file/csv.h"
+#include "engine/file/utf8.h"
+#include "fields/texts/data/text_clean.h"
+#include "fields/texts/data/text_corpus.h"
+#include "fields/texts/data/text_graph.h"
 #include "kdgat/error.h"
 
 namespace {

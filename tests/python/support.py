@@ -4,13 +4,13 @@ import functools
 import os
 import pathlib
 import shutil
+import tarfile
 import tempfile
 import unittest
 
 import kdgat
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OLD = ROOT / "tests/data/made_by_55b65d4"
 PROGRAM = os.environ.get("PROGRAM_OF_TESTS", "")
 needs_program = unittest.skipUnless(PROGRAM, "the program is not built")
 if PROGRAM:
@@ -37,6 +37,18 @@ def scratch():
     folder = tempfile.mkdtemp(prefix="kdgat-python-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return pathlib.Path(folder)
+
+
+def made_before():
+    """The stores and runs that an older program made."""
+    folder = scratch() / "made_before"
+    for archive in sorted((ROOT / "tests/data/made_by_55b65d4").glob("*.tar.gz")):
+        with tarfile.open(archive) as file:
+            file.extractall(folder)
+    return folder
+
+
+OLD = made_before()
 
 
 @functools.cache

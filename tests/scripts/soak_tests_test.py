@@ -82,7 +82,7 @@ class SoakTests(unittest.TestCase):
                 continue
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 self.assertNotRegex(line, r"usleep\(|sleep_for\(|\bsleep \d",
-                                    f"{source}:{number}: wait for a condition instead: tests/support/wait.h")
+                                    f"{source}:{number}: wait for a condition instead: tests/support/programs/wait.h")
 
     def test_a_title_is_written_as_catch_takes_it(self):
         self.assertEqual(soak.specification("a, b[0] \\"), "a\\, b\\[0\\] \\\\")

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "file/safetensors.h"
+#include "engine/file/safetensors.h"
 #include "kdgat/atomic_file.h"
-#include "support/command.h"
-#include "support/runs.h"
+#include "support/programs/command.h"
+#include "support/runs/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

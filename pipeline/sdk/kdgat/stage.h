@@ -88,7 +88,7 @@ struct Input {
   nlohmann::json facts;
 };
 
-/// Bounds of a pack, settled beforehand (see PackLimits in graph/pack.h).
+/// Bounds of a pack, settled beforehand (see PackLimits in engine/graph/pack.h).
 struct FrozenPacks {
   int64_t graphs = 0, nodes = 0, edges = 0, min_packs = 0;
 };

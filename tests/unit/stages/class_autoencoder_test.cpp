@@ -7,10 +7,10 @@
 
 #include "autoencoder/autoencoder.h"
 #include "distill/distill.h"
+#include "engine/file/safetensors.h"
+#include "engine/graph/pack.h"
 #include "evaluate/evaluate.h"
-#include "file/safetensors.h"
-#include "graph/pack.h"
-#include "support/class_fixture.h"
+#include "support/graphs/class_fixture.h"
 
 using namespace kdgat;
 using autoencoder::Autoencoder;

@@ -10,11 +10,11 @@
 #include "classifier/classifier.h"
 #include "curriculum/curriculum.h"
 #include "distill/distill.h"
-#include "file/safetensors.h"
-#include "objective/classifier_objective.h"
-#include "objective/load_scorer.h"
-#include "support/class_fixture.h"
-#include "train/sampling/difficulty.h"
+#include "engine/file/safetensors.h"
+#include "engine/objective/classifier_objective.h"
+#include "engine/objective/load_scorer.h"
+#include "engine/train/sampling/difficulty.h"
+#include "support/graphs/class_fixture.h"
 
 using namespace kdgat;
 using nlohmann::json;

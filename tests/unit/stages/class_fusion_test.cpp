@@ -5,19 +5,19 @@
 #include <string>
 
 #include "fusion/fusion.h"
-#include "support/batches.h"
-#include "support/class_fixture.h"
+#include "support/graphs/batches.h"
+#include "support/graphs/class_fixture.h"
 // The others need torch's macros gone.
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
+#include "engine/model/config/trained_model.h"
+#include "engine/model/model_file.h"
+#include "engine/objective/class_scorer.h"
+#include "engine/objective/fusion_scorer.h"
+#include "engine/objective/fusion_state.h"
+#include "engine/objective/load_scorer.h"
 #include "evaluate/evaluate.h"
 #include "fusion/reward.h"
-#include "model/model_file.h"
-#include "model/trained_model.h"
-#include "objective/class_scorer.h"
-#include "objective/fusion_scorer.h"
-#include "objective/fusion_state.h"
-#include "objective/load_scorer.h"
 
 namespace kdgat::fusion {
 namespace {

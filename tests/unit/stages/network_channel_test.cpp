@@ -9,15 +9,15 @@
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
 #include "detector/detector.h"
-#include "detector/joined_files.h"
-#include "detector/judging.h"
+#include "engine/compare/judging.h"
+#include "engine/decision/detector/joined_files.h"
 #include "evaluate/evaluate.h"
 #include "fusion/fusion.h"
-#include "support/can_drive.h"
-#include "support/can_logs.h"
-#include "support/request_on.h"
-#include "support/small_detector.h"
-#include "support/stage_fixture.h"
+#include "support/can/can_drive.h"
+#include "support/can/can_logs.h"
+#include "support/can/small_detector.h"
+#include "support/runs/request_on.h"
+#include "support/runs/stage_fixture.h"
 
 using namespace kdgat;
 using namespace kdgat::detector;

@@ -9,9 +9,9 @@
 
 #include "autoencoder/autoencoder.h"
 #include "classifier/classifier.h"
+#include "engine/file/safetensors.h"
 #include "evaluate/evaluate.h"
-#include "file/safetensors.h"
-#include "support/stage_fixture.h"
+#include "support/runs/stage_fixture.h"
 
 using namespace kdgat;
 using test::small_autoencoder;

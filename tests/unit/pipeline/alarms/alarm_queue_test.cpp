@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "support/alarm_peers.h"
+#include "support/can/alarm_peers.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -13,10 +13,10 @@
 
 #include "pipeline/alarms/alarms.h"
 #include "pipeline/alarms/sinks.h"
-#include "support/alarm_peers.h"
-#include "support/command.h"
-#include "support/processes.h"
-#include "support/variable.h"
+#include "support/can/alarm_peers.h"
+#include "support/graphs/variable.h"
+#include "support/programs/command.h"
+#include "support/programs/processes.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

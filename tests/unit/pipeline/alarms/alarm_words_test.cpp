@@ -7,7 +7,7 @@
 #include "pipeline/alarms/alarm_sink.h"
 #include "pipeline/alarms/alarms.h"
 #include "pipeline/system/secrets.h"
-#include "support/command.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

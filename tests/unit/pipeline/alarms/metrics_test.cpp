@@ -5,9 +5,9 @@
 
 #include "kdgat/error.h"
 #include "pipeline/alarms/metrics_server.h"
-#include "support/alarm_peers.h"
-#include "support/command.h"
-#include "support/python.h"
+#include "support/can/alarm_peers.h"
+#include "support/programs/command.h"
+#include "support/programs/python.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

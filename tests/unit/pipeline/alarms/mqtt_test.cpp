@@ -11,11 +11,11 @@
 
 #include "kdgat/error.h"
 #include "pipeline/alarms/alarms.h"
-#include "support/alarm_peers.h"
-#include "support/command.h"
-#include "support/held_port.h"
-#include "support/processes.h"
-#include "support/variable.h"
+#include "support/can/alarm_peers.h"
+#include "support/graphs/variable.h"
+#include "support/programs/command.h"
+#include "support/programs/held_port.h"
+#include "support/programs/processes.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

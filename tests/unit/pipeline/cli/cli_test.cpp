@@ -8,9 +8,9 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/run_options.h"
 #include "pipeline/verbs/verbs.h"
-#include "support/command.h"
-#include "support/fake_run.h"
-#include "support/shell_on_terminal.h"
+#include "support/programs/command.h"
+#include "support/programs/shell_on_terminal.h"
+#include "support/runs/fake_run.h"
 
 using namespace kdgat;
 using kdgat::test::ScratchFolder;

@@ -8,12 +8,17 @@
 #include <set>
 
 #include "kdgat/error.h"
-#include "support/command.h"
+#include "support/programs/command.h"
+#include "support/programs/data_spec.h"
 
 using namespace kdgat;
-using kdgat::test::names_in;
-using kdgat::test::ScratchFolder;
 using nlohmann::json;
+using test::error_of;
+using test::names_in;
+using test::of_path;
+using test::prepare;
+using test::ScratchFolder;
+using test::set;
 namespace fs = std::filesystem;
 
 namespace {
@@ -23,31 +28,6 @@ DataSpec synthetic(double seconds = 6) {
   data.synthetic = true;
   data.synth.values = {{"seconds", seconds}, {"attacks", {"dos", "spoofing"}}, {"vehicles", 2}};
   return data;
-}
-
-DataSpec of_path(const fs::path& path) {
-  DataSpec data;
-  data.path = path.string();
-  return data;
-}
-
-void set(DataSpec& data, const std::string& key, const json& value) {
-  data.import.values[key] = value;
-  data.import.origin[key] = "command line, argument 3";
-}
-
-PreparedData prepare(const DataSpec& data, const fs::path& folder) {
-  return prepare_data(data, folder, {}, {});
-}
-
-template <class Call>
-Error error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e;
-  }
-  return Error(ExitCode::kOk, "no error");
 }
 
 int64_t sum(const json& counts, const char* key) {
@@ -192,81 +172,6 @@ TEST_CASE("synthetic logs appear together or not at all", "[data]") {
   CHECK(names_in(scratch / "old") == std::set<std::string>{"note.txt"});
   CHECK(!synthesize_data(scratch / "old", options, {}).empty());
   CHECK(fs::exists(scratch / "old" / "note.txt"));
-}
-
-TEST_CASE("a profile may ask for synthetic graphs in space", "[data]") {
-  const ScratchFolder scratch;
-  for (const std::string kind : {"tree", "superpixel"}) {
-    INFO(kind);
-    DataSpec data;
-    data.synthetic = true;
-    data.synth.values = {{"kind", kind}, {"graphs", 12}, {"nodes", 40}, {"classes", 2}};
-    set(data, "neighbours", 4);
-    const fs::path folder = data_folder(data, scratch / kind);
-    const PreparedData made = prepare(data, folder);
-    CHECK(made.summary == "synthetic 12 " + std::string(kind == "tree" ? "trees" : "graphs") +
-                              ", 2 classes, seed 1");
-    CHECK(made.facts.at("parts").at("train") > 0);
-    CHECK(verify_data(folder).empty());
-    const PreparedData again = prepare(data, folder);
-    CHECK(again.reused);
-    CHECK(again.fingerprint == made.fingerprint);
-    // Made again elsewhere it is the same; what is of logs does not matter, another seed does.
-    CHECK(prepare(data, scratch / ("other " + kind)).fingerprint == made.fingerprint);
-    set(data, "window", 50);
-    data.synth.values["seconds"] = 7;
-    CHECK(data_folder(data, scratch / kind) == folder);
-    data.synth.values["seed"] = 2;
-    CHECK(data_folder(data, scratch / kind) != folder);
-  }
-}
-
-TEST_CASE("a given store of graphs in space keeps its options and takes another fold", "[data]") {
-  const ScratchFolder scratch;
-  synthesize_data(scratch / "trees", {{"kind", "tree"}, {"graphs", 12}, {"nodes", 40}}, {});
-  import_data(scratch / "trees", scratch / "store", {{"folds", 3}}, {}, {});
-  DataSpec data = of_path(scratch / "store");
-  set(data, "window", 50);  // of logs: nothing to it
-  const PreparedData kept = prepare(data, data_folder(data, scratch / "runs"));
-  CHECK(kept.facts.at("parts").at("test") == 4);
-  set(data, "folds", 3);
-  set(data, "fold", 1);
-  const PreparedData other = prepare(data, data_folder(data, scratch / "runs"));
-  CHECK(other.folder != kept.folder);
-  CHECK(other.fingerprint != kept.fingerprint);
-  set(data, "normalise", "graph_source");
-  CHECK(error_of([&] { prepare(data, scratch / "never"); }).code() == ExitCode::kUsage);
-}
-
-TEST_CASE("a profile may ask for synthetic texts, or be given a store of texts", "[data]") {
-  const ScratchFolder scratch;
-  DataSpec data;
-  data.synthetic = true;
-  data.synth.values = {{"kind", "text"}, {"graphs", 60}, {"nodes", 40}, {"classes", 2}};
-  set(data, "remove_rare_words", 2);
-  const fs::path folder = data_folder(data, scratch / "runs");
-  const PreparedData made = prepare(data, folder);
-  CHECK_THAT(made.summary, Catch::StartsWith("synthetic 60 documents, 2 classes, ") &&
-                               Catch::EndsWith(" words, seed 1"));
-  CHECK(made.facts.at("parts") == json{{"train", 32}, {"val", 8}, {"test", 20}});
-  CHECK(made.facts.at("text").at("nodes").get<int64_t>() > 60);
-  CHECK(names_in(folder) == std::set<std::string>{"graphs.safetensors"});
-  CHECK(verify_data(folder).empty());
-  CHECK(prepare(data, folder).reused);
-  CHECK(prepare(data, scratch / "other").fingerprint == made.fingerprint);
-  set(data, "build_threads", 1);  // changes nothing
-  CHECK(data_folder(data, scratch / "runs") == folder);
-  set(data, "seed", 7);  // of the parts, which stand in the store
-  CHECK(data_folder(data, scratch / "runs") != folder);
-
-  DataSpec given = of_path(folder);
-  const PreparedData linked = prepare(given, data_folder(given, scratch / "given"));
-  CHECK(linked.fingerprint == made.fingerprint);
-  CHECK_THAT(linked.summary, Catch::StartsWith("2 files, 60 documents"));
-  set(given, "seed", 7);
-  const Error refused = error_of([&] { prepare(given, scratch / "never"); });
-  CHECK(refused.code() == ExitCode::kUsage);
-  CHECK_THAT(refused.what(), Catch::Contains("name the texts instead of the store"));
 }
 
 TEST_CASE("an interrupted import leaves nothing", "[data]") {

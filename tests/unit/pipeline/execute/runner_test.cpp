@@ -5,8 +5,8 @@
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/system/signals.h"
-#include "support/fake_plan.h"
-#include "support/probe_plugin.h"
+#include "support/runs/fake_plan.h"
+#include "support/runs/probe_plugin.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

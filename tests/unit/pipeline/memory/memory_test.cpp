@@ -8,8 +8,8 @@
 #include "pipeline/memory/memory_svg.h"
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/profile/profile_keys.h"
-#include "support/command.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

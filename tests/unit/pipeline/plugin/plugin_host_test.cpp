@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kdgat/atomic_file.h"
-#include "support/probe_plugin.h"
+#include "support/runs/probe_plugin.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "support/command.h"
-#include "support/fake_plan.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_plan.h"
 
 namespace kdgat {
 namespace {

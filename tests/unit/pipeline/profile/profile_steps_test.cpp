@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/profile_case.h"
+#include "support/runs/profile_case.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

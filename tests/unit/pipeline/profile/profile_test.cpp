@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/log_text.h"
-#include "support/profile_case.h"
+#include "support/can/log_text.h"
+#include "support/runs/profile_case.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -5,7 +5,7 @@
 #include "autoencoder/autoencoder_options.h"
 #include "classifier/classifier_options.h"
 #include "fusion/fusion_options.h"
-#include "support/profile_case.h"
+#include "support/runs/profile_case.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

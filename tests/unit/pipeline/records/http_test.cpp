@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "pipeline/records/mlflow.h"
-#include "support/command.h"
-#include "support/fake_mlflow.h"
-#include "support/variable.h"
+#include "support/graphs/variable.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_mlflow.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -14,14 +14,14 @@
 #include "pipeline/records/mlflow_sync.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/artifacts.h"
-#include "support/bytes_read.h"
-#include "support/command.h"
-#include "support/fake_mlflow.h"
-#include "support/held_port.h"
-#include "support/no_locks.h"
-#include "support/recorded_run.h"
-#include "support/variable.h"
-#include "support/wait.h"
+#include "support/graphs/variable.h"
+#include "support/programs/bytes_read.h"
+#include "support/programs/command.h"
+#include "support/programs/held_port.h"
+#include "support/programs/no_locks.h"
+#include "support/programs/wait.h"
+#include "support/runs/fake_mlflow.h"
+#include "support/runs/recorded_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "support/background.h"
-#include "support/command.h"
-#include "support/fake_mlflow.h"
-#include "support/held_port.h"
-#include "support/recorded_run.h"
-#include "support/runs.h"
+#include "support/programs/background.h"
+#include "support/programs/command.h"
+#include "support/programs/held_port.h"
+#include "support/runs/fake_mlflow.h"
+#include "support/runs/recorded_run.h"
+#include "support/runs/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -9,8 +9,8 @@
 #include "pipeline/records/record_files.h"
 #include "pipeline/records/record_sink.h"
 #include "pipeline/records/recorder.h"
-#include "support/command.h"
-#include "support/recorded_run.h"
+#include "support/programs/command.h"
+#include "support/runs/recorded_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "kdgat/atomic_file.h"
-#include "support/fake_mlflow.h"
-#include "support/runs.h"
+#include "support/runs/fake_mlflow.h"
+#include "support/runs/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

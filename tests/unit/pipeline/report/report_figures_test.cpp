@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/command.h"
-#include "support/report_page.h"
+#include "support/programs/command.h"
+#include "support/runs/report_page.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

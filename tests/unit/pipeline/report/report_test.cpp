@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "support/command.h"
-#include "support/fake_run.h"
-#include "support/report_page.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_run.h"
+#include "support/runs/report_page.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

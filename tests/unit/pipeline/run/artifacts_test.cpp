@@ -15,9 +15,9 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/run/run_lock.h"
 #include "pipeline/system/signals.h"
-#include "support/bytes_read.h"
-#include "support/command.h"
-#include "support/fake_plan.h"
+#include "support/programs/bytes_read.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_plan.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

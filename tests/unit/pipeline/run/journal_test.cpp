@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/command.h"
-#include "support/log_text.h"
-#include "support/recorded_run.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
+#include "support/runs/recorded_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

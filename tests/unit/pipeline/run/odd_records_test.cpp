@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include "pipeline/verbs/verbs.h"
-#include "support/command.h"
-#include "support/fake_run.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

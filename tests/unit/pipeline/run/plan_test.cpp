@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/fake_plan.h"
+#include "support/runs/fake_plan.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

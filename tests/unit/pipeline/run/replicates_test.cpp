@@ -9,8 +9,8 @@
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/tune/replicate_runs.h"
 #include "pipeline/verbs/verbs.h"
-#include "support/command.h"
-#include "support/fake_run.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "pipeline/run/find_model.h"
-#include "support/command.h"
-#include "support/fake_run.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

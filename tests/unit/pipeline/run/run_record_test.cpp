@@ -8,9 +8,9 @@
 
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/run_figures.h"
-#include "support/bytes_read.h"
-#include "support/command.h"
-#include "support/fake_run.h"
+#include "support/programs/bytes_read.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

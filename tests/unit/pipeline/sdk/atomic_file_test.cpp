@@ -8,8 +8,8 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "support/command.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "support/command.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -6,7 +6,7 @@
 
 #include "pipeline/show/bars_svg.h"
 #include "pipeline/show/markup.h"
-#include "support/markup_check.h"
+#include "support/programs/markup_check.h"
 
 using namespace kdgat;
 using Catch::Contains;

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "pipeline/show/text.h"
-#include "support/command.h"
-#include "support/log_text.h"
-#include "support/shell_on_terminal.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
+#include "support/programs/shell_on_terminal.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kdgat/text.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
 
 using namespace kdgat;
 using kdgat::test::error_of;

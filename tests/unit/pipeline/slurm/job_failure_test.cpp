@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/slurm/job_retry.h"
-#include "support/command.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

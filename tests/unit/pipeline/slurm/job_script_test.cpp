@@ -8,7 +8,7 @@
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/system/program.h"
-#include "support/command.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

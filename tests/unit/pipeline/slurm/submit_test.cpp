@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kdgat/atomic_file.h"
-#include "support/fake_cluster.h"
-#include "support/soak.h"
+#include "support/programs/soak.h"
+#include "support/runs/fake_cluster.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/command.h"
-#include "support/git_repository.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
+#include "support/runs/git_repository.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -8,8 +8,8 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/exact_json.h"
 #include "kdgat/parse_json.h"
-#include "support/command.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "support/fake_machine.h"
+#include "support/runs/fake_machine.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "kdgat/program_path.h"
-#include "support/command.h"
-#include "support/log_text.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/command.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -9,7 +9,7 @@
 #include <csignal>
 
 #include "kdgat/atomic_file.h"
-#include "support/command.h"
+#include "support/programs/command.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

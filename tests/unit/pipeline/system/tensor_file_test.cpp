@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "kdgat/atomic_file.h"
-#include "support/command.h"
+#include "support/programs/command.h"
 
 namespace kdgat {
 namespace {

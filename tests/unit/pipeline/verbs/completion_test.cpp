@@ -3,10 +3,10 @@
 #include <sstream>
 
 #include "pipeline/system/program.h"
-#include "pipeline/verbs/completion_lists.h"
-#include "support/command.h"
-#include "support/fake_run.h"
-#include "support/shell_on_terminal.h"
+#include "pipeline/verbs/commands/completion_lists.h"
+#include "support/programs/command.h"
+#include "support/programs/shell_on_terminal.h"
+#include "support/runs/fake_run.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

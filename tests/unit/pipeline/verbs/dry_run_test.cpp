@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "kdgat/atomic_file.h"
-#include "support/probe_plugin.h"
+#include "support/runs/probe_plugin.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

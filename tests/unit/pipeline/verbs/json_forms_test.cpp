@@ -1,6 +1,6 @@
 // What is printed under --json: the table of forms, the promise of their versions, and errors. That
 // every answer is of its form: tests/cli/json_test.cpp.
-#include "pipeline/verbs/json_forms.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,10 +10,10 @@
 
 #include "pipeline/cli/json_error.h"
 #include "pipeline/verbs/verbs.h"
-#include "support/command.h"
-#include "support/json_schema.h"
-#include "support/log_text.h"
-#include "support/probe_plugin.h"
+#include "support/can/log_text.h"
+#include "support/programs/command.h"
+#include "support/programs/json_schema.h"
+#include "support/runs/probe_plugin.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

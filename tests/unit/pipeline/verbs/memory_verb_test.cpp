@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kdgat/atomic_file.h"
-#include "support/probe_plugin.h"
-#include "support/runs.h"
+#include "support/runs/probe_plugin.h"
+#include "support/runs/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "kdgat/atomic_file.h"
-#include "support/background.h"
-#include "support/probe_plugin.h"
-#include "support/processes.h"
-#include "support/runs.h"
-#include "support/soak.h"
+#include "support/programs/background.h"
+#include "support/programs/processes.h"
+#include "support/programs/soak.h"
+#include "support/runs/probe_plugin.h"
+#include "support/runs/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

@@ -6,9 +6,9 @@
 
 #include "kdgat/atomic_file.h"
 #include "pipeline/system/hash.h"
-#include "support/background.h"
-#include "support/probe_plugin.h"
-#include "support/runs.h"
+#include "support/programs/background.h"
+#include "support/runs/probe_plugin.h"
+#include "support/runs/runs.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

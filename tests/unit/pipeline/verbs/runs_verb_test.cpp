@@ -8,9 +8,9 @@
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/system/temporary.h"
 #include "pipeline/verbs/verbs.h"
-#include "support/command.h"
-#include "support/fake_run.h"
-#include "support/report_page.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_run.h"
+#include "support/runs/report_page.h"
 
 using namespace kdgat;
 using namespace kdgat::test;

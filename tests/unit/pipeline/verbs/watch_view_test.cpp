@@ -1,5 +1,5 @@
 // What kdgat watch shows, and the words with units that it takes.
-#include "pipeline/verbs/watch_view.h"
+#include "pipeline/verbs/commands/watch_view.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "pipeline/show/text.h"
-#include "pipeline/verbs/word_units.h"
+#include "pipeline/verbs/commands/word_units.h"
 
 namespace kdgat {
 namespace {

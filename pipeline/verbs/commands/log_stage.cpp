@@ -1,0 +1,148 @@
+#include "pipeline/verbs/commands/log_stage.h"
+
+#include <ostream>
+
+#include "kdgat/error.h"
+#include "kdgat/event.h"
+#include "kdgat/kinds.h"
+#include "pipeline/execute/device.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/run/find_model.h"
+#include "pipeline/system/signals.h"
+#include "pipeline/verbs/json/json_forms.h"
+
+namespace kdgat {
+
+using nlohmann::json;
+
+const PluginDescription& stage_behind(const char* verb, const char* takes,
+                                      const PluginCatalog& catalog) {
+  if (const PluginDescription* plugin = catalog.find_taking(takes)) return *plugin;
+  throw Error(ExitCode::kPlugin, std::string("the plugin behind kdgat ") + verb + " is not there",
+              "see kdgat plugins list");
+}
+
+json score_options(const PluginDescription& plugin) {
+  return without_options(plugin.options, {"explain", "explain_at", "top"});
+}
+
+json why_options(const PluginDescription& plugin) {
+  return without_options(plugin.options,
+                         {"batch", "explain", "explain_at", "false_alarms", "reasons"});
+}
+
+json watch_options(const PluginDescription& plugin) {
+  return without_options(plugin.options,
+                         {"replay", "speed", "calibrate", "calibrate_seconds", "budget", "save",
+                          "expect", "filters", "threshold", "own_frames", "heartbeat"});
+}
+
+json export_options(const PluginDescription& plugin) {
+  return without_options(plugin.options, {"output", "replace", "threshold"});
+}
+
+json adapt_options(const PluginDescription& plugin) {
+  return without_options(plugin.options, {"output"});
+}
+
+Help help_around(const char* head, const char* takes, json (*options)(const PluginDescription&),
+                 const char* end) {
+  return [=](const std::vector<std::string>&, const PluginCatalog& catalog) {
+    const PluginDescription* plugin = catalog.find_taking(takes);
+    return head + (plugin == nullptr ? "" : options_text(options(*plugin))) + end;
+  };
+}
+
+CommandLine::Set ModelWords::declare(CommandLine& line, const json& schema) {
+  line.value("--model", model);
+  line.value("--root", root);
+  return line.options_of(schema, options);
+}
+
+std::filesystem::path ModelWords::find(const PluginCatalog& catalog) const {
+  return find_model(run, model, root, catalog);
+}
+
+void EngineWords::declare(CommandLine& line) {
+  line.value("--engine", [this, &line](const std::string& text) {
+    if (text != "auto" && text != "native" && text != "libtorch") {
+      line.problem("--engine: \"" + text + "\" is none of auto, native and libtorch");
+    }
+    engine = text;
+  });
+}
+
+const PluginDescription& EngineWords::choose(const PluginDescription& plugin,
+                                             const PluginCatalog& catalog,
+                                             const std::filesystem::path& model) const {
+  require_device(device, {&plugin}, Machine());
+  const PluginDescription* other = catalog.find_stand_in(plugin.name);
+  if (engine == "libtorch" || other == nullptr) return plugin;
+  if (engine == "auto" && device != "cpu") return plugin;
+  StageCall call = log_stage_call(*other, json::object(), model, "");
+  call.entry = "plan";
+  const StageAnswer answer = call_stage(
+      call, [](const json&) {}, [] { return 0; });
+  const bool computes = answer.code == 0 && answer.result.value("computes", false);
+  if (engine == "auto") return computes && answer.result.value("fits", false) ? *other : plugin;
+  if (computes) return *other;
+  throw Error(ExitCode::kUsage,
+              "--engine native: cannot compute " + model.string() + ": " +
+                  (answer.code == 0 ? answer.result.value("why", "")
+                                    : diagnostics_text(answer.diagnostics)),
+              "leave --engine away");
+}
+
+StageCall log_stage_call(const PluginDescription& plugin, const json& options,
+                         const std::filesystem::path& model, const std::string& log) {
+  const auto input = [](const char* name, const char* of_kind, const std::string& path) {
+    return json::array({{{"name", name}, {"kind", of_kind}, {"path", path}}});
+  };
+  return {"run",
+          plugin,
+          {{"step", plugin.name},
+           {"options", options},
+           {"inputs",
+            {{"model", input("model", kind::kModel, model.string())},
+             {"log", input("log", kind::kLog, log)}}}}};
+}
+
+StageAnswer call_shown(const StageCall& call, Status& status,
+                       const std::function<void(const json& event)>& on_event,
+                       const std::function<bool()>& is_stopped) {
+  return call_stage(
+      call,
+      [&](const json& event) {
+        if (kind_of(event) != EventKind::kLog) return on_event(event);
+        const LogEvent log = event.get<LogEvent>();
+        status.message(log.level, log.message);
+      },
+      [&] {
+        const bool stops = is_stopped && is_stopped();
+        return stops ? static_cast<int>(ExitCode::kInterrupted) : pending_signal();
+      });
+}
+
+void require_done(const StageAnswer& answer) {
+  if (answer.code == 0) return;
+  // A wait cut short by a signal says only that it was interrupted.
+  throw Error(static_cast<ExitCode>(pending_signal() != 0 ? pending_signal() : answer.code),
+              answer.diagnostics);
+}
+
+int write_by_stage(Context& context, const PluginDescription& plugin, const json& options,
+                   const json& inputs, const std::string& form) {
+  install_signal_flags();
+  const auto status = terminal_status(context);
+  const StageCall call{
+      "run", plugin, {{"step", plugin.name}, {"options", options}, {"inputs", inputs}}};
+  const StageAnswer answer = call_shown(call, *status, [](const json&) {});
+  require_done(answer);
+  if (context.json) {
+    print_json(context, form, answer.result.at("metrics"));
+  }
+  status->message("info", options.value("output", "") + ": " + answer.result.value("summary", ""));
+  return 0;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,378 @@
+#include "pipeline/verbs/commands/run_command.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "kdgat/kinds.h"
+#include "pipeline/execute/acceptance.h"
+#include "pipeline/execute/ranks.h"
+#include "pipeline/execute/run_origin.h"
+#include "pipeline/execute/run_session.h"
+#include "pipeline/plugin/schema.h"
+#include "pipeline/records/recorder.h"
+#include "pipeline/run/run_record.h"
+#include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
+#include "pipeline/system/signals.h"
+#include "pipeline/verbs/commands/next_commands.h"
+#include "pipeline/verbs/commands/run_replicates.h"
+#include "pipeline/verbs/json/json_forms.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Takes `--progress FORM` out of the words; the environment's form if it is not there.
+std::string take_progress(Context& context, std::vector<std::string>& words) {
+  const char* set = std::getenv("KDGAT_PROGRESS");
+  std::string form = set == nullptr ? "" : set;
+  const auto erase = [&](std::size_t i) {
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    if (i < context.positions.size()) {
+      context.positions.erase(context.positions.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].rfind("--progress=", 0) == 0) {
+      form = words[i].substr(words[i].find('=') + 1);
+    } else if (words[i] == "--progress" && i + 1 < words.size()) {
+      form = words[i + 1];
+      erase(i + 1);
+    } else {
+      continue;
+    }
+    erase(i--);
+  }
+  if (!form.empty() && form != "jsonl" && form != "text") {
+    throw Error(ExitCode::kUsage, "progress is written as text or jsonl, not " + form);
+  }
+  return form;
+}
+
+class RunCommand {
+ public:
+  RunCommand(Context& context, std::vector<std::string> words, const RunStyle& style)
+      : context_(context),
+        style_(style),
+        command_(style.command.empty() ? typed_line(context, style.flags.called, words)
+                                       : style.command),
+        progress_(take_progress(context, words)),
+        words_(words),
+        session_(context, words, style.flags) {
+    status_ = progress_ == "jsonl"
+                  ? noting_failures(context, make_jsonl_status(context.err, steady_clock()))
+                  : terminal_status(context);
+    std::vector<std::string> names = session_.step_names();
+    names.insert(names.begin(), "plan");
+    status_->announce(names);
+  }
+
+  /// Refuses what run() would refuse before the first stage is started.
+  int preview() {
+    session_.tell_notes(*status_);
+    const Place place = place_of([](const char* name) { return std::getenv(name); });
+    refuse_several(place);
+    if (has_seeds()) return preview_replicates(session_, *status_, place.world);
+    const std::optional<PreparedData> data = session_.find_data();
+    const Plan plan = session_.plan_for(data);
+    session_.check_start(plan);
+    if (context_.verbosity > 0) ask(plan, data);
+    if (context_.json) {
+      print_json(context_, "kdgat.run.plan", plan_json(plan, data));
+      return 0;
+    }
+    Table table;
+    table.add({"data",
+               data                  ? "ready"
+               : session_.needs_data ? "import"
+                                     : "none",
+               data                  ? data->summary
+               : session_.needs_data ? "unknown until imported"
+                                     : "no step reads it"});
+    for (const PlannedStep& step : plan.steps) {
+      table.add({step.spec.name, step.action == Action::kKeep ? "kept" : "run", reason_of(step)});
+    }
+    context_.out << table.text();
+    for (const std::string& warning : plan.warnings) status_->message("warning", warning);
+    return 0;
+  }
+
+  int run() {
+    install_signal_flags();
+    const RecordTargets targets = session_.targets();  // may refuse
+    const Place place = place_of([](const char* name) { return std::getenv(name); });
+    std::unique_ptr<Gathering> gathering;
+    refuse_several(place);
+    if (has_seeds()) {
+      return run_with_seeds(session_, *status_, {words_, command_, place.world});
+    }
+    if (place.world > 1) {
+      gathering = std::make_unique<Gathering>(session_.dataset_root, place);
+      if (place.rank > 0) return gathering->follow(session_.process());
+    }
+    session_.tell_notes(*status_);
+    const std::optional<PreparedData> data = session_.import(*status_);
+    if (const int code = pending_signal(); code != 0) return code;
+    Plan plan = session_.plan_for(data);
+    session_.check_libraries(plan);
+    std::string busy;
+    std::optional<Run> run;
+    const auto on_wait = [&](const std::string& whom) { status_->message("info", whom); };
+    if (!session_.options.plan.force) run = Run::resume(session_.dataset_root, plan, busy, on_wait);
+    if (run) {
+      // The process that held it may have finished a step in the meantime.
+      plan = session_.plan_for(data);
+      run->record_plan(plan);
+      status_->message("info", "continuing run " + short_run(run->id()));
+    } else if (plan.needs_no_work() && style_.replicate_of.empty()) {
+      if (!session_.options.labels.is_empty()) {
+        status_->message("note",
+                         "nothing is to be done, so there is no run that could be named; "
+                         "kdgat runs note RUN names an earlier one");
+      }
+      return report_kept(plan);
+    } else {
+      if (!busy.empty()) {
+        status_->message(
+            "info", "run " + short_run(busy) + " of the same plan is running; starting another");
+      }
+      run = Run::create(session_.dataset_root, session_.profile.name, plan);
+    }
+    run->describe(description(data));
+    run->describe(run_origin(session_, plan));
+    if (!style_.replicate_of.empty()) {
+      run->describe({{"replicate_of", style_.replicate_of}});
+      session_.options.labels.name.reset();
+    }
+    if (style_.on_begin) style_.on_begin(run->id());
+    if (!session_.options.labels.is_empty()) change_labels(run->folder(), session_.options.labels);
+    for (const std::string& warning : plan.warnings) status_->message("warning", warning);
+    announce(plan);
+
+    ProcessSettings process = session_.process();
+    process.lock_fd = run->lock_fd();
+    run->set_records(targets.public_json());
+    Recorder recorder(run->folder(), targets);
+    const int code =
+        run_plan(session_.input(plan, data), *run, *status_, executor(process, gathering.get()));
+    for (const std::string& problem : recorder.finish(is_urgent)) {
+      status_->message("warning", problem + "; later: " + sync_line(run->folder(), targets));
+    }
+    run->set_records(targets.public_json(), recorder.cpu_seconds());
+    const std::vector<JudgedRequirement> judged = judge(plan, run->folder(), code);
+    if (!judged.empty()) run->record_requirements(judged);
+    return report(plan, run->document(), run->folder(), code, judged);
+  }
+
+  bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
+
+ private:
+  /// A replicate has the seed that it was given.
+  bool has_seeds() const { return !session_.seeds.empty() && style_.replicate_of.empty(); }
+
+  void refuse_several(const Place& place) const {
+    const int nproc = session_.profile.nproc;
+    if (nproc > 1 && place.world > 1) {
+      throw Error(
+          ExitCode::kUsage,
+          "this program was started with others (srun, or RANK and WORLD_SIZE), and nproc=" +
+              std::to_string(nproc) + " asks for more processes on this machine",
+          "start as many programs as there are to be processes");
+    }
+    if (session_.options.in_process && (nproc > 1 || place.world > 1)) {
+      throw Error(ExitCode::kUsage, "--in-process is for one process");
+    }
+  }
+
+  Execute executor(const ProcessSettings& process, Gathering* gathering) const {
+    if (session_.options.in_process) return execute_here();
+    if (gathering != nullptr) return gathering->lead(process, context_.catalog);
+    return execute_in_ranks(process, session_.profile.nproc, session_.memory_limit(),
+                            context_.catalog);
+  }
+
+  /// What a record of the run says of how it was started.
+  json description(const std::optional<PreparedData>& data) const {
+    json out = {{"command", command_},
+                {"device", session_.device},
+                {"threads", session_.threads},
+                {"seed", session_.profile.seed}};
+    if (data) {
+      out["data"] = {{"path", session_.profile.data.path},
+                     {"folder", fs::absolute(data->folder).string()},
+                     {"options", session_.profile.data.import.values},
+                     {"summary", data->summary}};
+    }
+    return out;
+  }
+
+  void announce(const Plan& plan) {
+    const int nproc = session_.profile.nproc;
+    std::string text =
+        session_.device + ", " + (nproc == 1 ? "" : std::to_string(nproc) + " processes of ") +
+        std::to_string(session_.threads) + (session_.threads == 1 ? " thread" : " threads") +
+        ", limit " + format_bytes(session_.memory_limit()) + ":";
+    std::string names;
+    for (const PlannedStep& step : plan.steps) {
+      names += (names.empty() ? " " : ", ") + step.spec.name +
+               (step.action == Action::kKeep ? " (kept)" : "");
+    }
+    status_->end({"plan", "done", text + names, 0, 0});
+    const uint64_t free = session_.machine.memory_for_runs();
+    const uint64_t limit = session_.profile.memory_limit;
+    if (session_.device == "cpu" && limit > free && free > 0) {
+      status_->message("warning", "memory_limit " + format_bytes(limit) + " is more than the " +
+                                      format_bytes(free) + " free here");
+    }
+  }
+
+  std::string reason_of(const PlannedStep& step) const {
+    return step.reason + (step.kept ? " (" + format_when(step.kept->finished) + ")" : "");
+  }
+
+  int report_kept(const Plan& plan) {
+    json steps = json::array();
+    for (const PlannedStep& step : plan.steps) {
+      status_->end({step.spec.name, "kept", reason_of(step), 0, 0});
+      steps.push_back({{"step", step.spec.name},
+                       {"stage", step.spec.stage},
+                       {"status", "kept"},
+                       {"run", step.kept->run},
+                       {"folder", step.kept->folder.string()}});
+    }
+    return report(plan, {{"id", nullptr}, {"steps", steps}}, "", 0, judge(plan, "", 0));
+  }
+
+  /// What was required of a run that went well.
+  std::vector<JudgedRequirement> judge(const Plan& plan, const fs::path& run_folder,
+                                       int code) const {
+    if (code != 0) return {};
+    return judge_plan(session_.requirements, plan,
+                      [&](const PlannedStep& step) { return result_folder(step, run_folder); });
+  }
+
+  fs::path result_folder(const PlannedStep& step, const fs::path& run_folder) const {
+    return step.kept ? step.kept->folder : run_folder / step.spec.name;
+  }
+
+  /// Files of the steps that made a model of the kind that scores logs.
+  std::map<std::string, fs::path> models_of(const Plan& plan, const fs::path& run_folder) const {
+    std::map<std::string, fs::path> out;
+    for (const PlannedStep& step : plan.steps) {
+      const PluginDescription& stage = *context_.catalog.find(step.spec.stage);
+      const fs::path file = result_folder(step, run_folder) / stage.model_file;
+      if (stage.makes(kind::kModel) && fs::exists(file)) out[step.spec.name] = file;
+    }
+    return out;
+  }
+
+  /// What the steps report that no other step needs, at the end of a run.
+  std::string tables(const Plan& plan, const fs::path& run_folder) const {
+    std::vector<NamedResult> results;
+    for (const PlannedStep& step : plan.steps) {
+      const bool is_needed =
+          std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlannedStep& other) {
+            return std::find(other.needs.begin(), other.needs.end(), step.spec.name) !=
+                   other.needs.end();
+          });
+      if (!is_needed) {
+        results.push_back({step.spec.name, read_result(result_folder(step, run_folder))});
+      }
+    }
+    return joined_tables_text(results);
+  }
+
+  /// What to type now.
+  std::string next_words(const Plan& plan, const fs::path& run_folder, int code) const {
+    if (code == 0 && style_.finish) return style_.finish({models_of(plan, run_folder)});
+    if (run_folder.empty()) return command_ + " --explain";
+    const std::string run = run_word(run_folder, session_.profile.root);
+    if (code == 0) return commands_after(run_folder, run, context_.catalog);
+    return command_ + " · kdgat report " + run;
+  }
+
+  /// Results on standard output; where to find them, and what is not as required, on the other.
+  /// Returns the exit code.
+  int report(const Plan& plan, const json& document, const fs::path& run_folder, int code,
+             const std::vector<JudgedRequirement>& judged) {
+    const std::string next = "   next: " + next_words(plan, run_folder, code);
+    if (context_.json) {
+      json out = document;
+      const bool is_met = std::all_of(judged.begin(), judged.end(),
+                                      [](const JudgedRequirement& one) { return one.is_met(); });
+      out["exit_code"] = is_met ? code : static_cast<int>(ExitCode::kUnmet);
+      if (!judged.empty()) out["requirements"] = judged;
+      if (!run_folder.empty()) out["folder"] = run_folder.string();
+      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        out["steps"][i]["result"] = read_result(result_folder(plan.steps[i], run_folder));
+      }
+      print_json(context_, "kdgat.run", out);
+    } else if (code == 0) {
+      context_.err << std::flush;
+      context_.out << tables(plan, run_folder) << std::flush;
+    }
+    const std::string where = run_folder.empty() ? "everything is up to date"
+                                                 : "run " + short_run(document.value("id", "")) +
+                                                       " in " + run_folder.string();
+    status_->message("info", where + next);
+    const int unmet = tell_unmet(judged, *status_);
+    return unmet != 0 ? unmet : code;
+  }
+
+  /// With -v: what each stage says of its outputs, in the order in which they would be made.
+  void ask(const Plan& plan, const std::optional<PreparedData>& data) {
+    planned_facts_ =
+        ask_stages(session_.input(plan, data), session_.process(),
+                   [&](const PlannedStep& step, const StageAnswer& answer) {
+                     if (answer.code != 0)
+                       throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
+                     if (context_.json) return;
+                     status_->message("info", step.spec.name + ": plans " + answer.result.dump());
+                   });
+  }
+
+  json plan_json(const Plan& plan, const std::optional<PreparedData>& data) const {
+    json steps = json::array();
+    for (const PlannedStep& step : plan.steps) {
+      json item = {{"step", step.spec.name},
+                   {"stage", step.spec.stage},
+                   {"action", step.action == Action::kKeep ? "keep" : "run"},
+                   {"reason", step.reason},
+                   {"needs", step.needs},
+                   {"fingerprint", step.fingerprint}};
+      if (step.kept) item["folder"] = step.kept->folder.string();
+      if (const auto facts = planned_facts_.find(step.spec.name); facts != planned_facts_.end()) {
+        item["facts"] = facts->second;
+      }
+      steps.push_back(std::move(item));
+    }
+    return {{"device", session_.device},
+            {"threads", session_.threads},
+            {"fingerprint", plan.fingerprint},
+            {"data",
+             data ? json{{"folder", data->folder.string()}, {"summary", data->summary}} : json()},
+            {"warnings", plan.warnings},
+            {"steps", std::move(steps)}};
+  }
+
+  Context& context_;
+  const RunStyle& style_;
+  std::string command_;  ///< what was typed
+  std::string progress_;
+  std::vector<std::string> words_;
+  RunSession session_;
+  std::unique_ptr<Status> status_;
+  std::map<std::string, json> planned_facts_;
+};
+
+}  // namespace
+
+int run_words(Context& context, const std::vector<std::string>& words, const RunStyle& style) {
+  RunCommand command(context, words, style);
+  return command.is_preview() ? command.preview() : command.run();
+}
+
+}  // namespace kdgat

@@ -1,0 +1,338 @@
+#include "pipeline/verbs/commands/run_replicates.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+
+#include "pipeline/records/record_targets.h"
+#include "pipeline/run/replicates.h"
+#include "pipeline/show/table.h"
+#include "pipeline/show/text.h"
+#include "pipeline/system/hash.h"
+#include "pipeline/system/json_file.h"
+#include "pipeline/system/program.h"
+#include "pipeline/system/signals.h"
+#include "pipeline/tune/replicate_runs.h"
+#include "pipeline/verbs/commands/next_commands.h"
+#include "pipeline/verbs/json/json_forms.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kPluginPath = "KDGAT_PLUGIN_PATH";
+
+/// One run of replicates as its verb carries it out.
+class SeedsCommand {
+ public:
+  SeedsCommand(RunSession& session, Status& status, const ReplicateWords& typed)
+      : session_(session), status_(status), typed_(typed) {
+    if (typed.world > 1) {
+      throw Error(
+          ExitCode::kUsage,
+          "this program was started with others (srun, or RANK and WORLD_SIZE), and --seeds "
+          "starts runs of its own",
+          "start one program, or give each its --seed");
+    }
+    if (session.profile.data.path == "-") {
+      throw Error(ExitCode::kUsage, "--seeds reads the data for each run, and - can be read once",
+                  "kdgat data import - makes a graph store; name that as --data");
+    }
+    is_cpu_ = session.device == "cpu";
+    shape_ =
+        plan_replicates(session.seeds.size(), session.machine.threads(), session.profile.threads,
+                        session.profile.nproc, is_cpu_, session.options.at_once);
+  }
+
+  int preview() {
+    const std::optional<PreparedData> data = session_.find_data();
+    Table table;
+    json plans = json::array();
+    for (const Plan& plan : plans_for(data)) {
+      session_.check_start(plan);
+      const int64_t seed = session_.seeds[plans.size()];
+      json steps = json::array();
+      for (const PlannedStep& step : plan.steps) {
+        const bool is_kept = step.action == Action::kKeep;
+        table.add({"seed " + std::to_string(seed), step.spec.name, is_kept ? "kept" : "run",
+                   step.reason});
+        steps.push_back({{"step", step.spec.name},
+                         {"action", is_kept ? "keep" : "run"},
+                         {"reason", step.reason},
+                         {"fingerprint", step.fingerprint}});
+      }
+      plans.push_back({{"seed", seed}, {"steps", std::move(steps)}});
+    }
+    if (session_.context.json) {
+      print_json(session_.context, "kdgat.run.seeds_plan",
+                 {{"at_once", shape_.at_once},
+                  {"threads", shape_.threads},
+                  {"replicates", std::move(plans)}});
+    } else {
+      session_.context.out << table.text();
+      status_.message("info", shape_text());
+    }
+    return 0;
+  }
+
+  int run() {
+    static_cast<void>(session_.targets());  // may refuse
+    std::vector<std::string> names = {"data", "plan", "seeds"};
+    for (const int64_t seed : session_.seeds) names.push_back("seed " + std::to_string(seed));
+    status_.announce(names);
+    session_.tell_notes(status_);
+    const std::optional<PreparedData> data = session_.import(status_);
+    if (const int code = pending_signal(); code != 0) return code;
+    const std::vector<Plan> plans = plans_for(data);
+    for (const Plan& plan : plans) session_.check_libraries(plan);
+    Plan of_group;
+    std::string parts = "replicates";
+    for (const Plan& plan : plans) parts += " " + plan.fingerprint;
+    of_group.fingerprint = hash_text(parts);
+    if (!session_.options.plan.force) {
+      if (const fs::path done = finished(of_group.fingerprint, plans); !done.empty()) {
+        return report(done, 0, true);
+      }
+    }
+    std::string busy;
+    std::optional<Run> group;
+    if (!session_.options.plan.force) {
+      group = Run::resume(session_.dataset_root, of_group, busy,
+                          [&](const std::string& whom) { status_.message("info", whom); });
+    }
+    std::vector<Replicate> list;
+    if (group) {
+      list = read_replicates(group->folder());
+      status_.message("info", "continuing run " + short_run(group->id()));
+    } else {
+      group = Run::create(session_.dataset_root, session_.profile.name, of_group);
+    }
+    if (list.size() != session_.seeds.size()) {
+      list.clear();
+      for (const int64_t seed : session_.seeds) list.push_back({seed, ""});
+    }
+    describe(*group, list, data);
+    if (!session_.options.labels.is_empty()) {
+      change_labels(group->folder(), session_.options.labels);
+    }
+    status_.end({"plan", "done", shape_text(), 0, 0});
+    ReplicateSettings settings = settings_for(group->id(), plans.front(), data);
+    const int code = run_replicates(*group, list, status_, settings);
+    const NamedRuns runs = read_named_runs({group->folder()});
+    group->finish(code, replicates_headline(runs.runs, session_.context.catalog));
+    return report(group->folder(), code, false);
+  }
+
+ private:
+  std::vector<Plan> plans_for(const std::optional<PreparedData>& data) {
+    std::vector<Plan> out;
+    const int64_t before = session_.profile.seed;
+    for (const int64_t seed : session_.seeds) {
+      session_.profile.seed = seed;
+      out.push_back(session_.plan_for(data));
+    }
+    session_.profile.seed = before;
+    return out;
+  }
+
+  std::string shape_text() const {
+    std::string out =
+        session_.device + ", " + std::to_string(session_.seeds.size()) + " runs, " +
+        (shape_.at_once == 1 ? "one after another"
+                             : "up to " + std::to_string(shape_.at_once) + " at once") +
+        ", each with " + std::to_string(shape_.threads) +
+        (shape_.threads == 1 ? " thread" : " threads");
+    return out + ", limit " + format_bytes(session_.memory_limit());
+  }
+
+  /// The newest run of the same replicates of which everything is still there; "" if there is none.
+  fs::path finished(const std::string& fingerprint, const std::vector<Plan>& plans) const {
+    if (!std::all_of(plans.begin(), plans.end(),
+                     [](const Plan& plan) { return plan.needs_no_work(); })) {
+      return "";
+    }
+    fs::path out;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(session_.dataset_root, ignored)) {
+      const json document = read_json(entry.path() / "run.json");
+      if (!document.is_object() || document.value("plan", "") != fingerprint) continue;
+      if (document.value("exit_code", -1) != 0) continue;
+      const std::vector<Replicate> list = read_replicates(entry.path());
+      const bool is_whole = std::all_of(list.begin(), list.end(), [&](const Replicate& one) {
+        return fs::exists(replicate_folder(entry.path(), one) / "run.json", ignored);
+      });
+      if (is_whole) out = std::max(out, entry.path());
+    }
+    return out;
+  }
+
+  void describe(Run& group, const std::vector<Replicate>& list,
+                const std::optional<PreparedData>& data) {
+    json about = {{"command", typed_.command},
+                  {"device", session_.device},
+                  {"threads", shape_.threads},
+                  {"replicates", replicates_json(list)}};
+    if (data) {
+      about["data"] = {{"path", session_.profile.data.path},
+                       {"folder", fs::absolute(data->folder).string()},
+                       {"options", session_.profile.data.import.values},
+                       {"summary", data->summary}};
+    }
+    group.describe(about);
+  }
+
+  ReplicateSettings settings_for(const std::string& group, const Plan& plan,
+                                 const std::optional<PreparedData>& data) {
+    ReplicateSettings out;
+    std::vector<std::string> folders;
+    for (const fs::path& folder : session_.context.plugin_folders) {
+      folders.push_back(folder.string());
+    }
+    const char* path = std::getenv(kPluginPath);
+    if (path != nullptr && *path != '\0') folders.emplace_back(path);
+    if (!folders.empty()) out.environment[kPluginPath] = joined(folders, ":");
+    out.request = {{"words", typed_.words},
+                   {"threads", shape_.threads},
+                   {"replicate_of", group},
+                   {"command", typed_.command}};
+    out.at_once = shape_.at_once;
+    if (!is_cpu_ || shape_.at_once < 2) return out;
+    out.room = static_cast<int64_t>(session_.machine.memory_for_runs());
+    out.bytes = bytes_of(plan, data);
+    return out;
+  }
+
+  /// What one replicate needs, as its stages plan it for the first seed.
+  int64_t bytes_of(const Plan& plan, const std::optional<PreparedData>& data) {
+    if (session_.profile.memory_limit > 0) {
+      return static_cast<int64_t>(session_.profile.memory_limit);
+    }
+    constexpr double kSafety = 1.1;
+    double most = 0;
+    ProcessSettings process = session_.process();
+    process.threads = shape_.threads;
+    const auto facts = ask_stages(session_.input(plan, data), process,
+                                  [](const PlannedStep&, const StageAnswer&) {});
+    for (const auto& [step, fact] : facts) {
+      const json memory = fact.value("memory", json::object());
+      if (memory.is_object()) most = std::max(most, memory.value("predicted", 0.0));
+    }
+    return static_cast<int64_t>(kSafety * most) + kReplicateBytes;
+  }
+
+  int report(const fs::path& folder, int code, bool is_kept) {
+    Context& context = session_.context;
+    if (context.json) {
+      json out = replicates_report(folder);
+      out["exit_code"] = code;
+      print_json(context, "kdgat.run.seeds", out);
+    } else {
+      context.err << std::flush;
+      context.out << replicates_text(folder, true) << std::flush;
+    }
+    const std::string id = folder.filename().string();
+    const std::string name = run_word(folder, session_.profile.root);
+    status_.message("info", (is_kept ? "everything is up to date: run " : "run ") + short_run(id) +
+                                " in " + folder.string() +
+                                "   next: " + (code == 0 ? "" : typed_.command + " · ") +
+                                "kdgat runs show " + name + " · kdgat report " + name);
+    return code;
+  }
+
+  RunSession& session_;
+  Status& status_;
+  const ReplicateWords& typed_;
+  ReplicatePlan shape_;
+  bool is_cpu_ = true;
+};
+
+/// The one group that all replicates of a run are.
+SeedGroup group_of_all(const NamedRuns& named) {
+  SeedGroup out;
+  for (std::size_t i = 0; i < named.runs.size(); ++i) out.runs.push_back(i);
+  out.seeds = named.seeds;
+  return out;
+}
+
+std::vector<FigureRow> rows_of(const NamedRuns& named) {
+  std::vector<std::vector<Figure>> all;
+  for (const RunRecord& run : named.runs) all.push_back(figures(run));
+  return side_by_side(all);
+}
+
+}  // namespace
+
+int run_with_seeds(RunSession& session, Status& status, const ReplicateWords& typed) {
+  return SeedsCommand(session, status, typed).run();
+}
+
+int preview_replicates(RunSession& session, Status& status, int world) {
+  const ReplicateWords typed{{}, "", world};
+  return SeedsCommand(session, status, typed).preview();
+}
+
+std::string seeds_done(const fs::path& folder) {
+  const std::vector<Replicate> all = read_replicates(folder);
+  const auto count = [&](const std::string& state) {
+    return std::count_if(all.begin(), all.end(),
+                         [&](const Replicate& one) { return one.state() == state; });
+  };
+  std::string out =
+      std::to_string(count("done")) + " of " + std::to_string(all.size()) + " seeds done";
+  if (const auto failed = count("failed"); failed > 0) {
+    out += ", " + std::to_string(failed) + " failed";
+  }
+  return out;
+}
+
+json replicates_report(const fs::path& folder) {
+  const NamedRuns named = read_named_runs({folder});
+  const SeedGroup group = group_of_all(named);
+  json figures = json::array();
+  for (const FigureRow& row : rows_of(named)) {
+    const auto spread = spread_of(row, group);
+    if (!spread) continue;
+    json by_seed = json::array();
+    for (const auto& [seed, value] : values_of(row, group)) {
+      by_seed.push_back({{"seed", seed}, {"value", value}});
+    }
+    figures.push_back({{"step", row.figure.model},
+                       {"part", row.figure.part},
+                       {"name", row.figure.name},
+                       {"n", spread->n},
+                       {"mean", spread->mean},
+                       {"deviation", spread->deviation ? json(*spread->deviation) : json()},
+                       {"values", std::move(by_seed)}});
+  }
+  return {{"id", folder.filename().string()},
+          {"folder", folder.string()},
+          {"replicates", replicates_json(read_replicates(folder))},
+          {"figures", std::move(figures)}};
+}
+
+std::string replicates_text(const fs::path& folder, bool is_short) {
+  const NamedRuns named = read_named_runs({folder});
+  const SeedGroup group = group_of_all(named);
+  Table runs;
+  runs.add({"seed", "run", "state", "time", ""});
+  for (const Replicate& one : read_replicates(folder)) {
+    runs.add({std::to_string(one.seed), one.run.empty() ? "" : short_run(one.run), one.state(),
+              one.seconds < 0 ? "" : format_seconds(one.seconds), one_line(one.error)});
+  }
+  Table table;
+  table.add({"figure", "step", "part", "mean ± sd", "n"});
+  bool has_rows = false;
+  for (const FigureRow& row : rows_of(named)) {
+    const Figure& f = row.figure;
+    const auto spread = spread_of(row, group);
+    if (!spread || (is_short && f.place == 0 && f.headline == 0)) continue;
+    has_rows = true;
+    table.add({f.label, f.model, f.part, spread_text(f, *spread), std::to_string(spread->n)});
+  }
+  return runs.text() +
+         (has_rows ? "\n" + table.text() + "mean and standard deviation over n seeds\n" : "");
+}
+
+}  // namespace kdgat

@@ -1,0 +1,300 @@
+// kdgat runs compare: in what runs differ, and their figures side by side; of runs that differ in
+// the seed alone the mean, the spread and the paired difference.
+#include <algorithm>
+#include <ostream>
+
+#include "pipeline/cli/command_line.h"
+#include "pipeline/run/find_model.h"
+#include "pipeline/run/plan.h"
+#include "pipeline/run/replicates.h"
+#include "pipeline/show/table.h"
+#include "pipeline/show/table_format.h"
+#include "pipeline/show/text.h"
+#include "pipeline/verbs/commands/runs_actions.h"
+#include "pipeline/verbs/json/json_forms.h"
+
+namespace kdgat {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kLegend =
+    "mean ± standard deviation over n seeds; difference to the first, paired by seed, with its 95 "
+    "% "
+    "interval (Student t)";
+
+constexpr std::size_t kLegendWidth = 80;
+
+/// What is compared.
+struct Compared {
+  NamedRuns named;
+  std::vector<Difference> options;
+  std::vector<FigureRow> rows;
+  std::vector<SeedGroup> groups;
+  bool is_grouped = false;
+};
+
+std::vector<fs::path> find_runs(const std::vector<std::string>& names, const std::string& root) {
+  std::vector<fs::path> out;
+  out.reserve(names.size());
+  for (const std::string& name : names) out.push_back(find_run(name, root));
+  return out;
+}
+
+Compared read_compared(const std::vector<std::string>& names, const std::string& root,
+                       bool is_by_run) {
+  Compared out;
+  out.named = read_named_runs(find_runs(names, root));
+  if (out.named.runs.size() < 2) {
+    throw Error(ExitCode::kUsage, "kdgat runs compare needs two runs or more",
+                "ids, names or folders; kdgat runs list shows them");
+  }
+  std::vector<std::vector<Figure>> all;
+  for (const RunRecord& run : out.named.runs) all.push_back(figures(run));
+  out.options = differences(out.named.runs);
+  out.rows = side_by_side(all);
+  out.groups = group_by_seed(out.named, out.options);
+  const bool has_replicates = std::any_of(out.named.group_of.begin(), out.named.group_of.end(),
+                                          [](const std::string& group) { return !group.empty(); });
+  const bool has_several =
+      out.groups.size() > 1 &&
+      std::any_of(out.groups.begin(), out.groups.end(),
+                  [](const SeedGroup& group) { return group.runs.size() > 1; });
+  out.is_grouped = !is_by_run && (has_replicates || has_several);
+  return out;
+}
+
+// ---- JSON
+
+json spread_json(const std::optional<Spread>& spread) {
+  if (!spread) return {};
+  return {{"n", spread->n},
+          {"mean", spread->mean},
+          {"deviation", spread->deviation ? json(*spread->deviation) : json()}};
+}
+
+json paired_json(const std::optional<PairedDifference>& paired) {
+  if (!paired) return {};
+  return {{"n", paired->n},
+          {"mean", paired->mean},
+          {"low", paired->low ? json(*paired->low) : json()},
+          {"high", paired->high ? json(*paired->high) : json()}};
+}
+
+json compared_json(const Compared& all) {
+  json out = {{"runs", json::array()}, {"differences", json::array()}, {"figures", json::array()}};
+  for (const RunRecord& run : all.named.runs) out["runs"].push_back(run.id);
+  for (const Difference& one : all.options) {
+    out["differences"].push_back({{"step", one.step}, {"name", one.name}, {"values", one.values}});
+  }
+  for (const FigureRow& row : all.rows) {
+    json values = json::array();
+    for (const auto& value : row.values) values.push_back(value ? json(*value) : json());
+    json item = {{"step", row.figure.model},
+                 {"part", row.figure.part},
+                 {"name", row.figure.name},
+                 {"values", std::move(values)}};
+    if (all.is_grouped) {
+      const BySeed base = values_of(row, all.groups.front());
+      for (const SeedGroup& group : all.groups) {
+        item["groups"].push_back(spread_json(spread_of(row, group)));
+        item["to_first"].push_back(paired_json(paired_difference(base, values_of(row, group))));
+      }
+    }
+    out["figures"].push_back(std::move(item));
+  }
+  if (!all.is_grouped) return out;
+  for (const SeedGroup& group : all.groups) {
+    json runs = json::array();
+    for (const std::size_t run : group.runs) runs.push_back(all.named.runs[run].id);
+    out["groups"].push_back(
+        {{"name", group.name}, {"runs", std::move(runs)}, {"seeds", group.seeds}});
+  }
+  return out;
+}
+
+// ---- tables
+
+/// In CSV all digits.
+std::string digits(const std::optional<double>& value) { return value ? json(*value).dump() : ""; }
+
+MarkedTable begin_table() {
+  MarkedTable out;
+  out.columns = {"figure", "step", "part"};
+  out.texts = out.columns.size();
+  return out;
+}
+
+std::vector<MarkedCell>& begin_row(MarkedTable& table, const FigureRow& row, bool is_csv) {
+  const Figure& f = row.figure;
+  return table.rows.emplace_back(
+      std::vector<MarkedCell>{{is_csv ? f.name : f.label}, {f.model}, {f.part}});
+}
+
+MarkedTable table_of_runs(const Compared& all, const std::vector<const FigureRow*>& rows,
+                          TableFormat format) {
+  const bool is_csv = format == TableFormat::kCsv;
+  MarkedTable out = begin_table();
+  for (const RunRecord& run : all.named.runs) out.columns.push_back(short_run(run.id));
+  for (const FigureRow* row : rows) {
+    std::vector<MarkedCell>& cells = begin_row(out, *row, is_csv);
+    const std::vector<bool> best = best_values(row->figure, row->values);
+    for (std::size_t i = 0; i < row->values.size(); ++i) {
+      const auto& value = row->values[i];
+      const std::string text = !value   ? ""
+                               : is_csv ? digits(value)
+                                        : figure_text(row->figure, *value);
+      cells.emplace_back(text, best[i]);
+    }
+  }
+  return out;
+}
+
+MarkedTable table_of_groups(const Compared& all, const std::vector<const FigureRow*>& rows,
+                            TableFormat format) {
+  const bool is_csv = format == TableFormat::kCsv;
+  const auto counted = [](std::size_t n) { return "n=" + std::to_string(n); };
+  MarkedTable out = begin_table();
+  const auto add_columns = [&](std::initializer_list<std::string> names) {
+    out.columns.insert(out.columns.end(), names);
+  };
+  for (const SeedGroup& group : all.groups) {
+    if (is_csv) {
+      add_columns({group.name + " mean", group.name + " sd", group.name + " n"});
+    } else {
+      add_columns({group.name + ", " + counted(group.runs.size())});
+    }
+  }
+  for (std::size_t i = 1; i < all.groups.size(); ++i) {
+    const std::string name = all.groups[i].name + " - " + all.groups[0].name;
+    if (is_csv) {
+      add_columns({name, name + " low", name + " high", name + " n"});
+    } else {
+      add_columns({name});
+    }
+  }
+  for (const FigureRow* row : rows) {
+    std::vector<MarkedCell>& cells = begin_row(out, *row, is_csv);
+    std::vector<std::optional<Spread>> spreads;
+    std::vector<std::optional<double>> means;
+    for (const SeedGroup& group : all.groups) {
+      spreads.push_back(spread_of(*row, group));
+      means.push_back(spreads.back() ? std::optional(spreads.back()->mean) : std::nullopt);
+    }
+    const std::vector<bool> best = best_values(row->figure, means);
+    for (std::size_t i = 0; i < spreads.size(); ++i) {
+      const auto& spread = spreads[i];
+      if (is_csv) {
+        cells.emplace_back(digits(means[i]));
+        cells.emplace_back(digits(spread ? spread->deviation : std::nullopt));
+        cells.emplace_back(std::to_string(spread ? spread->n : 0));
+      } else if (!spread) {
+        cells.emplace_back("-");
+      } else {
+        const bool is_partial = spread->n != all.groups[i].runs.size();
+        cells.emplace_back(
+            spread_text(row->figure, *spread) + (is_partial ? " (" + counted(spread->n) + ")" : ""),
+            best[i]);
+      }
+    }
+    const BySeed base = values_of(*row, all.groups.front());
+    for (std::size_t i = 1; i < all.groups.size(); ++i) {
+      const auto paired = paired_difference(base, values_of(*row, all.groups[i]));
+      if (is_csv) {
+        cells.emplace_back(digits(paired ? std::optional(paired->mean) : std::nullopt));
+        cells.emplace_back(digits(paired ? paired->low : std::nullopt));
+        cells.emplace_back(digits(paired ? paired->high : std::nullopt));
+        cells.emplace_back(std::to_string(paired ? paired->n : 0));
+      } else {
+        cells.emplace_back(paired ? difference_text(row->figure, *paired) : "-");
+      }
+    }
+  }
+  return out;
+}
+
+/// Options in which runs, or groups of them, differ.
+std::string differences_text(const Compared& all) {
+  const std::vector<Difference> shown = all.is_grouped ? without_seed(all.options) : all.options;
+  std::vector<std::string> head = {"differs", "step"};
+  std::vector<std::size_t> speakers;  // the run whose values stand in a column
+  if (all.is_grouped) {
+    for (const SeedGroup& group : all.groups) {
+      head.push_back(group.name);
+      speakers.push_back(group.runs.front());
+    }
+  } else {
+    for (std::size_t i = 0; i < all.named.runs.size(); ++i) {
+      head.push_back(short_run(all.named.runs[i].id));
+      speakers.push_back(i);
+    }
+  }
+  if (shown.empty()) {
+    return all.is_grouped ? "the runs have the same options, data and versions but for the seed\n"
+                          : "the runs have the same options, data and versions\n";
+  }
+  Table table;
+  table.add(std::move(head));
+  for (const Difference& one : shown) {
+    std::vector<std::string> cells{one.name, one.step};
+    for (const std::size_t run : speakers) {
+      cells.push_back(one.values[run].empty() ? "-" : one.values[run]);
+    }
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+}  // namespace
+
+int compare_runs(Context& context, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  std::string root = "runs", form = "text";
+  bool is_by_run = false;
+  CommandLine line(context, "kdgat runs compare");
+  line.words([&](const std::string& name) { names.push_back(name); });
+  line.value("--root", root);
+  line.value("--format", form);
+  line.flag("--by-run", is_by_run);
+  line.parse(words);
+  const TableFormat format = table_format(form);
+  const Compared all = read_compared(names, root, is_by_run);
+  if (context.json) {
+    print_json(context, "kdgat.runs.compare", compared_json(all));
+    return 0;
+  }
+  std::vector<const FigureRow*> rows;
+  for (const FigureRow& row : all.rows) {
+    const bool is_same =
+        all.is_grouped && all.groups.size() > 1 ? is_shared(row, all.groups) : row.is_equal();
+    if (!is_same || context.verbosity > 0) rows.push_back(&row);
+  }
+  const std::size_t equal = all.rows.size() - rows.size();
+  const std::string table = formatted(
+      all.is_grouped ? table_of_groups(all, rows, format) : table_of_runs(all, rows, format),
+      format);
+  if (format != TableFormat::kText) {
+    context.out << table;
+    if (all.is_grouped && format == TableFormat::kLatex) context.out << "% " << kLegend << '\n';
+    if (all.is_grouped && format == TableFormat::kMarkdown) {
+      context.out << '\n' << kLegend << '\n';
+    }
+    return 0;
+  }
+  context.out << differences_text(all);
+  if (!rows.empty()) context.out << '\n' << table;
+  if (!rows.empty()) {
+    const std::string legend = std::string(all.is_grouped ? kLegend : "") +
+                               (all.is_grouped ? "; " : "") + "*: the best by validation data";
+    context.out << '\n' << wrapped(legend, 0, kLegendWidth) << '\n';
+  }
+  if (equal > 0) {
+    context.out << '\n'
+                << equal << (equal == 1 ? " figure is" : " figures are")
+                << " the same (-v shows them)\n";
+  }
+  return 0;
+}
+
+}  // namespace kdgat

@@ -1,0 +1,131 @@
+#include "pipeline/verbs/commands/tune_values.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "pipeline/plugin/schema.h"
+
+namespace kdgat {
+namespace {
+
+using nlohmann::json;
+
+/// Options that can be given several values, the first ones of a stage: "dropout, heads, lr, ...".
+std::string names_to_vary(const json& schema) {
+  constexpr std::size_t kShown = 12;
+  std::string out;
+  std::size_t count = 0;
+  for (const auto& [name, option] : schema.at("properties").items()) {
+    const std::string type = option.value("type", "");
+    const bool is_varied = type == "integer" || type == "number" || option.contains("enum");
+    if (!is_varied || option.value("x-runtime", false)) continue;
+    if (++count > kShown) return out + ", ...";
+    out += (out.empty() ? "" : ", ") + name;
+  }
+  return out;
+}
+
+}  // namespace
+
+void TuneFlags::declare(CommandLine& line) {
+  line.value("--mode", mode);
+  line.value("--metric", metric);
+  line.value("--goal", goal);
+  line.value("--devices", devices);
+  whole_number(line, "--samples", samples);
+  whole_number(line, "--min-epochs", first_rung);
+  whole_number(line, "--eta", eta);
+  whole_number(line, "--max-workers", max_workers);
+  gibibytes(line, "--gpu-memory-buffer-gb,--gpu-buffer", buffer);
+  gibibytes(line, "--model-memory-gb,--model-memory", model);
+  line.flag("--auto-memory", is_auto);
+}
+
+void whole_number(CommandLine& line, const std::string& name, int64_t& to) {
+  line.value(name, [&line, &to, name](const std::string& text) {
+    std::size_t end = 0;
+    try {
+      to = std::stoll(text, &end);
+    } catch (const std::exception&) {
+    }
+    if (end != text.size() || to < 1) line.problem(name + " is a whole number from 1 on");
+  });
+}
+
+void gibibytes(CommandLine& line, const std::string& names, double& to) {
+  line.value(names, [&line, &to, names](const std::string& text) {
+    std::size_t end = 0;
+    try {
+      to = std::stod(text, &end);
+    } catch (const std::exception&) {
+    }
+    if (end != text.size() || !(to >= 0)) {
+      line.problem(names.substr(0, names.find(',')) + " is a number of GiB, 0 or more");
+    }
+  });
+}
+
+std::vector<Dimension> take_dimensions(ProfileRequest& profile, const PluginCatalog& catalog) {
+  const auto takes_list = [&catalog](const std::string& key) {
+    const std::string last = key.substr(key.rfind('.') + 1);
+    for (const auto& [name, plugin] : catalog.all()) {
+      const std::string own = own_option_name(plugin.options, last);
+      if (!own.empty()) return option_schema(plugin.options, own).value("type", "") == "array";
+    }
+    return false;
+  };
+  std::vector<Dimension> out;
+  std::vector<ProfileRequest::Override> rest;
+  for (const ProfileRequest::Override& one : profile.overrides) {
+    if (auto dimension = read_dimension(one.key, one.value, takes_list(one.key))) {
+      out.push_back(std::move(*dimension));
+    } else {
+      rest.push_back(one);
+    }
+  }
+  profile.overrides = std::move(rest);
+  return out;
+}
+
+void refuse_without_values(const Profile& profile, const PluginCatalog& catalog) {
+  for (const StepSpec& step : profile.steps) {
+    const PluginDescription* plugin = catalog.find(step.stage);
+    if (plugin == nullptr || (!profile.only.empty() && step.name != profile.only)) continue;
+    const std::string names = names_to_vary(plugin->options);
+    if (names.empty()) continue;
+    throw Error(ExitCode::kUsage, "there is nothing to try: no option is given several values",
+                "add values, e.g. " + std::string(kValuesToTry) + "; " + step.name + " can vary " +
+                    names + "; all: kdgat config schema " + step.stage);
+  }
+  throw Error(ExitCode::kUsage, "there is nothing to try: no step has options that can be varied",
+              "see kdgat tune --help");
+}
+
+std::vector<TrialSpec> make_trials(TuneFlags& flags, const std::vector<Dimension>& dimensions,
+                                   int64_t seed) {
+  const auto has_range = [&] {
+    return std::any_of(dimensions.begin(), dimensions.end(),
+                       [](const Dimension& one) { return one.range.has_value(); });
+  };
+  if (flags.mode.empty())
+    flags.mode = dimensions.empty() ? kPublishedSweep : has_range() ? "random" : "grid";
+  std::vector<TrialSpec> published = published_trials(flags.mode);
+  if (dimensions.empty()) return published;
+  if (flags.mode == "grid") return grid_trials(dimensions);
+  if (flags.mode == "random") return random_trials(dimensions, flags.samples, seed);
+  if (flags.mode == "asha") {
+    return has_range() ? random_trials(dimensions, flags.samples, seed) : grid_trials(dimensions);
+  }
+  if (!published.empty()) {
+    throw Error(ExitCode::kUsage,
+                "--mode " + flags.mode + " says what is tried, and " + dimensions.front().key +
+                    " does, too",
+                "with values of your own: --mode grid, random or asha");
+  }
+  throw Error(ExitCode::kUsage, "there is no mode " + flags.mode,
+              suggestion(flags.mode, {"grid", "random", "asha", "example", "architecture", "loss"},
+                         "kdgat tune --help"));
+}
+
+}  // namespace kdgat

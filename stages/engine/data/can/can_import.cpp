@@ -1,0 +1,134 @@
+#include "engine/data/can/can_import.h"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/label_intervals.h"
+#include "engine/data/can/logs/log_streams.h"
+#include "engine/data/can/logs/stored_frames.h"
+#include "engine/data/can/windows/log_windows.h"
+#include "engine/data/core/dataset_files.h"
+
+namespace kdgat::graph {
+namespace {
+
+/// All logs, in order, into one store.
+class LogImporter {
+ public:
+  LogImporter(const CanImportOptions& options, const ImportCall& call)
+      : options_(options), call_(call) {
+    data_.node_features = kWindowNodeFeatures;
+    data_.edge_features = kWindowEdgeFeatures;
+    data_.node_feature_names = node_feature_names();
+    data_.edge_feature_names = edge_feature_names();
+    if (options.features == "v3") data_.sections.frames.emplace();
+    const std::filesystem::path folder = call.to.parent_path();
+    data_.spill_to(folder);
+    node_ids_.spill_to(folder);
+  }
+
+  GraphStoreData read(const std::vector<LogFile>& files) {
+    warn_of_gaps(files.front());
+    WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
+    const auto cancelled = call_.cancelled;
+    for (const LogFile& file : files) {
+      const auto streams = by_channel({file}, options_.channel, options_.format, cancelled);
+      passes_ = std::ssize(streams);
+      for (const LogFile& stream : streams) read_file(stream, windows);
+    }
+    if (graphs() == 0) {
+      throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
+                  files.front().path.string());
+    }
+    data_.sections.ids = {vocabulary_.sorted()};
+    Vocabulary(data_.sections.ids->vocabulary).apply(node_ids_, data_);
+    return std::move(data_);
+  }
+
+ private:
+  void read_file(const LogFile& file, WindowBuilder& windows) {
+    CanLog log(ByteReader(file.path, call_.cancelled), options_.format, options_.strict,
+               file.channel);
+    Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
+    windows.start(static_cast<int32_t>(data_.sources.size()));
+    const std::optional<LabelIntervals> labels = labels_beside(file.path);
+    const bool trains = file.role == "train";
+    std::optional<Frames::Data>& frames = data_.sections.frames;
+    int64_t told = 0;
+    const auto step = [&] {
+      const int64_t share = log.bytes_read() / passes_;
+      call_.done(share - std::exchange(told, share));
+    };
+    CanFrame frame;
+    while (log.next(frame)) {
+      if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
+      if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
+      if (trains) vocabulary_.insert(frame.id);
+      add_frame(log, frame, windows);
+      if (frames) add_row(frame, log.restarted(), *frames);
+      if ((log.rows() & 0x3fff) == 0) step();
+    }
+    windows.finish();
+    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    step();
+    source.rows = log.rows();
+    source.malformed = log.malformed();
+    source.graphs = graphs() - source.first_graph;
+    for (Diagnostic& problem : log.problems()) {
+      call_.report.warnings.push_back(std::move(problem));
+    }
+    data_.sources.push_back(std::move(source));
+    if (frames) frames->source_ptr.push_back(static_cast<int64_t>(frames->id.size()));
+  }
+
+  void warn_of_gaps(const LogFile& first) {
+    const int64_t left_out = options_.stride - options_.window;
+    if (left_out <= 0) return;
+    const auto percent = static_cast<int64_t>(
+        std::round(100.0 * static_cast<double>(left_out) / static_cast<double>(options_.stride)));
+    call_.report.warnings.push_back({first.path.string(),
+                                     "stride is " + std::to_string(options_.stride) +
+                                         " and window " + std::to_string(options_.window) + ": " +
+                                         std::to_string(percent) +
+                                         " % of the frames are in no window",
+                                     "without stride, windows follow one another"});
+  }
+
+  int64_t graphs() const { return static_cast<int64_t>(data_.y.size()); }
+
+  const CanImportOptions& options_;
+  const ImportCall& call_;
+  GraphStoreData data_;
+  Column<uint32_t> node_ids_;
+  IdSet vocabulary_;
+  int64_t passes_ = 1;  // over the file that is read
+};
+
+class CanInput : public DomainInput {
+ public:
+  CanInput(std::vector<LogFile> files, CanImportOptions options)
+      : DomainInput(std::move(files)), options_(std::move(options)) {}
+
+  void import(const ImportCall& call) const override {
+    GraphStoreData data = LogImporter(options_, call).read(files());
+    data.options = call.made_with;
+    write_graph_store(call.to, data);
+  }
+
+ private:
+  CanImportOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const DomainInput> can_input(const std::filesystem::path& source,
+                                             const CanImportOptions& options,
+                                             std::vector<Diagnostic>& notes) {
+  return std::make_shared<CanInput>(
+      find_log_files(source, options.exclude, options.deduplicate, notes), options);
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,127 @@
+#include "engine/data/can/logs/can_log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/data/can/logs/forms/forms.h"
+#include "engine/data/can/logs/log_layout.h"
+
+namespace kdgat::graph {
+namespace {
+
+constexpr std::size_t kShownProblems = 5;
+/// Published logs step back by less than this where two captures clocks were merged.
+constexpr double kSmallStep = 0.008;
+
+/// The form named `format`, or with "auto" the one that the first bytes are of; nullptr: text rows.
+const LogForm* form_of(ByteReader& bytes, const std::string& format) {
+  const std::string_view head = format == "auto" ? bytes.peek(kFormHead) : std::string_view();
+  for (const LogForm& form : log_forms()) {
+    if (format == form.name || (format == "auto" && form.fits(head))) return &form;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const char* const> log_formats() {
+  static const std::vector<const char*> names = [] {
+    std::vector<const char*> all(text_formats().begin(), text_formats().end());
+    for (const LogForm& form : log_forms()) all.push_back(form.name);
+    return all;
+  }();
+  return names;
+}
+
+std::vector<std::string> log_format_choices() {
+  std::vector<std::string> out = {"auto"};
+  out.insert(out.end(), log_formats().begin(), log_formats().end());
+  return out;
+}
+
+bool is_can_log(const std::string& file, std::string_view head) {
+  const auto fits = [&](const LogForm& form) { return form.fits(head.substr(0, kFormHead)); };
+  const auto forms = log_forms();
+  return std::any_of(forms.begin(), forms.end(), fits) || is_text_log(file, head);
+}
+
+CanLog::CanLog(ByteReader bytes, const std::string& format, bool strict, const std::string& channel)
+    : name_(bytes.name()), strict_(strict), channel_(channel) {
+  const LogForm* form = form_of(bytes, format);
+  reader_ =
+      form != nullptr ? form->open(std::move(bytes)) : open_text_log(std::move(bytes), format);
+}
+
+bool CanLog::next(CanFrame& frame) {
+  for (;;) {
+    frame = CanFrame();
+    switch (reader_->next(frame)) {
+      case FrameReader::Got::kEnd:
+        channel_.require_frames(name_, channel_names());
+        return false;
+      case FrameReader::Got::kFault:
+        refuse_row();
+        break;
+      case FrameReader::Got::kFrame:
+        if (!channel_.take(frame, channel_names())) break;
+        check_time(frame.time);
+        ++rows_;
+        return true;
+    }
+  }
+}
+
+void CanLog::refuse_row() {
+  Diagnostic problem{reader_->where(), reader_->fault(), ""};
+  if (strict_) throw Error(ExitCode::kData, {std::move(problem)});
+  ++malformed_;
+  if (problems_.size() < kShownProblems) problems_.push_back(std::move(problem));
+}
+
+void CanLog::check_time(double time) {
+  restarted_ = false;
+  if (std::isnan(time)) return;
+  const double back = last_time_ - time;
+  last_time_ = time;
+  if (!(back > 0)) return;
+  if (back < kSmallStep) {
+    ++small_steps_back_;
+    return;
+  }
+  restarted_ = back >= kClockRestart;
+  if (strict_ && !restarted_) {
+    throw Error(ExitCode::kData, "time goes backwards by " + std::to_string(back) + " s", "",
+                reader_->where());
+  }
+  ++(restarted_ ? restarts_ : steps_back_);
+  if (problems_.size() < kShownProblems) {
+    problems_.push_back({reader_->where(),
+                         restarted_ ? "time falls back by " + std::to_string(back) +
+                                          " s: taken as the start of another capture"
+                                    : "time goes backwards by " + std::to_string(back) + " s",
+                         ""});
+  }
+}
+
+std::vector<Diagnostic> CanLog::problems() const {
+  std::vector<Diagnostic> out = problems_;
+  const int64_t all = malformed_ + steps_back_ + restarts_;
+  const auto shown = static_cast<int64_t>(problems_.size());
+  if (all > shown) {
+    out.push_back({name_,
+                   std::to_string(all - shown) + " more such lines (" + std::to_string(malformed_) +
+                       " malformed rows in all)",
+                   ""});
+  }
+  for (Diagnostic& note : reader_->notes()) out.push_back(std::move(note));
+  if (std::string note = channel_.note(channel_names()); !note.empty()) {
+    out.push_back({name_, std::move(note), ""});
+  }
+  if (rows_ == 0) {
+    out.push_back({name_, std::string("no row could be read as ") + reader_->format(), ""});
+  }
+  return out;
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,69 @@
+#include "engine/data/can/logs/convert_log.h"
+
+#include <bitset>
+#include <cmath>
+
+#include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/frame_writer.h"
+#include "engine/data/can/logs/label_intervals.h"
+#include "kdgat/atomic_file.h"
+#include "kdgat/text.h"
+
+namespace kdgat::graph {
+
+namespace fs = std::filesystem;
+
+ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& call) {
+  const std::unique_ptr<FrameWriter> writer = frame_writer(call.to.filename().string());
+  std::error_code ignored;
+  if (fs::equivalent(call.source, call.to, ignored)) {
+    throw Error(ExitCode::kUsage, call.to.string() + " would replace its own source");
+  }
+  const bool is_file = fs::is_regular_file(call.source, ignored);
+  const int64_t total = is_file ? static_cast<int64_t>(fs::file_size(call.source, ignored)) : 0;
+  const std::optional<LabelIntervals> labels = labels_beside(call.source);
+  CanLog log(ByteReader(call.source, call.cancelled), options.format, options.strict,
+             options.channel);
+  AtomicFile file(call.to);
+  std::string out;
+  int64_t labelled = 0;
+  std::bitset<kMostChannels> buses;
+  CanFrame frame;
+  while (log.next(frame)) {
+    if (std::isnan(frame.time)) {
+      throw Error(ExitCode::kData, "the log has no times, which the other forms need", "",
+                  call.source.string());
+    }
+    if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
+    labelled += frame.label >= 0 ? 1 : 0;
+    buses.set(frame.channel);
+    writer->add(frame, out);
+    constexpr std::size_t kBlock = std::size_t{1} << 20;
+    if (out.size() >= kBlock) {
+      file.write(out);
+      out.clear();
+      if (call.cancelled && call.cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");
+      if (call.progress) call.progress(std::min(log.bytes_read(), total), total);
+    }
+  }
+  if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+  writer->finish(out);
+  file.write(out);
+  if (const std::string beginning = writer->beginning(); !beginning.empty()) {
+    file.write_at(0, beginning.data(), beginning.size());
+  }
+  file.commit();
+  ConvertReport report{call.to.string(), log.format(), log.rows(), log.malformed(), log.problems()};
+  const auto warn = [&](const std::string& what) {
+    report.warnings.push_back({call.to.string(), what, ""});
+  };
+  if (labelled > 0 && !keeps_labels(call.to.string())) {
+    warn("labels of " + grouped(labelled) + " rows are lost: only .csv holds them");
+  }
+  if (buses.count() > 1 && !keeps_buses(call.to.string())) {
+    warn(std::to_string(buses.count()) + " buses become one: .csv does not tell them apart");
+  }
+  return report;
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,299 @@
+// Vector's binary logging format: objects, most often in compressed containers. Only what a frame
+// needs is read. Layout of the objects: the public description of python-can's reader.
+#include <zlib.h>
+
+#include <algorithm>
+#include <span>
+
+#include "engine/data/can/logs/forms/binary_reader.h"
+#include "engine/data/can/logs/forms/civil_time.h"
+#include "engine/data/can/logs/forms/forms.h"
+#include "engine/file/byte_cursor.h"
+
+namespace kdgat::graph {
+namespace {
+
+enum Object : uint32_t {
+  kCanMessage = 1,
+  kCanError = 2,
+  kLogContainer = 10,
+  kCanErrorExt = 73,
+  kCanMessage2 = 86,
+  kCanFdMessage = 100,
+  kCanFdMessage64 = 101,
+  kCanFdError64 = 104,
+};
+
+constexpr std::size_t kBaseHeader = 16;  // "LOBJ", size of the header, version, size, type
+constexpr std::size_t kContainerHeader = 32;
+constexpr std::size_t kPadding = 8;  // as many bytes may stand between two objects
+constexpr std::size_t kMostHeader = 256;
+
+/// The contents of the containers of a file, one after another.
+class Containers {
+ public:
+  explicit Containers(ByteCursor& file) : file_(file) {}
+  Containers(const Containers&) = delete;
+  Containers& operator=(const Containers&) = delete;
+  ~Containers() { inflateEnd(&stream_); }
+
+  /// At least one byte, at most `room`; 0 at the end. Throws std::string, what is wrong at at().
+  std::size_t read(uint8_t* to, std::size_t room) {
+    for (;;) {
+      const std::size_t out = is_packed_ ? unpack(to, room) : copy(to, room);
+      if (out > 0) return out;
+      if (is_cut_ || !file_.skip_far(left_) || !open_next()) return 0;
+    }
+  }
+  uint64_t at() const { return at_; }
+  bool is_cut() const { return is_cut_; }
+
+ private:
+  bool open_next() {
+    for (;;) {
+      const uint8_t* header = find_object();
+      if (header == nullptr) return false;
+      at_ = file_.offset();
+      const auto size = little<uint32_t>(header + 8);
+      if (size < kContainerHeader)
+        throw std::string("an object of " + std::to_string(size) + " bytes");
+      if (little<uint32_t>(header + 12) != kLogContainer) {
+        if (!file_.skip_far(size)) return cut();
+        continue;
+      }
+      const auto method = little<uint16_t>(header + kBaseHeader);
+      if (method != 0 && method != 2) {
+        throw std::string("a container is packed by an unknown method, " + std::to_string(method));
+      }
+      file_.skip(kContainerHeader);
+      left_ = size - kContainerHeader;
+      is_packed_ = method == 2;
+      if (is_packed_) {
+        inflateEnd(&stream_);
+        stream_ = {};
+        if (inflateInit(&stream_) != Z_OK) throw std::string("out of memory");
+        has_ended_ = false;
+      }
+      return true;
+    }
+  }
+
+  const uint8_t* find_object() {
+    for (std::size_t i = 0; i <= kPadding; ++i) {
+      const uint8_t* there = file_.peek(kContainerHeader);
+      if (there == nullptr) {
+        is_cut_ |= file_.buffered() >= kPadding;
+        return nullptr;
+      }
+      if (std::equal(there, there + 4, "LOBJ")) return there;
+      file_.skip(1);
+    }
+    at_ = file_.offset();
+    throw std::string("no object begins here");
+  }
+
+  bool cut() {
+    is_cut_ = true;
+    return false;
+  }
+
+  /// The next stored bytes of the container; none at its end.
+  std::span<const uint8_t> stored() {
+    if (left_ == 0) return {};
+    const uint8_t* from = file_.peek(1);
+    if (from == nullptr) {
+      cut();
+      return {};
+    }
+    return {from, std::min<std::size_t>(left_, file_.buffered())};
+  }
+
+  std::size_t copy(uint8_t* to, std::size_t room) {
+    const std::span<const uint8_t> from = stored();
+    const std::size_t bytes = std::min(from.size(), room);
+    std::copy_n(from.data(), bytes, to);
+    pass(bytes);
+    return bytes;
+  }
+
+  std::size_t unpack(uint8_t* to, std::size_t room) {
+    stream_.next_out = to;
+    stream_.avail_out = static_cast<uInt>(room);
+    while (!has_ended_ && stream_.avail_out == room) {
+      const std::span<const uint8_t> from = stored();
+      stream_.next_in = const_cast<Bytef*>(from.data());
+      stream_.avail_in = static_cast<uInt>(from.size());
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      pass(from.size() - stream_.avail_in);
+      has_ended_ = code == Z_STREAM_END;
+      if (code == Z_BUF_ERROR && from.empty()) {  // it asks for more, and there is no more
+        cut();
+        break;
+      }
+      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
+        throw std::string("the container that begins here holds damaged data");
+      }
+    }
+    return room - stream_.avail_out;
+  }
+
+  void pass(std::size_t bytes) {
+    file_.skip(bytes);
+    left_ -= static_cast<uint32_t>(bytes);
+  }
+
+  ByteCursor& file_;
+  z_stream stream_{};
+  uint64_t at_ = 0;
+  uint32_t left_ = 0;  // stored bytes of the container
+  bool is_packed_ = false, has_ended_ = false, is_cut_ = false;
+};
+
+class BlfReader : public BinaryStream {
+ public:
+  explicit BlfReader(ByteReader bytes)
+      : BinaryStream(std::move(bytes)),
+        containers_(file()),
+        objects_([this](uint8_t* to, std::size_t room) { return containers_.read(to, room); }) {
+    constexpr std::size_t kHeader = 72, kStartDate = 40;
+    const uint8_t* header = file().peek(kHeader);
+    if (header == nullptr) fail("the file ends inside its header");
+    const auto size = little<uint32_t>(header + 4);
+    if (size < kHeader) fail("a header of " + std::to_string(size) + " bytes");
+    const auto date = [header](std::size_t i) {
+      return static_cast<int64_t>(little<uint16_t>(header + kStartDate + 2 * i));
+    };
+    // year, month, day of the week, day, hour, minute, second, millisecond
+    if (date(0) >= 1970 && date(1) >= 1 && date(1) <= 12 && date(3) >= 1) {
+      start_ = seconds_of(date(0), date(1), date(3), date(4), date(5),
+                          static_cast<double>(date(6)) + static_cast<double>(date(7)) / 1000);
+    }
+    if (!file().skip_far(size)) fail("the file ends inside its header");
+    const uint8_t* first = file().peek(kBaseHeader);
+    in_containers_ = first == nullptr || little<uint32_t>(first + 12) == kLogContainer;
+  }
+
+  const char* format() const override { return "blf"; }
+  std::string where() const override {
+    if (!in_containers_) return BinaryReader::where();
+    return name() + " at byte " + std::to_string(containers_.at()) + ", " +
+           std::to_string(objects_.offset()) + " unpacked";
+  }
+
+  Got next(CanFrame& frame) override {
+    try {
+      return next_of(in_containers_ ? objects_ : file(), frame);
+    } catch (const std::string& what) {
+      fail(what);
+    }
+  }
+
+ private:
+  Got next_of(ByteCursor& from, CanFrame& frame) {
+    for (;;) {
+      const uint8_t* object = find_object(from);
+      if (object == nullptr) {
+        if (containers_.is_cut() || from.buffered() >= kPadding) end_early("an object");
+        return Got::kEnd;
+      }
+      stands_at(from.offset());
+      const auto header = little<uint16_t>(object + 4);
+      const auto size = little<uint32_t>(object + 8);
+      const auto type = little<uint32_t>(object + 12);
+      if (size < kBaseHeader || header < kBaseHeader || header > size || header > kMostHeader) {
+        fail("an object of " + std::to_string(size) + " bytes with a header of " +
+             std::to_string(header));
+      }
+      const bool is_error = type == kCanError || type == kCanErrorExt || type == kCanFdError64;
+      const bool is_frame = type == kCanMessage || type == kCanMessage2 || type == kCanFdMessage ||
+                            type == kCanFdMessage64;
+      passed().error_frames += is_error ? 1 : 0;
+      if (!is_frame) {
+        if (from.skip_far(size)) continue;
+        end_early("an object");
+        return Got::kEnd;
+      }
+      // What follows a frame in its object (bits on the wire, checksums) is not needed.
+      constexpr std::size_t kMostFrame = kMostHeader + 128;
+      const auto needed = static_cast<std::size_t>(std::min<uint32_t>(size, kMostFrame));
+      object = from.peek(needed);
+      if (object == nullptr) {
+        end_early("an object");
+        return Got::kEnd;
+      }
+      const Got got = read_frame(object, header, needed, type, frame);
+      if (!from.skip_far(size) && got != Got::kFrame) return Got::kEnd;
+      return got;
+    }
+  }
+
+  static const uint8_t* find_object(ByteCursor& from) {
+    for (std::size_t i = 0; i <= kPadding; ++i) {
+      const uint8_t* there = from.peek(kBaseHeader);
+      if (there == nullptr || std::equal(there, there + 4, "LOBJ")) return there;
+      from.skip(1);
+    }
+    throw std::string("no object begins here");
+  }
+
+  Got read_frame(const uint8_t* object, std::size_t header, std::size_t size, uint32_t type,
+                 CanFrame& frame) {
+    constexpr std::size_t kTimedHeader = 32;
+    if (header < kTimedHeader) return refuse("the frame has no time");
+    constexpr uint32_t kTenMicroseconds = 1;
+    const double unit = little<uint32_t>(object + 16) == kTenMicroseconds ? 1e-5 : 1e-9;
+    frame.time = start_ + unit * static_cast<double>(little<uint64_t>(object + 24));
+    const uint8_t* body = object + header;
+    const std::size_t left = size - header;
+    if (type == kCanFdMessage64) return read_fd64(body, left, frame);
+    const bool may_be_fd = type == kCanFdMessage;
+    if (left < (may_be_fd ? 20U : 8U)) return refuse("the object is too short for a frame");
+    constexpr uint8_t kRemote = 0x80;
+    frame.remote = (body[2] & kRemote) != 0;
+    set_id(little<uint32_t>(body + 4), frame);
+    frame.fd = may_be_fd && (body[13] & 1) != 0;
+    const std::size_t data = may_be_fd ? 20 : 8;
+    const std::size_t length = frame.remote ? 0
+                               : may_be_fd  ? std::min<std::size_t>(body[14], 64)
+                                            : std::min<std::size_t>(body[3], 8);
+    return read_data(body + data, left - data, length, little<uint16_t>(body), frame);
+  }
+
+  Got read_fd64(const uint8_t* body, std::size_t left, CanFrame& frame) {
+    constexpr std::size_t kData = 40;
+    if (left < kData) return refuse("the object is too short for a frame");
+    constexpr uint32_t kRemote = 0x10, kFd = 0x1000;
+    const auto flags = little<uint32_t>(body + 12);
+    set_id(little<uint32_t>(body + 4), frame);
+    frame.remote = (flags & kRemote) != 0;
+    frame.fd = (flags & kFd) != 0;
+    const auto length = frame.remote ? 0 : std::min<std::size_t>(body[2], 64);
+    return read_data(body + kData, left - kData, length, body[0], frame);
+  }
+
+  /// `channel` counts from 1.
+  Got read_data(const uint8_t* data, std::size_t left, std::size_t length, uint32_t channel,
+                CanFrame& frame) {
+    if (length > left) return refuse("the object ends inside its payload");
+    if (!set_channel(channel == 0 ? 0 : channel - 1, frame)) return Got::kFault;
+    std::copy_n(data, length, frame.payload.data());
+    frame.fd |= length > 8;
+    frame.length = static_cast<uint8_t>(length);
+    return Got::kFrame;
+  }
+
+  Containers containers_;
+  ByteCursor objects_;
+  double start_ = 0;
+  bool in_containers_ = false;
+};
+
+}  // namespace
+
+bool is_blf(std::string_view head) { return head.starts_with("LOGG"); }
+
+std::unique_ptr<FrameReader> open_blf(ByteReader bytes) {
+  return std::make_unique<BlfReader>(std::move(bytes));
+}
+
+}  // namespace kdgat::graph

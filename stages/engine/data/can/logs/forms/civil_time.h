@@ -1,0 +1,22 @@
+// Seconds since 1970 of a date as logs write it.
+#pragma once
+
+#include <cstdint>
+
+namespace kdgat::graph {
+
+/// Of a day of the Gregorian calendar, UTC: logs name no time zone. Howard Hinnant's
+/// days_from_civil.
+inline double seconds_of(int64_t year, int64_t month, int64_t day, int64_t hour, int64_t minute,
+                         double second) {
+  year -= month <= 2 ? 1 : 0;
+  const int64_t era = (year >= 0 ? year : year - 399) / 400;
+  const int64_t year_of_era = year - era * 400;
+  const int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  const int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  const int64_t days = era * 146097 + day_of_era - 719468;
+  constexpr int64_t kDay = 86400, kHour = 3600, kMinute = 60;
+  return static_cast<double>(days * kDay + hour * kHour + minute * kMinute) + second;
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,48 @@
+// FrameReader: the frames of one log in one form. What every form of a log implements; forms.h
+// lists them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/data/can/frames/can_frame.h"
+#include "engine/data/can/frames/channel_names.h"
+#include "kdgat/error.h"
+
+namespace kdgat::graph {
+
+class FrameReader {
+ public:
+  enum class Got { kFrame, kFault, kEnd };
+
+  FrameReader() = default;
+  FrameReader(const FrameReader&) = delete;
+  FrameReader& operator=(const FrameReader&) = delete;
+  virtual ~FrameReader() = default;
+
+  /// The next frame; `frame` is as CanFrame() before. kFault: a row or an object that is no
+  /// readable frame, about which fault() tells; the reading may go on. Throws Error(kData) where it
+  /// may not.
+  virtual Got next(CanFrame& frame) = 0;
+  virtual const char* format() const = 0;
+  /// What is wrong with the last row or object.
+  virtual std::string fault() const = 0;
+  /// Where the last row or object stands: "a.log:12", "a.blf at byte 4096".
+  virtual std::string where() const = 0;
+  virtual int64_t bytes_read() const = 0;  ///< of the file as stored, packed or not
+  /// The buses that were named so far; none in a form that does not tell them apart.
+  virtual const ChannelNames& channel_names() const = 0;
+  /// At the end: what else is to be said of the log, such as error frames that it counts.
+  virtual std::vector<Diagnostic> notes() const { return {}; }
+};
+
+/// What a log holds beside frames of data: counted, told once.
+struct Passed {
+  int64_t error_frames = 0;
+  int64_t others = 0;  ///< of no CAN bus, or of a kind that is not read
+
+  void tell(const std::string& file, std::vector<Diagnostic>& notes) const;
+};
+
+}  // namespace kdgat::graph

@@ -1,0 +1,374 @@
+// Measurement files (ASAM MDF 4) that hold frames of a bus: sorted ones, whose groups of records
+// are merged by time, and those as loggers write them, with the records of all groups in one row
+// and not brought to their end.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "engine/data/can/logs/forms/binary_reader.h"
+#include "engine/data/can/logs/forms/forms.h"
+#include "engine/data/can/logs/forms/mf4_groups.h"
+#include "kdgat/text.h"
+
+namespace kdgat::graph {
+namespace {
+
+using mf4::DataGroup;
+using mf4::Group;
+
+constexpr std::size_t kMostPayload = 64;
+constexpr uint32_t kMostVariable = uint32_t{1} << 20;  // bytes of one value of a channel
+/// Frames, or payloads, that wait for what belongs to them.
+constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
+
+struct Payload {
+  uint64_t key = 0;
+  uint8_t length = 0;
+  bool is_too_long = false;
+  std::array<uint8_t, kMostPayload> bytes{};
+};
+
+/// A frame as its record says it; `fault` nullptr if nothing is wrong.
+struct Found {
+  CanFrame frame;
+  uint32_t bus = 0;
+  const char* fault = nullptr;
+  std::optional<uint64_t> waits_for{};  ///< the key of its payload
+  std::size_t payloads = 0;             ///< in which group that is
+};
+
+/// The payloads of a sorted file, which stand in blocks of their own.
+class PayloadBlocks {
+ public:
+  PayloadBlocks(const mf4::File& file, uint64_t at) : file_(file), at_(at) { begin(); }
+
+  /// nullptr: it is none.
+  const char* read(uint64_t offset, CanFrame& frame) {
+    if (offset < cursor_->offset()) {
+      // They stand in the order of their frames; a file that jumps back all the time would never
+      // end.
+      constexpr int kMostJumps = 1000;
+      if (++jumps_ > kMostJumps)
+        file_.fail(at_, "the payloads are not in the order of their frames");
+      begin();
+    }
+    if (!cursor_->skip_far(offset - cursor_->offset())) return "the payload is missing";
+    const uint8_t* length = cursor_->take(sizeof(uint32_t));
+    if (length == nullptr) return "the payload is missing";
+    const auto bytes = little<uint32_t>(length);
+    if (bytes > kMostPayload) return "the payload is over 64 bytes";
+    const uint8_t* payload = cursor_->take(bytes);
+    if (payload == nullptr) return "the payload is missing";
+    std::copy_n(payload, bytes, frame.payload.data());
+    frame.fd |= bytes > 8;
+    frame.length = static_cast<uint8_t>(bytes);
+    return nullptr;
+  }
+
+ private:
+  void begin() {
+    data_.emplace(file_, at_, false);
+    cursor_.emplace([this](uint8_t* to, std::size_t room) { return data_->read(to, room); });
+  }
+
+  const mf4::File& file_;
+  uint64_t at_;
+  std::optional<mf4::Data> data_;
+  std::optional<ByteCursor> cursor_;
+  int jumps_ = 0;
+};
+
+/// The frames of one data group, in the order of its records.
+class RecordReader {
+ public:
+  RecordReader(const mf4::File& file, const DataGroup& group, double start, bool is_last)
+      : file_(file),
+        group_(group),
+        start_(start),
+        by_order_(file.unfinished().payload_offsets),
+        data_(file, group.data, is_last),
+        cursor_([this](uint8_t* to, std::size_t room) { return data_.read(to, room); }),
+        stores_(group.groups.size()) {
+    for (std::size_t i = 0; i < group.groups.size(); ++i) {
+      if (group.groups[i].record_id < by_id_.size()) by_id_[group.groups[i].record_id] = i + 1;
+    }
+    for (const Group& one : group.groups) {
+      const bool is_apart = static_cast<bool>(one.payload_offset);
+      const std::size_t store = is_apart ? store_of(one.payload_link) : kNone;
+      store_of_.push_back(store);
+      blocks_.push_back(is_apart && store == kNone
+                            ? std::make_unique<PayloadBlocks>(file, one.payload_link)
+                            : nullptr);
+      asked_.push_back(0);
+    }
+  }
+  RecordReader(const RecordReader&) = delete;
+  RecordReader& operator=(const RecordReader&) = delete;
+
+  /// False at the end.
+  bool next(Found& out, Passed& passed) {
+    for (;;) {
+      if (!waiting_.empty() && (!waiting_.front().waits_for || fill(waiting_.front()))) {
+        out = waiting_.front();
+        waiting_.pop_front();
+        return true;
+      }
+      if (has_ended_) {
+        if (waiting_.empty()) return false;
+        out = waiting_.front();  // its payload never came
+        out.fault = "the payload is missing";
+        waiting_.pop_front();
+        return true;
+      }
+      const Group* group = next_record(out, passed);
+      if (group == nullptr) continue;
+      if (waiting_.empty() && !out.waits_for) return true;
+      if (waiting_.empty() && fill(out)) return true;
+      if (waiting_.size() == kMostWaiting) {
+        file_.fail(data_.at(), "payloads are too far from their frames");
+      }
+      waiting_.push_back(out);
+    }
+  }
+
+  uint64_t at() const { return data_.at(); }
+  uint64_t offset() const { return cursor_.offset(); }
+  bool is_cut() const { return is_cut_ || data_.is_cut(); }
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  std::size_t store_of(uint64_t link) const {
+    for (std::size_t i = 0; i < group_.groups.size(); ++i) {
+      const Group& one = group_.groups[i];
+      if (one.at == link && one.kind == Group::Kind::kPayloads) return i;
+    }
+    return kNone;
+  }
+
+  /// nullptr: no frame.
+  const Group* next_record(Found& out, Passed& passed) {
+    const uint8_t* id = cursor_.peek(group_.id_bytes);
+    if (id == nullptr) return end(cursor_.buffered() > 0);
+    const std::size_t index = index_of(id);
+    const Group& group = group_.groups[index];
+    if (group.kind == Group::Kind::kPayloads) {
+      read_payload(index);
+      return nullptr;
+    }
+    const uint8_t* record = cursor_.peek(group_.id_bytes + std::size_t{group.bytes});
+    if (record == nullptr) return end(cursor_.buffered() > 0);
+    record += group_.id_bytes;
+    const bool is_frame = group.kind == Group::Kind::kFrames || group.kind == Group::Kind::kRemote;
+    passed.error_frames += group.kind == Group::Kind::kErrors ? 1 : 0;
+    if (is_frame) read_frame(group, index, record, out);
+    cursor_.skip(group_.id_bytes + std::size_t{group.bytes});
+    return is_frame ? &group : nullptr;
+  }
+
+  const Group* end(bool is_cut) {
+    has_ended_ = true;
+    is_cut_ |= is_cut;
+    return nullptr;
+  }
+
+  std::size_t index_of(const uint8_t* bytes) const {
+    uint64_t id = 0;
+    std::copy_n(bytes, group_.id_bytes, reinterpret_cast<uint8_t*>(&id));
+    if (group_.id_bytes == 0) return 0;
+    if (id < by_id_.size() && by_id_[id] > 0) return by_id_[id] - 1;
+    for (std::size_t i = 0; i < group_.groups.size(); ++i) {
+      if (group_.groups[i].record_id == id) return i;
+    }
+    file_.fail(data_.at(), "a record of no known group, " + std::to_string(id) + ", at byte " +
+                               std::to_string(cursor_.offset()) + " of the data");
+  }
+
+  void read_frame(const Group& group, std::size_t index, const uint8_t* record, Found& out) {
+    out.frame = CanFrame();
+    out.fault = nullptr;
+    out.waits_for.reset();
+    CanFrame& frame = out.frame;
+    frame.time = start_ + group.clock.of(record);
+    if (!std::isfinite(frame.time)) {
+      frame.time = 0;
+      out.fault = "the time is not a number";
+    }
+    const auto id = static_cast<uint32_t>(group.id.of(record));
+    frame.extended = group.is_extended ? group.is_extended.of(record) != 0 : (id >> 31) != 0;
+    frame.id = id & 0x1fffffffU;
+    if (!frame.extended && frame.id > 0x7ffU) {
+      frame.extended = !group.is_extended;
+      if (!frame.extended) out.fault = "an id beyond 11 bits that is not extended";
+    }
+    frame.fd = group.is_fd && group.is_fd.of(record) != 0;
+    out.bus = group.bus ? static_cast<uint32_t>(group.bus.of(record)) : 0;
+    frame.remote = group.kind == Group::Kind::kRemote;
+    if (frame.remote) return;
+    if (group.payload_offset) {
+      const uint64_t offset = group.payload_offset.of(record);
+      if (blocks_[index]) {
+        const char* fault = blocks_[index]->read(offset, frame);
+        if (out.fault == nullptr) out.fault = fault;
+      } else {
+        out.waits_for = by_order_ ? asked_[store_of_[index]]++ : offset;
+        out.payloads = store_of_[index];
+      }
+      return;
+    }
+    const std::size_t length = length_of(group, record, frame.fd);
+    if (length > std::min<std::size_t>(group.payload_bytes, kMostPayload)) {
+      out.fault = "the length is beyond the payload";
+      return;
+    }
+    frame.fd |= length > 8;
+    frame.length = static_cast<uint8_t>(length);
+    std::copy_n(record + group.payload_byte, length, frame.payload.data());
+  }
+
+  static std::size_t length_of(const Group& group, const uint8_t* record, bool is_fd) {
+    if (group.length) return static_cast<std::size_t>(group.length.of(record));
+    const uint64_t code = group.code.of(record);
+    return is_fd ? kFdLengths[std::min<uint64_t>(code, 15)] : std::min<uint64_t>(code, 8);
+  }
+
+  void read_payload(std::size_t index) {
+    const std::size_t header = group_.id_bytes + sizeof(uint32_t);
+    const uint8_t* record = cursor_.peek(header);
+    if (record == nullptr) {
+      end(true);
+      return;
+    }
+    const auto bytes = little<uint32_t>(record + group_.id_bytes);
+    if (bytes > kMostVariable) {
+      file_.fail(data_.at(), "a payload of " + std::to_string(bytes) + " bytes");
+    }
+    record = cursor_.peek(header + bytes);
+    if (record == nullptr) {
+      end(true);
+      return;
+    }
+    Store& store = stores_[index];
+    Payload one;
+    one.key = by_order_ ? store.number : store.offset;
+    one.is_too_long = bytes > kMostPayload;
+    one.length = static_cast<uint8_t>(one.is_too_long ? 0 : bytes);
+    std::copy_n(record + header, one.length, one.bytes.data());
+    // The oldest goes where nobody asks for it.
+    if (store.payloads.size() == kMostWaiting) store.payloads.pop_front();
+    store.payloads.push_back(one);
+    store.offset += sizeof(uint32_t) + bytes;
+    ++store.number;
+    cursor_.skip(header + bytes);
+  }
+
+  /// False: its payload has not come yet.
+  bool fill(Found& found) {
+    std::deque<Payload>& payloads = stores_[found.payloads].payloads;
+    while (!payloads.empty() && payloads.front().key < *found.waits_for) payloads.pop_front();
+    if (payloads.empty()) return false;
+    const Payload& one = payloads.front();
+    const bool is_there = one.key == *found.waits_for;
+    found.waits_for.reset();
+    if (!is_there || one.is_too_long) {
+      found.fault = is_there ? "the payload is over 64 bytes" : "the payload is missing";
+      return true;
+    }
+    std::copy_n(one.bytes.data(), one.length, found.frame.payload.data());
+    found.frame.fd |= one.length > 8;
+    found.frame.length = one.length;
+    return true;
+  }
+
+  struct Store {
+    std::deque<Payload> payloads;
+    uint64_t offset = 0, number = 0;  // of the next one
+  };
+
+  const mf4::File& file_;
+  const DataGroup& group_;
+  double start_;
+  bool by_order_;
+  mf4::Data data_;
+  ByteCursor cursor_;
+  std::array<std::size_t, 256> by_id_{};  // place in the groups, from 1
+  std::vector<std::size_t> store_of_;     // of each group; kNone
+  std::vector<std::unique_ptr<PayloadBlocks>> blocks_;
+  std::vector<uint64_t> asked_;
+  std::vector<Store> stores_;
+  std::deque<Found> waiting_;
+  bool has_ended_ = false, is_cut_ = false;
+};
+
+class Mf4Reader : public BinaryReader {
+ public:
+  explicit Mf4Reader(ByteReader bytes)
+      : BinaryReader(bytes.name()), file_(std::move(bytes)), measurement_(read_measurement(file_)) {
+    for (const DataGroup& group : measurement_.data) {
+      if (group.data == 0) continue;
+      Stream& stream = streams_.emplace_back();
+      stream.records = std::make_unique<RecordReader>(file_, group, measurement_.start,
+                                                      group.data == measurement_.last_data);
+      advance(stream);
+    }
+  }
+
+  const char* format() const override { return "mf4"; }
+  int64_t bytes_read() const override { return static_cast<int64_t>(last_); }
+  std::string where() const override {
+    return name() + " at byte " + std::to_string(last_) + ", byte " + std::to_string(offset_) +
+           " of its data";
+  }
+
+  /// Of all data groups the frame whose time is the earliest.
+  Got next(CanFrame& frame) override {
+    Stream* first = nullptr;
+    for (Stream& stream : streams_) {
+      const bool is_earlier = stream.has_frame && (first == nullptr || stream.found.frame.time <
+                                                                           first->found.frame.time);
+      if (is_earlier) first = &stream;
+    }
+    if (first == nullptr) {
+      for (const Stream& stream : streams_) {
+        if (stream.records->is_cut()) end_early("a record");
+      }
+      return Got::kEnd;
+    }
+    last_ = std::max(last_, first->records->at());
+    offset_ = first->records->offset();
+    frame = first->found.frame;
+    const char* fault = first->found.fault;
+    const uint32_t bus = first->found.bus;
+    advance(*first);
+    if (fault != nullptr) return refuse(fault);
+    return set_channel(bus, frame) ? Got::kFrame : Got::kFault;
+  }
+
+ private:
+  struct Stream {
+    std::unique_ptr<RecordReader> records;
+    Found found;
+    bool has_frame = false;
+  };
+
+  void advance(Stream& stream) { stream.has_frame = stream.records->next(stream.found, passed()); }
+
+  mf4::File file_;
+  mf4::Measurement measurement_;
+  std::vector<Stream> streams_;
+  uint64_t last_ = 0, offset_ = 0;
+};
+
+}  // namespace
+
+bool is_mf4(std::string_view head) {
+  return head.starts_with("MDF     ") || head.starts_with("UnFinMF ");
+}
+
+std::unique_ptr<FrameReader> open_mf4(ByteReader bytes) {
+  return std::make_unique<Mf4Reader>(std::move(bytes));
+}
+
+}  // namespace kdgat::graph

@@ -1,0 +1,36 @@
+// FrameWriter: the bytes of a log, frame by frame, in the form that the ending of its name says.
+// Owns what is not yet handed out.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/data/can/frames/can_frame.h"
+
+namespace kdgat::graph {
+
+class FrameWriter {
+ public:
+  FrameWriter() = default;
+  FrameWriter(const FrameWriter&) = delete;
+  FrameWriter& operator=(const FrameWriter&) = delete;
+  virtual ~FrameWriter() = default;
+
+  /// Appends to `out` what the frame adds. Times are numbers.
+  virtual void add(const CanFrame& frame, std::string& out) = 0;
+  /// What the log ends with; once, at the end.
+  virtual void finish(std::string& out) = 0;
+  /// What stands at the very beginning, known at the end only; "" where nothing changes. As long as
+  /// what stands there.
+  virtual std::string beginning() const { return ""; }
+};
+
+/// By ending: .log candump, .csv can-train-and-test, .asc, .blf, .pcapng. Throws Error(kUsage) for
+/// another.
+std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name);
+
+/// The same form keeps them: labels (csv), buses (all but csv), remote frames (all but csv).
+bool keeps_labels(const std::string& file_name);
+bool keeps_buses(const std::string& file_name);
+
+}  // namespace kdgat::graph

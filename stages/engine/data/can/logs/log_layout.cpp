@@ -1,0 +1,259 @@
+#include "engine/data/can/logs/log_layout.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/data/can/logs/row_parsers.h"
+#include "engine/file/line_reader.h"
+#include "engine/file/text_kind.h"
+
+namespace kdgat::graph {
+
+namespace {
+
+constexpr std::size_t kProbeLines = 10;
+
+const LogLayout kForms[] = {
+    {"can-train-and-test", parse_table_row, true, {0, 1, 2, 3}, 4},
+    {"hcrl", parse_hcrl_row, false, {}, 0},
+    {"candump", parse_candump_row, false, {}, 3},
+    {"candump-screen", parse_screen_row, false, {}, 0},
+    {"road", parse_road_row, false, {}, 10},
+    {"daga", parse_daga_row, true, {}, 6},
+    {"otids", parse_otids_row, true, {}, 13},
+    {"crysys", parse_candump_row, false, {}, 5},
+    {"recan", parse_recan_row, false, {}, 5},
+};
+
+/// The start of a line as shown in a message; a log may not steer the terminal.
+std::string shortened(std::string_view line) {
+  std::string out(line.substr(0, 60));
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out + (line.size() > 60 ? "..." : "");
+}
+
+std::vector<std::string> split_header(const std::string& line) {
+  std::vector<std::string> names(1);
+  for (const char c : line) {
+    if (c == ',') {
+      names.emplace_back();
+    } else if (c != ' ' && c != '\t' && c != '"') {
+      names.back() += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+  }
+  return names;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_header(const std::string& line) {
+  return line.find_first_of("ghijklmnopqrstuvwxyzGHIJKLMNOPQSUVWXYZ") != std::string::npos &&
+         line.find(',') != std::string::npos && line.find('#') == std::string::npos &&
+         std::string("0123456789(-").find(line[0]) == std::string::npos;
+}
+
+/// Columns of a can-train-and-test file by name; by position where no name is known, as the
+/// published loader does.
+LogLayout table_layout(const std::string& file, const std::string& header) {
+  LogLayout layout = kForms[0];
+  const std::vector<std::string> names = split_header(header);
+  const std::vector<std::vector<std::string>> known = {{"timestamp", "time"},
+                                                       {"arbitration_id", "can_id", "id"},
+                                                       {"data_field", "data", "payload"},
+                                                       {"attack", "label"}};
+  layout.columns = static_cast<int>(names.size());
+  bool any = false;
+  for (std::size_t c = 0; c < known.size(); ++c) {
+    layout.column[c] = -1;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (has(known[c], names[i])) layout.column[c] = static_cast<int>(i);
+    }
+    any |= layout.column[c] >= 0;
+  }
+  if (!any && names.size() == 4) {
+    layout.column = {0, 1, 2, 3};
+  } else if (names.size() > 8) {
+    throw Error(ExitCode::kData, "more columns than a CAN log has: " + shortened(header),
+                "format=NAME names the form", file + ":1");
+  }
+  for (std::size_t c = 0; c < 3; ++c) {  // the label may be missing
+    if (layout.column[c] < 0) {
+      throw Error(ExitCode::kData, "column " + known[c][0] + " is missing",
+                  "the header is: " + shortened(header), file + ":1");
+    }
+  }
+  return layout;
+}
+
+const LogLayout* form_named(const std::string& name) {
+  for (const LogLayout& form : kForms) {
+    if (name == form.format) return &form;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const char* const> text_formats() {
+  static const std::vector<const char*> names = [] {
+    std::vector<const char*> all;
+    for (const LogLayout& form : kForms) all.push_back(form.format);
+    return all;
+  }();
+  return names;
+}
+
+LogLayout recognise_log(const std::string& file, std::span<const std::string> lines,
+                        const std::string& format) {
+  const bool header = is_header(lines.front());
+  if (format != "auto") {
+    const LogLayout* form = form_named(format);
+    if (form == nullptr) throw Error(ExitCode::kUsage, "no log format is called " + format);
+    if (header && form->parse == parse_table_row) return table_layout(file, lines.front());
+    LogLayout layout = *form;
+    layout.has_header = header;
+    if (form->parse == parse_table_row) {  // columns in their published order
+      layout.columns = static_cast<int>(split_header(lines.front()).size());
+      if (layout.columns < 3) {
+        throw Error(ExitCode::kData, "too few columns: " + shortened(lines.front()), "",
+                    file + ":1");
+      }
+      if (layout.columns == 3) layout.column[3] = -1;
+    }
+    return layout;
+  }
+  if (header) {
+    const std::vector<std::string> names = split_header(lines.front());
+    if (has(names, "payload_hex")) return *form_named("daga");
+    if (has(names, "intid1")) return *form_named("otids");
+    return table_layout(file, lines.front());
+  }
+  // The form that reads most of the first lines; a malformed row among them does no harm.
+  const LogLayout* best = nullptr;
+  std::size_t best_rows = 0;
+  bool tie = false;
+  for (const LogLayout& form : kForms) {
+    if (form.has_header) continue;
+    std::size_t rows = 0;
+    for (const std::string& line : lines) {
+      CanFrame frame;
+      if (form.parse(form, line, frame) == nullptr) ++rows;
+    }
+    if (rows > best_rows) {
+      best = &form;
+      best_rows = rows;
+      tie = false;
+    } else if (rows > 0 && rows == best_rows) {
+      tie = true;
+    }
+  }
+  if (best == nullptr || tie) {
+    const auto tabs = std::count(lines.front().begin(), lines.front().end(), '\t');
+    const bool has_tabs = best == nullptr && tabs > 0;
+    throw Error(ExitCode::kData,
+                std::string(best == nullptr ? "no known log form" : "more than one log form") +
+                    " fits the first line: " + shortened(lines.front()),
+                has_tabs ? "it is a table of " + std::to_string(tabs + 1) +
+                               " columns between tabs; logs have commas or blanks there, ratings "
+                               "user, item and rating, texts a label and words"
+                         : "format=NAME names the form; see kdgat config schema data",
+                file + ":1");
+  }
+  return *best;
+}
+
+bool is_text_log(const std::string& file, std::string_view head) {
+  constexpr std::size_t kLines = 8;
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < head.size() && lines.size() < kLines;) {
+    const std::size_t end = std::min(head.find('\n', at), head.size());
+    if (head.find_first_not_of(" \t\r", at) < end) lines.emplace_back(head.substr(at, end - at));
+    at = end + 1;
+  }
+  if (lines.empty()) return false;
+  try {
+    recognise_log(file, lines, "auto");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+namespace {
+
+class TextRows : public FrameReader {
+ public:
+  TextRows(ByteReader bytes, const std::string& format) : reader_(std::move(bytes)) {
+    std::string_view line;
+    std::vector<std::string> probe;
+    while (probe.size() < kProbeLines && reader_.next(line)) {
+      if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+      if (probe.empty() && line.starts_with("\xEF\xBB\xBF"))
+        line.remove_prefix(3);  // byte order mark
+      probe.emplace_back(line);
+      first_lines_.emplace_back(reader_.line_number(), std::string(line));
+    }
+    if (probe.empty()) throw Error(ExitCode::kData, "the file is empty", "", reader_.name());
+    std::string head;
+    for (const std::string& one : probe) head += one + "\n";
+    if (const std::string what = not_text(head); !what.empty()) {
+      throw refuse_not_text(reader_.name(), what);
+    }
+    layout_ = recognise_log(reader_.name(), probe, format);
+    layout_.channels = &channels_;
+    if (layout_.has_header) first_used_ = 1;
+  }
+
+  const char* format() const override { return layout_.format; }
+  std::string fault() const override { return std::string(fault_) + ": " + shortened(line_); }
+  std::string where() const override { return reader_.name() + ":" + std::to_string(line_number_); }
+  int64_t bytes_read() const override { return reader_.bytes_read(); }
+  const ChannelNames& channel_names() const override { return channels_; }
+  std::vector<Diagnostic> notes() const override {
+    std::vector<Diagnostic> out;
+    for (const std::string& what : channels_.problems()) out.push_back({reader_.name(), what, ""});
+    return out;
+  }
+
+  Got next(CanFrame& frame) override {
+    while (next_line()) {
+      if (line_.empty() || line_.find_first_not_of(" \t") == std::string_view::npos) continue;
+      fault_ = layout_.parse(layout_, line_, frame);
+      return fault_ == nullptr ? Got::kFrame : Got::kFault;
+    }
+    return Got::kEnd;
+  }
+
+ private:
+  bool next_line() {
+    if (first_used_ < first_lines_.size()) {
+      line_number_ = first_lines_[first_used_].first;
+      line_ = first_lines_[first_used_++].second;
+      return true;
+    }
+    if (!reader_.next(line_)) return false;
+    line_number_ = reader_.line_number();
+    return true;
+  }
+
+  LineReader reader_;
+  LogLayout layout_;
+  ChannelNames channels_;
+  std::vector<std::pair<int64_t, std::string>> first_lines_;  // read to recognise the form
+  std::size_t first_used_ = 0;
+  std::string_view line_;  // the last one
+  int64_t line_number_ = 0;
+  const char* fault_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameReader> open_text_log(ByteReader bytes, const std::string& format) {
+  return std::make_unique<TextRows>(std::move(bytes), format);
+}
+
+}  // namespace kdgat::graph

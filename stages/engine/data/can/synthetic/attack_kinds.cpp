@@ -1,0 +1,268 @@
+#include "engine/data/can/synthetic/attack_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kdgat/error.h"
+
+namespace kdgat::graph {
+namespace {
+
+constexpr uint8_t kClassic = 8;  // bytes of a frame that is not FD
+
+// Frames a second, one of them drawn.
+constexpr double kDosRates[] = {500, 1000, 2000};
+constexpr double kFuzzingRates[] = {100, 300, 1000, 2000};
+constexpr double kKnownRates[] = {30, 100, 300, 1000};
+
+template <std::size_t n>
+constexpr double mean(const double (&rates)[n]) {
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  return sum / n;
+}
+
+/// One of the values, each as likely.
+template <class T, std::size_t n>
+T pick(const T (&values)[n], Random& random) {
+  return values[random.below(n)];
+}
+
+bool happens(Random& random, uint64_t times, uint64_t of) { return random.below(of) < times; }
+
+/// `value` times a number from 0.8 to 1.2.
+int64_t about(int64_t value, Random& random) {
+  return value * (800 + static_cast<int64_t>(random.below(401))) / 1000;
+}
+
+uint8_t random_byte(Random& random) { return static_cast<uint8_t>(random.next() >> 56); }
+
+void fill(CanFrame& frame, Random& random) {
+  std::generate_n(frame.payload.begin(), frame.length, [&] { return random_byte(random); });
+}
+
+/// A frame of this id as an attacker sends it: no remote frame, and FD where it has to be.
+CanFrame frame_of(uint32_t id, bool extended, uint8_t length) {
+  CanFrame frame;
+  frame.fd = length > kClassic;
+  frame.id = id;
+  frame.extended = extended;
+  frame.length = length;
+  return frame;
+}
+
+/// What one attack writes into payloads: the same places in every frame.
+class Forgery {
+ public:
+  Forgery(const AttackScene& scene, Random& random) {
+    const auto length = static_cast<std::size_t>(scene.target->length);
+    for (const int64_t at : scene.options.bytes) at_.push_back(static_cast<std::size_t>(at));
+    if (at_.empty()) {
+      for (std::size_t i = 0; i < length; ++i) at_.push_back(i);
+      random.shuffle(at_);
+      at_.resize(1 + random.below(std::min<std::size_t>(3, length)));
+    }
+    random_ =
+        scene.options.values == "any" ? happens(random, 1, 3) : scene.options.values == "random";
+    for (uint8_t& value : values_) value = random_byte(random);
+  }
+
+  CanFrame of(CanFrame frame, Random& random) const {
+    frame.time = 0;
+    frame.label = -1;
+    for (const std::size_t i : at_) frame.payload[i] = random_ ? random_byte(random) : values_[i];
+    return frame;
+  }
+
+ private:
+  std::vector<std::size_t> at_;
+  bool random_ = false;
+  std::array<uint8_t, 64> values_{};
+};
+
+/// Microseconds between two frames at the rate asked for, or at one of these.
+template <std::size_t n>
+int64_t step_of(const AttackScene& scene, const double (&rates)[n], Random& random) {
+  const double drawn = pick(rates, random);
+  const double rate = scene.options.rate > 0 ? scene.options.rate : drawn;
+  return std::max<int64_t>(1, std::llround(1e6 / rate));
+}
+
+std::span<const std::size_t> true_rows(const AttackScene& scene) {
+  return scene.recording.rows_between(*scene.target, scene.begin_us, scene.end_us);
+}
+
+AttackPlan plan_dos(const AttackScene& scene, Random& random) {
+  const int64_t step = step_of(scene, kDosRates, random);
+  CanFrame frame = frame_of(0, false, 8);
+  if (happens(random, 3, 10)) {
+    frame.id = scene.recording.ids().front().id;
+    frame.extended = scene.recording.ids().front().extended;
+  }
+  if (happens(random, 3, 10)) fill(frame, random);
+  AttackPlan plan;
+  for (int64_t t = scene.begin_us; t < scene.end_us; t += step) plan.added.push_back({t, frame});
+  return plan;
+}
+
+/// Random payloads at a rate that varies by half, of whatever frame `next` gives.
+template <std::size_t n, class Next>
+AttackPlan plan_random(const AttackScene& scene, const double (&rates)[n], Random& random,
+                       Next next) {
+  const int64_t step = step_of(scene, rates, random);
+  AttackPlan plan;
+  for (int64_t t = scene.begin_us; t < scene.end_us;) {
+    CanFrame frame = next();
+    fill(frame, random);
+    plan.added.push_back({t, frame});
+    t += std::max<int64_t>(
+        1, step / 2 + static_cast<int64_t>(random.below(static_cast<uint64_t>(step) + 1)));
+  }
+  return plan;
+}
+
+AttackPlan plan_fuzzing(const AttackScene& scene, Random& random) {
+  const std::span<const CanFrame> frames = scene.recording.frames();
+  return plan_random(scene, kFuzzingRates, random, [&] {
+    const CanFrame& like = frames[random.below(frames.size())];  // as often as in the log
+    const auto id = static_cast<uint32_t>(random.below(like.extended ? 1U << 29 : 0x800));
+    return frame_of(id, like.extended, std::max(like.length, kClassic));
+  });
+}
+
+AttackPlan plan_fuzzing_known(const AttackScene& scene, Random& random) {
+  const std::span<const IdRows> ids = scene.recording.ids();
+  return plan_random(scene, kKnownRates, random, [&] {
+    const IdRows& id = ids[random.below(ids.size())];
+    const uint8_t own = scene.recording.frames()[id.rows.front()].length;
+    return frame_of(id.id, id.extended, happens(random, 8, 10) ? own : kClassic);
+  });
+}
+
+AttackPlan plan_spoofing(const AttackScene& scene, Random& random) {
+  constexpr int64_t kTenths[] = {13, 20, 40, 100};
+  constexpr int64_t kShortestStep = 800;
+  const int64_t drawn =
+      std::max(kShortestStep, scene.target->period_us * 10 / pick(kTenths, random));
+  const int64_t step =
+      scene.options.rate > 0 ? std::max<int64_t>(1, std::llround(1e6 / scene.options.rate)) : drawn;
+  const Forgery forgery(scene, random);
+  const std::span<const std::size_t> rows = true_rows(scene);
+  AttackPlan plan;
+  std::size_t last = 0;  // the true frame that the forged one imitates
+  for (int64_t t = scene.begin_us; t < scene.end_us; t += step) {
+    while (last + 1 < rows.size() && scene.recording.clock_us(rows[last + 1]) <= t) ++last;
+    const auto jitter = static_cast<int64_t>(random.below(static_cast<uint64_t>(step / 20 + 1)));
+    plan.added.push_back({t + jitter, forgery.of(scene.recording.frames()[rows[last]], random)});
+  }
+  return plan;
+}
+
+AttackPlan plan_fabrication(const AttackScene& scene, Random& random) {
+  const int64_t period = scene.target->period_us;
+  const int64_t delays[] = {0, 1000, period / 10, period * 3 / 10, period / 2};
+  const int64_t drawn = pick(delays, random);
+  const bool asked = scene.options.delay >= 0;
+  const int64_t delay = asked ? std::llround(scene.options.delay * 1e6) : drawn;
+  const uint64_t tenths = happens(random, 3, 4) ? 10 : 3;  // of the true frames have a forged one
+  const Forgery forgery(scene, random);
+  AttackPlan plan;
+  for (const std::size_t row : true_rows(scene)) {
+    if (!happens(random, tenths, 10)) continue;
+    const int64_t after = asked ? delay : about(delay, random);
+    plan.added.push_back(
+        {scene.recording.clock_us(row) + after, forgery.of(scene.recording.frames()[row], random)});
+  }
+  return plan;
+}
+
+AttackPlan plan_targeted(const AttackScene& scene, Random& random) {
+  const Forgery forgery(scene, random);
+  const std::span<const std::size_t> rows = true_rows(scene);
+  // One to four a second, one at least.
+  const int64_t wanted = 1 + static_cast<int64_t>(random.below(4));
+  const int64_t frames = std::max<int64_t>(1, wanted * (scene.end_us - scene.begin_us) / 1'000'000);
+  const std::size_t step = std::max<std::size_t>(1, rows.size() / static_cast<std::size_t>(frames));
+  AttackPlan plan;
+  for (std::size_t i = random.below(step); i < rows.size(); i += step) {
+    const int64_t after =
+        scene.target->period_us * (20 + static_cast<int64_t>(random.below(931))) / 1000;
+    plan.added.push_back({scene.recording.clock_us(rows[i]) + after,
+                          forgery.of(scene.recording.frames()[rows[i]], random)});
+  }
+  return plan;
+}
+
+AttackPlan plan_masquerade(const AttackScene& scene, Random& random) {
+  const Forgery forgery(scene, random);
+  AttackPlan plan;
+  for (const std::size_t row : true_rows(scene)) {
+    const CanFrame& frame = scene.recording.frames()[row];
+    const CanFrame forged = forgery.of(frame, random);
+    // What happens to be the truth is no attack.
+    if (forged.payload != frame.payload) plan.changed.emplace_back(row, forged);
+  }
+  return plan;
+}
+
+AttackPlan plan_suspension(const AttackScene& scene, Random&) {
+  const std::span<const std::size_t> rows = true_rows(scene);
+  AttackPlan plan;
+  plan.removed.assign(rows.begin(), rows.end());
+  return plan;
+}
+
+/// Of the cut, the ids that are sent again: all, or up to five.
+std::vector<const IdRows*> replayed_ids(const AttackScene& scene, Random& random) {
+  std::vector<const IdRows*> all, regular;
+  for (const IdRows& id : scene.recording.ids()) {
+    all.push_back(&id);
+    if (id.regular) regular.push_back(&id);
+  }
+  if (regular.empty() || happens(random, 3, 10)) return all;
+  random.shuffle(regular);
+  regular.resize(1 + random.below(std::min<std::size_t>(5, regular.size())));
+  return regular;
+}
+
+AttackPlan plan_replay(const AttackScene& scene, Random& random) {
+  const int64_t recorded = scene.begin_us - scene.recording.begin_us();
+  const int64_t length = std::min(scene.end_us - scene.begin_us, recorded);
+  const int64_t from =
+      scene.recording.begin_us() +
+      static_cast<int64_t>(random.below(static_cast<uint64_t>(recorded - length) + 1));
+  AttackPlan plan;
+  for (const IdRows* id : replayed_ids(scene, random)) {
+    for (const std::size_t row : scene.recording.rows_between(*id, from, from + length)) {
+      plan.added.push_back(
+          {scene.recording.clock_us(row) - from + scene.begin_us, scene.recording.frames()[row]});
+    }
+  }
+  return plan;
+}
+
+constexpr AttackKind kAttackKinds[] = {
+    {"dos", false, false, mean(kDosRates), plan_dos},
+    {"fuzzing", false, false, mean(kFuzzingRates), plan_fuzzing},
+    {"fuzzing-known", false, false, mean(kKnownRates), plan_fuzzing_known},
+    {"spoofing", true, true, 0, plan_spoofing},
+    {"fabrication", true, true, 0, plan_fabrication},
+    {"targeted", true, true, 0, plan_targeted},
+    {"masquerade", true, true, 0, plan_masquerade},
+    {"suspension", true, false, 0, plan_suspension},
+    {"replay", false, false, 0, plan_replay},
+};
+
+}  // namespace
+
+const AttackKind& attack_kind(const std::string& name) {
+  std::string known;
+  for (const AttackKind& kind : kAttackKinds) {
+    if (name == kind.name) return kind;
+    known.append(known.empty() ? "known: " : ", ").append(kind.name);
+  }
+  throw Error(ExitCode::kUsage, "unknown attack " + name, known);
+}
+
+}  // namespace kdgat::graph

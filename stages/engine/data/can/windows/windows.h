@@ -1,0 +1,102 @@
+// WindowBuilder: the frames of one log, in order, into the graphs of its windows. Appends to arrays
+// of a GraphStoreData; column 0 of x stays 0 until the vocabulary is known, the raw id of each node
+// goes to `node_ids`. Knows nothing about files or formats.
+//
+// A row is a frame and the id of the frame after it. Nodes of a window are the ids it names, edges
+// the (id, next id) pairs; features as listed in node_feature_names() and edge_feature_names().
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/data/can/frames/can_frame.h"
+#include "engine/graph/graph_store.h"
+
+namespace kdgat::graph {
+
+inline constexpr int64_t kWindowNodeFeatures = 11;
+inline constexpr int64_t kWindowEdgeFeatures = 11;
+std::vector<std::string> node_feature_names();
+std::vector<std::string> edge_feature_names();
+
+/// Raw CAN ids seen; 11-bit ids cost one table look-up.
+class IdSet {
+ public:
+  void insert(uint32_t id) {
+    if (id < small_.size()) {
+      small_[id] = true;
+    } else {
+      large_.insert(id);
+    }
+  }
+  std::vector<int64_t> sorted() const;
+
+ private:
+  std::array<bool, 2048> small_{};
+  std::unordered_set<uint32_t> large_;
+};
+
+class WindowBuilder {
+ public:
+  /// `chunk_rows` > 0: the last row of every so many frames is dropped (the published loader read
+  /// files in chunks). Appends to `out` and `node_ids` (one id a node of `out`), which must outlive
+  /// the builder.
+  WindowBuilder(int64_t window, int64_t stride, int64_t chunk_rows, GraphStoreData& out,
+                Column<uint32_t>& node_ids);
+
+  /// A new log begins; its graphs get `source` in source_of.
+  void start(int32_t source);
+  void add(const CanFrame& frame);
+  /// The log, or one capture of it, ends: its last frame has no successor and is dropped. Rows that
+  /// fill no window are left out, unless there was no window at all: then they make one short
+  /// window. Another capture of the same log may follow; positions go on.
+  void finish();
+
+ private:
+  struct Row {
+    uint32_t source, target;
+    int64_t position;  // of the frame in its log
+    std::array<uint8_t, 8> payload;
+    int8_t label;
+  };
+  /// Sums over the rows that name a node.
+  struct NodeSums {
+    uint32_t bytes[8] = {}, as_source = 0, as_target = 0, last = 0;
+  };
+  /// Appends the graph of one window.
+  void emit(std::span<const Row> rows);
+  /// The sorted distinct ids are the nodes, in ids_.
+  void number_nodes(std::span<const Row> rows);
+  void forget_nodes();
+  int32_t node_of(uint32_t id);
+  /// Fills keys_ and sums_; returns the label of the window.
+  int32_t sum_rows(std::span<const Row> rows);
+  void add_nodes(std::size_t window);
+  void add_edges(std::size_t window);
+  /// `rows`: the keys of one edge.
+  void add_edge(std::span<const uint64_t> rows, double window);
+
+  int64_t window_, stride_, chunk_rows_;
+  GraphStoreData& out_;
+  Column<uint32_t>& node_ids_;
+
+  int32_t source_ = 0;
+  int64_t frames_ = 0;
+  int64_t skip_ = 0;  // rows to leave out before the next window (stride > window)
+  bool has_last_ = false, emitted_ = false;
+  Row last_{};
+  std::vector<Row> rows_;
+
+  // Scratch of emit(), kept between windows.
+  std::vector<uint32_t> ids_;
+  std::vector<NodeSums> sums_;
+  std::vector<uint64_t> keys_;               // of each row: source, target, number
+  std::array<int32_t, 2048> node_of_small_;  // -1 between windows
+};
+
+}  // namespace kdgat::graph

@@ -1,0 +1,41 @@
+#include "engine/data/core/class_labels.h"
+
+#include <cmath>
+#include <optional>
+#include <unordered_set>
+
+#include "engine/file/number_text.h"
+#include "kdgat/error.h"
+
+namespace kdgat::graph {
+
+void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
+                     bool checks_count) {
+  constexpr std::size_t kFewClasses = 20;  // so many may have one graph each
+  std::unordered_set<std::string> distinct;
+  std::size_t labelled = 0, first = 0;
+  std::optional<std::size_t> fraction;
+  for (std::size_t g = 0; g < labels.size(); ++g) {
+    if (labels[g].empty()) continue;
+    const std::optional<double> number = number_in(labels[g]);
+    if (!number || !std::isfinite(*number)) return;  // a name: so are all
+    if (labelled++ == 0) first = g;
+    if (!fraction && *number != std::floor(*number)) fraction = g;
+    distinct.insert(labels[g]);
+  }
+  if (fraction) {
+    throw Error(
+        ExitCode::kData,
+        place.name + " is " + shown(labels[*fraction]) + ", not the number or name of a class",
+        place.hint, place.where(*fraction));
+  }
+  if (checks_count && distinct.size() > kFewClasses && labelled < 2 * distinct.size()) {
+    throw Error(ExitCode::kData,
+                place.name + " has " + std::to_string(distinct.size()) + " different numbers for " +
+                    std::to_string(labelled) + " graphs, " + shown(labels[first]) +
+                    " among them: too many to be classes",
+                place.hint, place.where(first));
+  }
+}
+
+}  // namespace kdgat::graph

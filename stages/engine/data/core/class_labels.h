@@ -1,0 +1,26 @@
+// Labels of graphs that cannot be names of classes: numbers to be predicted.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kdgat::graph {
+
+/// Where labels come from, for messages.
+struct LabelPlace {
+  std::string name;                               ///< "label", "y"
+  std::function<std::string(std::size_t)> where;  ///< of a label: "graphs.csv:7"
+  std::string hint =
+      "numbers to be predicted (regression) are not supported; a label is the number or "
+      "name of a class";
+};
+
+/// Throws Error(kData) if all labels are numbers and one is not whole, or `checks_count` and there
+/// are about as many numbers as graphs, so that no class has graphs to learn from. Empty labels are
+/// none.
+void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
+                     bool checks_count = true);
+
+}  // namespace kdgat::graph

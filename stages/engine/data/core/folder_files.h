@@ -1,0 +1,33 @@
+// Files of a folder by what is asked of them, and tar archives. Knows no domain.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/data/core/dataset_files.h"
+
+namespace kdgat::graph {
+
+/// A file to train on, called `name`.
+inline LogFile as_file(const std::filesystem::path& path, const std::string& name) {
+  return {path, name, "", "train"};
+}
+
+/// Makes it and what it stands in, if it is not there. Throws Error(kData).
+void make_folder(const std::filesystem::path& folder);
+
+/// Files below `root` that `is_wanted`, by name. Throws Error(kData) if a folder cannot be read.
+std::vector<LogFile> files_where(
+    const std::filesystem::path& root,
+    const std::function<bool(const std::filesystem::path&)>& is_wanted);
+
+/// Whether the name is one of a tar archive: .tar, .tar.gz or .tgz.
+bool is_archive(const std::filesystem::path& path);
+/// Whether one of the first files of an archive has a name that `is_wanted`; false where it cannot
+/// be read, which whoever reads it says.
+bool archive_holds(const std::filesystem::path& archive,
+                   const std::function<bool(const std::string& name)>& is_wanted);
+
+}  // namespace kdgat::graph

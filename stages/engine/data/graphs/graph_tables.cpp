@@ -1,0 +1,166 @@
+// Labelled graphs in three tables: graphs.csv (graph, label, maybe split and group), nodes.csv
+// (graph, node, and features) and edges.csv (graph, source, target, and features). Names of graphs
+// and nodes are any text; those of nodes are of their graph alone. Rows may stand in any order.
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "engine/arrays/index.h"
+#include "engine/data/graphs/graphs_import.h"
+#include "engine/file/csv.h"
+#include "engine/file/number_text.h"
+
+namespace kdgat::graph {
+namespace {
+
+/// A graph while its rows are read.
+struct TableGraph {
+  std::unordered_map<std::string, int32_t> nodes;  // by name
+  GivenGraph given;
+  int64_t line = 0;  // of graphs.csv
+};
+
+struct TableGraphs {
+  std::vector<TableGraph> graphs;
+  std::unordered_map<std::string, std::size_t> by_name;
+  std::string table;  // "graphs.csv", in messages
+
+  /// The graph that a row of another table names.
+  TableGraph& of(const CsvReader& rows, std::size_t column) {
+    const auto found = by_name.find(rows.field(column));
+    if (found != by_name.end()) return graphs[found->second];
+    throw Error(ExitCode::kData,
+                "graph '" + shown(rows.field(column)) + "' has no row in " + table + ": no label",
+                "", rows.where());
+  }
+};
+
+/// Columns that are not one of the given.
+std::vector<std::size_t> other_columns(const CsvReader& table,
+                                       const std::vector<std::size_t>& known,
+                                       std::vector<std::string>& names) {
+  std::vector<std::size_t> out;
+  for (std::size_t c = 0; c < table.header().size(); ++c) {
+    if (std::find(known.begin(), known.end(), c) != known.end()) continue;
+    out.push_back(c);
+    names.push_back(table.header()[c]);
+  }
+  return out;
+}
+
+/// The column of labels; none where the table has none.
+std::optional<std::size_t> label_column_of(const CsvReader& table, const GraphsOptions& options) {
+  if (options.label_column != GraphsOptions().label_column) {
+    return table.require(options.label_column);
+  }
+  const auto label = table.find("label");
+  return label ? label : table.find(options.label_column);
+}
+
+std::string part_in(const CsvReader& table, std::size_t column) {
+  const std::string& word = table.field(column);
+  if (word.empty() || word == "train" || word == "val" || word == "test") return word;
+  if (word == "valid" || word == "validation") return "val";
+  throw Error(ExitCode::kData,
+              shown(table.header()[column]) + " is '" + shown(word) + "', not train, val or test",
+              "", table.where());
+}
+
+void read_graphs(const GraphsImport& import, const std::filesystem::path& path, TableGraphs& out,
+                 GraphCollection& collection) {
+  CsvReader table(LineReader(path, import.cancelled));
+  const std::size_t graph = table.require("graph");
+  const auto label = label_column_of(table, import.options);
+  if (label) collection.label = shown(table.header()[*label]);
+  const auto part = table.find("split"), group = table.find("group");
+  while (table.next()) {
+    const std::string& name = table.filled(graph);
+    if (!out.by_name.emplace(name, out.graphs.size()).second) {
+      throw Error(ExitCode::kData, "graph '" + shown(name) + "' appears twice", "", table.where());
+    }
+    GraphInfo info;
+    if (label) {
+      info.label = table.field(*label);
+      if (info.label.empty()) {
+        throw Error(ExitCode::kData, "graph '" + shown(name) + "' has no label",
+                    "graphs without any label: a table without this column", table.where());
+      }
+    }
+    if (part) info.part = part_in(table, *part);
+    if (group) info.group = table.field(*group);
+    collection.graphs.push_back(std::move(info));
+    out.graphs.emplace_back().line = table.line();
+  }
+  if (out.graphs.empty()) throw Error(ExitCode::kData, "no graph", "", table.name());
+  import.done(table.bytes_read());
+}
+
+void read_nodes(const GraphsImport& import, const std::filesystem::path& path, TableGraphs& out,
+                GraphCollection& collection) {
+  CsvReader table(LineReader(path, import.cancelled));
+  const std::size_t graph = table.require("graph"), node = table.require("node");
+  const auto features = other_columns(table, {graph, node}, collection.node_features);
+  while (table.next()) {
+    TableGraph& of = out.of(table, graph);
+    const std::string& name = table.filled(node);
+    if (!of.nodes.emplace(name, static_cast<int32_t>(of.given.nodes)).second) {
+      throw Error(
+          ExitCode::kData,
+          "node '" + shown(name) + "' of graph '" + shown(table.field(graph)) + "' appears twice",
+          "", table.where());
+    }
+    ++of.given.nodes;
+    for (const std::size_t c : features) of.given.x.push_back(table.number(c));
+  }
+  import.done(table.bytes_read());
+}
+
+void read_edges(const GraphsImport& import, const std::filesystem::path& path, TableGraphs& out,
+                GraphCollection& collection) {
+  CsvReader table(LineReader(path, import.cancelled));
+  const std::size_t graph = table.require("graph"), source = table.require("source"),
+                    target = table.require("target");
+  const auto features = other_columns(table, {graph, source, target}, collection.edge_features);
+  while (table.next()) {
+    TableGraph& of = out.of(table, graph);
+    const auto end_of = [&](std::size_t column) {
+      const auto found = of.nodes.find(table.field(column));
+      if (found != of.nodes.end()) return found->second;
+      throw Error(ExitCode::kData,
+                  "graph '" + shown(table.field(graph)) + "' has no node '" +
+                      shown(table.field(column)) + "'",
+                  "nodes.csv has the nodes of each graph", table.where());
+    };
+    of.given.source.push_back(end_of(source));
+    of.given.target.push_back(end_of(target));
+    for (const std::size_t c : features) of.given.edge_attr.push_back(table.number(c));
+  }
+  import.done(table.bytes_read());
+}
+
+}  // namespace
+
+GraphCollection read_graph_tables(const GraphsImport& import) {
+  const std::vector<LogFile>& files = import.input.files;
+  GraphCollection out;
+  out.name = files[0].name;
+  out.format = kGraphTables;
+  const auto read = std::make_shared<TableGraphs>();
+  read->table = files[0].name;
+  read_graphs(import, files[0].path, *read, out);
+  read_nodes(import, files[1].path, *read, out);
+  out.where = [read, path = files[0].path.string()](std::size_t g) {
+    return path + ":" + std::to_string(read->graphs[g].line);
+  };
+  for (std::size_t g = 0; g < read->graphs.size(); ++g) {
+    if (read->graphs[g].given.nodes > 0) continue;
+    throw Error(ExitCode::kData, "a graph without nodes: " + files[1].name + " has none of it", "",
+                out.where(g));
+  }
+  read_edges(import, files[2].path, *read, out);
+  for (TableGraph& graph : read->graphs) graph.nodes.clear();
+  out.graph = [read](std::size_t g) { return std::move(read->graphs[g].given); };
+  return out;
+}
+
+}  // namespace kdgat::graph

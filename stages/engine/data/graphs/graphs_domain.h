@@ -1,0 +1,12 @@
+// The domain "graphs": labelled graphs of any kind, as a researcher has them.
+#pragma once
+
+#include "engine/data/core/domain.h"
+
+namespace kdgat::graph {
+
+const Domain& graphs_domain();
+
+const Wording& graphs_wording();
+
+}  // namespace kdgat::graph

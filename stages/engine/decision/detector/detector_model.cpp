@@ -1,0 +1,209 @@
+#include "engine/decision/detector/detector_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "engine/data/can/frames/protocol_ids.h"
+#include "engine/decision/detector/sealed_json.h"
+#include "kdgat/atomic_file.h"
+#include "kdgat/error.h"
+#include "kdgat/parse_json.h"
+
+namespace kdgat::detector {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "kdgat.detector";
+constexpr int kVersion = 2;
+// Of a file with an alarm rule, which a program that knows none must not read: its thresholds are
+// too low for windows that stand for themselves.
+constexpr int kRuleVersion = 3;
+
+json as_json(const Decision& decision) {
+  return {{"classifier", decision.classifier},
+          {"tails", decision.tails},
+          {"false_alarms_per_hour", decision.budget.per_hour},
+          {"benign_hours", decision.budget.hours},
+          {"benign_alarms", decision.budget.allowed}};
+}
+
+/// A number of an object in `file`, from `least` to `most`.
+double ranged_number(const json& in, const char* key, double least, double most,
+                     const std::string& file) {
+  const json& value = in.at(key);
+  const double number = value.is_number() ? value.get<double>() : std::nan("");
+  if (number >= least && number <= most) return number;
+  throw Error(
+      ExitCode::kData,
+      std::string("\"") + key + "\" is not a number in its range: " + value.dump().substr(0, 40),
+      "", file);
+}
+
+int64_t ranged_count(const json& in, const char* key, int64_t least, int64_t most,
+                     const std::string& file) {
+  const json& value = in.at(key);
+  const bool is_whole = value.is_number_integer() &&
+                        (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
+  const int64_t number = is_whole ? value.get<int64_t>() : 0;
+  if (is_whole && number >= least && number <= most) return number;
+  throw Error(ExitCode::kData,
+              std::string("\"") + key + "\" is not a whole number from " + std::to_string(least) +
+                  " to " + std::to_string(most) + ": " + value.dump().substr(0, 40),
+              "", file);
+}
+
+Decision decision_of(const json& in, const std::string& file) {
+  constexpr double kMostLogOdds = 1e6, kMostTens = 1e6, kMostHours = 1e9;
+  constexpr int64_t kMostAlarms = int64_t{1} << 50;
+  Decision out;
+  out.classifier = ranged_number(in, "classifier", -kMostLogOdds, kMostLogOdds, file);
+  out.tails = ranged_number(in, "tails", 0, kMostTens, file);
+  out.budget.per_hour = ranged_number(in, "false_alarms_per_hour", 0, kMostHours, file);
+  out.budget.hours = ranged_number(in, "benign_hours", 0, kMostHours, file);
+  out.budget.allowed = ranged_count(in, "benign_alarms", 0, kMostAlarms, file);
+  return out;
+}
+
+std::map<int32_t, Decision> decisions_of(const json& in, const std::string& file) {
+  std::map<int32_t, Decision> out;
+  for (const auto& [own, decision] : in.items()) {
+    const json number = json::parse(own, nullptr, false);
+    constexpr int kMostOwn = 1'000'000;
+    if (!number.is_number_integer() || number < 0 || number > kMostOwn) {
+      throw Error(ExitCode::kData, file + ": a threshold of a profile of no such number of windows",
+                  own);
+    }
+    out[number.get<int32_t>()] = decision_of(decision, file);
+  }
+  if (out.empty()) throw Error(ExitCode::kData, file + ": no threshold");
+  return out;
+}
+
+KOfN alarm_rule_of(const json& in, const std::string& file) {
+  if (in.at("version") == kVersion) return {};
+  const json& alarm = in.at("alarm");
+  const KOfN out{ranged_count(alarm, "windows", 0, KOfN::kMostOf, file),
+                 ranged_count(alarm, "of", 0, KOfN::kMostOf, file)};
+  if (out.k < 1 || out.k > out.n || out.n > KOfN::kMostOf) {
+    throw Error(ExitCode::kData, file + ": an alarm of " + std::to_string(out.k) + " of " +
+                                     std::to_string(out.n) + " windows");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<uint32_t> Vehicle::ids() const {
+  std::vector<uint32_t> out;
+  for (const graph::IdProfile& one : profile.ids) {
+    if (!graph::is_diagnostic(one.id)) out.push_back(graph::without_priority(one.key()));
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::optional<std::filesystem::path> detector_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (path.extension() == ".json") return path;
+  if (std::filesystem::is_regular_file(path / kDetectorFile, ignored)) return path / kDetectorFile;
+  return {};
+}
+
+const Decision& DetectorModel::decision(int64_t own) const {
+  if (own == 0) return decisions.begin()->second;
+  const auto ratio = [&](const auto& one) {
+    // Those of known vehicles are for others only where there are none.
+    if (one.first == 0) return std::numeric_limits<double>::infinity();
+    return std::abs(std::log(static_cast<double>(own) / one.first));
+  };
+  return std::min_element(decisions.begin(), decisions.end(),
+                          [&](const auto& a, const auto& b) { return ratio(a) < ratio(b); })
+      ->second;
+}
+
+double DetectorModel::score(const PartScores& scores, const Decision& decision) {
+  const double known = scores.classifier - decision.classifier;
+  return std::max(known, (scores.tails - decision.tails) * std::log(10.0));
+}
+
+int64_t DetectorModel::parameters() const {
+  return static_cast<int64_t>(classifier.forest().nodes.size());
+}
+
+std::string DetectorModel::text() const {
+  json list = json::array();
+  for (const Vehicle& one : vehicles) {
+    json& vehicle = list.emplace_back();
+    vehicle = {{"name", one.name}, {"profile", one.profile.json()}};
+    if (one.own > 0) vehicle["own_windows"] = one.own;
+  }
+  json thresholds = json::object();
+  for (const auto& [own, decision] : decisions) {
+    thresholds[std::to_string(own)] = as_json(decision);
+  }
+  json out = {{"format", kFormat},
+              {"version", alarm_rule.is_single() ? kVersion : kRuleVersion},
+              {"window", window},
+              {"own_windows", own_windows},
+              {"columns", graph::relative_names()},
+              {"thresholds", std::move(thresholds)},
+              {"vehicles", std::move(list)},
+              {"classifier", classifier.to_json()},
+              {"tails", tails.json()}};
+  if (!alarm_rule.is_single()) out["alarm"] = {{"windows", alarm_rule.k}, {"of", alarm_rule.n}};
+  return sealed_text(std::move(out));
+}
+
+void DetectorModel::write(const std::filesystem::path& file) const { write_file(file, text()); }
+
+DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn& warn) {
+  const std::string name = file.string();
+  LargeJson content(checked_json_file(file));
+  json& in = content.value;
+  try {
+    if (!in.is_object() || in.value("format", json()) != kFormat) {
+      throw Error(ExitCode::kData, name + ": not a detector");
+    }
+    const json version = in.value("version", json());
+    if (version != kVersion && version != kRuleVersion) {
+      throw Error(ExitCode::kData, name + ": a detector of another version", "train it again");
+    }
+    check_seal(in, file,
+               {"format", "version", "window", "own_windows", "columns", "thresholds", "vehicles",
+                "classifier", "tails", "alarm"},
+               warn);
+    if (in.at("columns") != json(graph::relative_names())) {
+      throw Error(ExitCode::kData, name + ": a detector of other columns", "train it again");
+    }
+    constexpr int64_t kMostWindow = 10000;
+    const int64_t window = ranged_count(in, "window", 2, kMostWindow, name);
+    constexpr int64_t kMostCount = int64_t{1} << 50;
+    std::vector<Vehicle> vehicles;
+    for (const json& one : in.at("vehicles")) {
+      vehicles.push_back({one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name),
+                          one.contains("own_windows")
+                              ? ranged_count(one, "own_windows", 0, kMostCount, name)
+                              : 0});
+    }
+    constexpr int64_t kLeastOwn = 20, kMostOwn = 100'000;
+    const int64_t own = ranged_count(in, "own_windows", kLeastOwn, kMostOwn, name);
+    Tails tails = Tails::from_json(in.at("tails"), graph::kRelativeColumns, name);
+    if (tails.columns().empty()) throw Error(ExitCode::kData, "\"tails\" is empty", "", name);
+    return {window,
+            own,
+            decisions_of(in.at("thresholds"), name),
+            std::move(vehicles),
+            trees::BoostedTrees::from_json(in.at("classifier")),
+            std::move(tails),
+            alarm_rule_of(in, name)};
+  } catch (const json::exception& e) {
+    throw Error(ExitCode::kData, name + ": not a detector: " + e.what());
+  }
+}
+
+}  // namespace kdgat::detector

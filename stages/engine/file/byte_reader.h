@@ -1,0 +1,51 @@
+// ByteReader: the bytes of a file or of standard input, gzip and zstd unpacked on the way. Owns the
+// open file and a block of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace kdgat::graph {
+
+class ByteReader {
+ public:
+  /// "-" is standard input; a pipe that nobody writes to yet is waited for. Throws Error(kData) if
+  /// the file cannot be opened. While a pipe or a terminal has nothing to say, and with every few
+  /// MiB that are unpacked, `cancelled` is asked: true ends the reading with Error(kInterrupted).
+  explicit ByteReader(const std::filesystem::path& path, std::function<bool()> cancelled = {});
+  /// Bytes in memory, called `name` in messages; packed or not.
+  ByteReader(std::string name, std::string_view bytes);
+  ByteReader(ByteReader&&) noexcept;
+  ~ByteReader();
+
+  /// At least one byte, at most `room`, as soon as they are there; 0 at the end. Throws
+  /// Error(kData) if reading fails or packed data is damaged.
+  std::size_t read(char* to, std::size_t room);
+  /// The next `bytes` bytes, or all there are; they stay the next. Call before read(), at most
+  /// once.
+  std::string_view peek(std::size_t bytes);
+  /// The open file, where it is a regular one that is not packed, so that any part of it can be
+  /// read;
+  /// -1 otherwise. Not owned.
+  int plain_file();
+
+  const std::string& name() const { return name_; }
+  int64_t stored_bytes() const;  ///< read so far, compressed or not
+
+ private:
+  class Impl;
+  std::string name_;
+  std::unique_ptr<Impl> impl_;
+  std::string peeked_;  // from used_ on not yet read
+  std::size_t used_ = 0;
+};
+
+/// The first bytes of a file, unpacked: `most`, or all there are.
+std::string head_of(const std::filesystem::path& path, std::size_t most);
+
+}  // namespace kdgat::graph

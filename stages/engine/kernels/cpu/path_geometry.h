@@ -1,0 +1,10 @@
+// Geometry of third-order paths on the CPU. Private to the table in paths.cpp.
+#pragma once
+
+#include "engine/kernels/paths.h"
+
+namespace kdgat::model::cpu {
+
+PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chunk);
+
+}  // namespace kdgat::model::cpu

@@ -1,0 +1,14 @@
+// Which kernels make a head's losses.
+#pragma once
+
+#include "engine/kernels/cuda/launch/launcher.h"
+#include "engine/kernels/cuda/source/head_args.h"
+
+namespace kdgat::model::cuda {
+
+template <class T>
+void head_rows(Launcher& on, const HeadArgs<T>& args) {
+  launch(on, "head_rows", {args.rows}, args);
+}
+
+}  // namespace kdgat::model::cuda

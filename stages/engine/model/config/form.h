@@ -1,0 +1,64 @@
+// Forms of the models beyond the published ones: switches that model configurations and the options
+// of the stages share. The defaults are the published form. docs/models.md says where each comes
+// from.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "engine/model/config/input_form.h"
+#include "kdgat/options.h"
+
+namespace kdgat::model {
+
+struct VgaeForm : InputForm {
+  std::string norm = "batch";
+
+  static auto table() {
+    return std::tuple_cat(
+        std::tuple{field("norm", &VgaeForm::norm,
+                         "Normalisation in each layer: over the batch, as published, or over each "
+                         "graph.")
+                       .choices({"batch", "graph"})},
+        InputForm::table());
+  }
+  bool operator==(const VgaeForm&) const = default;
+};
+
+struct GatForm : InputForm {
+  std::string conv = "gat";
+  std::string norm = "none";
+  std::string jk = "cat";
+  std::string pooling = "mean";
+
+  /// No attention, so no heads: a layer is as wide as `hidden` says.
+  bool is_plain() const { return conv == "gin" || conv == "none"; }
+
+  static auto table() {
+    using F = GatForm;
+    return std::tuple_cat(
+        std::tuple{
+            field("conv", &F::conv,
+                  "Attention: gat, as published, or gatv2, which also reads edge features "
+                  "(use with standardise); gin: sums over neighbours and a perceptron of two "
+                  "layers, without heads; none: gin without neighbours, a baseline that no "
+                  "edge reaches.")
+                .choices({"gat", "gatv2", "gin", "none"}),
+            field("norm", &F::norm,
+                  "Normalisation in each layer: none, as published, over each graph, or over "
+                  "the nodes of the batch.")
+                .choices({"none", "graph", "batch"}),
+            field("jk", &F::jk,
+                  "Jumping knowledge: the layers' states side by side, as published, or "
+                  "their average weighted by an LSTM.")
+                .choices({"cat", "lstm"}),
+            field("pooling", &F::pooling,
+                  "What a graph is of its nodes: their mean, as published, sum or maximum.")
+                .choices({"mean", "sum", "max"})
+                .later()},
+        InputForm::table());
+  }
+  bool operator==(const GatForm&) const = default;
+};
+
+}  // namespace kdgat::model

@@ -1,0 +1,40 @@
+// GinConv: graph isomorphism convolution (Xu, Hu, Leskovec, Jegelka: How powerful are graph neural
+// networks?, arXiv 1810.00826): sums over neighbours, then a perceptron of two layers. Owns its
+// parameters; knows nothing about noise or losses.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+
+#include <string>
+
+#include "engine/kernels/batch_tensors.h"
+#include "engine/model/layers/graph_norm.h"
+
+namespace kdgat::model {
+
+/// out_i = lin_2(relu(norm(lin_1((1 + eps) x_i + sum_j x_j)))) over the incoming edges of i,
+/// without those from i itself; eps is learned. Without messages the sum is left out, and eps with
+/// it: no edge reaches the result. [N, width].
+class GinConvImpl : public torch::nn::Module {
+ public:
+  /// `norm`: "none", "graph" or "batch".
+  GinConvImpl(int64_t inputs, int64_t width, bool has_messages, const std::string& norm);
+
+  /// Of norm "none" or "graph".
+  at::Tensor forward(const at::Tensor& x_NF, const BatchTensors& batch);
+  /// dropout(relu(outer(out))), of norm "batch"; `p`, `layer` and `update_running` as of
+  /// norm_relu_dropout (norm.h).
+  at::Tensor forward_to_norm(const at::Tensor& x_NF, torch::nn::BatchNorm1dImpl& outer, double p,
+                             uint32_t layer, const BatchTensors& batch, bool update_running);
+
+  at::Tensor eps;  ///< [1], starts at 0; undefined without messages
+  torch::nn::Linear lin_1{nullptr}, lin_2{nullptr};
+  torch::nn::BatchNorm1d batch_norm{nullptr};  ///< this, graph_norm or both are null
+  GraphNorm graph_norm{nullptr};
+};
+TORCH_MODULE(GinConv);
+
+}  // namespace kdgat::model

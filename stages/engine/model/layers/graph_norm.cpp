@@ -1,0 +1,22 @@
+#include "engine/model/layers/graph_norm.h"
+
+#include "engine/kernels/full_precision.h"
+#include "engine/kernels/kernels_for.h"
+#include "engine/kernels/norm.h"
+
+namespace kdgat::model {
+
+GraphNormImpl::GraphNormImpl(int64_t channels) {
+  weight = register_parameter("weight", torch::ones({channels}));
+  bias = register_parameter("bias", torch::zeros({channels}));
+  mean_scale = register_parameter("mean_scale", torch::ones({channels}));
+}
+
+at::Tensor graph_norm_relu_dropout(const at::Tensor& given_NC, const GraphNormImpl& norm, double p,
+                                   uint32_t layer, const BatchTensors& batch) {
+  const at::Tensor x_NC = full(given_NC);
+  return kernels_for<NormKernels>(x_NC.device())
+      .graph_norm(x_NC, {norm.weight, norm.bias, norm.mean_scale}, p, layer, batch);
+}
+
+}  // namespace kdgat::model

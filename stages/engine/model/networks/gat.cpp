@@ -1,0 +1,111 @@
+#include "engine/model/networks/gat.h"
+
+#include <torch/nn/modules/batchnorm.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/model/layers/generator_lock.h"
+#include "engine/model/layers/linear.h"
+#include "engine/model/layers/noise.h"
+#include "engine/model/layers/norm.h"
+#include "engine/model/layers/recompute.h"
+
+namespace kdgat::model {
+
+namespace {
+
+// Names of the places that draw noise.
+constexpr uint32_t kConv = 1, kHead = 1000;
+
+at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x, const BatchTensors& batch) {
+  if (auto* gin = conv.as<GinConvImpl>()) return gin->forward(x, batch);
+  if (auto* second = conv.as<GatV2ConvImpl>()) return second->forward(x, batch);
+  return conv.as<GatConvImpl>()->forward(x, batch);
+}
+
+/// One layer: messages, norm if there is one, ReLU, dropout. `first`: not computed again.
+at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Tensor& x, double p,
+                 uint32_t name, const BatchTensors& batch, bool first) {
+  auto* batch_norm = norm != nullptr ? norm->as<torch::nn::BatchNorm1dImpl>() : nullptr;
+  if (auto* gin = conv.as<GinConvImpl>(); gin != nullptr && batch_norm != nullptr) {
+    return gin->forward_to_norm(x, *batch_norm, p, name, batch, first);
+  }
+  if (norm == nullptr) return relu_dropout(messages(conv, x, batch), p, name, batch);
+  const at::Tensor h = messages(conv, x, batch);
+  if (const auto* of_graph = norm->as<GraphNormImpl>()) {
+    return graph_norm_relu_dropout(h, *of_graph, p, name, batch);
+  }
+  return norm_relu_dropout(h, *batch_norm, p, name, batch, first);
+}
+
+at::Tensor pool(const at::Tensor& x_NC, const std::string& kind, const BatchTensors& batch) {
+  if (kind == "mean") return mean_pool(x_NC, batch);
+  return kind == "sum" ? sum_pool(x_NC, batch) : max_pool(x_NC, batch);
+}
+
+}  // namespace
+
+GraphClassifierImpl::GraphClassifierImpl(const GatConfig& config) : config_(config) {
+  const bool second = config.conv == "gatv2";
+  input =
+      register_module("input", Input(config.num_ids, config.node_features, config.embedding_dim,
+                                     config, second ? config.edge_features : 0, config.has_ids));
+  register_module("convs", convs);
+  if (config.norm != "none") register_module("norms", norms);
+  int64_t width = input->width();
+  for (int64_t i = 0; i < config.layers; ++i) {
+    if (config.is_plain()) {
+      convs->push_back(GinConv(width, config.hidden, config.conv == "gin", config.norm));
+    } else if (second) {
+      convs->push_back(GatV2Conv(width, config.hidden, config.heads, config.edge_features));
+    } else {
+      convs->push_back(GatConv(width, config.hidden, config.heads));
+    }
+    width = config.width();
+    if (config.norm == "graph") norms->push_back(GraphNorm(width));
+    if (config.norm == "batch") norms->push_back(torch::nn::BatchNorm1d(width));
+  }
+  if (config.jk == "lstm") {
+    jk = register_module("jk", JumpingLstm(width, config.layers));
+  } else {
+    width *= config.layers;
+  }
+  head =
+      register_module("head", Perceptron(width, config.classes, config.fc_layers, config.dropout));
+}
+
+at::Tensor GraphClassifierImpl::pooled(const BatchTensors& given) {
+  BatchTensors batch = given;
+  if (reads_edges()) batch.edge_attr_ED = input->edges(given);
+  const double p = is_training() ? config_.dropout : 0.0;
+  at::Tensor h = input->forward(batch);
+  std::vector<at::Tensor> states;
+  for (std::size_t i = 0; i < convs->size(); ++i) {
+    const auto conv = convs->ptr(i), norm = i < norms->size() ? norms->ptr(i) : nullptr;
+    const auto body = [conv, norm, p, i, batch](const at::Tensor& x, bool first) {
+      return layer(*conv, norm.get(), x, p, kConv + static_cast<uint32_t>(i), batch, first);
+    };
+    if (checkpointing && is_training()) {
+      std::vector<at::Tensor> parameters = conv->parameters();
+      if (norm)
+        for (const at::Tensor& t : norm->parameters()) parameters.push_back(t);
+      h = checkpoint(h, parameters, body);
+    } else {
+      h = body(h, true);
+    }
+    states.push_back(jk ? h : pool(h, config_.pooling, batch));
+  }
+  return jk ? pool(jk->forward(states), config_.pooling, batch) : at::cat(states, 1);
+}
+
+at::Tensor GraphClassifierImpl::classify(const at::Tensor& pooled_GF, const BatchTensors& batch) {
+  return linear(head->hidden(pooled_GF, batch, kHead, true), head->last());
+}
+
+GraphClassifier make_model(const GatConfig& config) {
+  const GeneratorLock generator = hold_generator();
+  return GraphClassifier(config);
+}
+
+}  // namespace kdgat::model

@@ -1,0 +1,50 @@
+// GraphClassifier: layers of graph attention or of sums over neighbours, jumping knowledge, a pool
+// and a perceptron. forward() only.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/pimpl.h>
+
+#include "engine/model/config/config.h"
+#include "engine/model/layers/gatv2_conv.h"
+#include "engine/model/layers/gin_conv.h"
+#include "engine/model/layers/graph_norm.h"
+#include "engine/model/layers/input.h"
+#include "engine/model/layers/jumping.h"
+#include "engine/model/layers/layers.h"
+
+namespace kdgat::model {
+
+class GraphClassifierImpl : public torch::nn::Module {
+ public:
+  explicit GraphClassifierImpl(const GatConfig& config);
+
+  /// Logits [G, C]; of two classes class 1 is attack. No layer mixes graphs, but for norm "batch"
+  /// in training.
+  at::Tensor forward(const BatchTensors& batch) { return classify(pooled(batch), batch); }
+  /// The states of all layers joined by jumping knowledge, pooled over each graph: [G,
+  /// width*layers], with jk lstm [G, width]; width is that of the configuration.
+  at::Tensor pooled(const BatchTensors& batch);
+  at::Tensor classify(const at::Tensor& pooled_GF, const BatchTensors& batch);
+
+  const GatConfig& config() const { return config_; }
+  /// Whether batches must carry edge features.
+  bool reads_edges() const { return config_.conv == "gatv2"; }
+
+  bool checkpointing = false;  ///< compute each layer again in backward; changes no result
+
+  Input input{nullptr};
+  torch::nn::ModuleList convs;  ///< GatConv, GatV2Conv or GinConv
+  torch::nn::ModuleList norms;  ///< GraphNorm or BatchNorm1d; empty without
+  JumpingLstm jk{nullptr};      ///< null if states are concatenated
+  Perceptron head{nullptr};
+
+ private:
+  GatConfig config_;
+};
+TORCH_MODULE(GraphClassifier);
+
+GraphClassifier make_model(const GatConfig& config);
+
+}  // namespace kdgat::model

@@ -1,0 +1,109 @@
+#include "engine/objective/autoencoder_objective.h"
+
+#include "engine/model/layers/blocked_heads.h"
+#include "engine/objective/eval_guard.h"
+
+namespace kdgat::objective {
+namespace {
+
+/// The sum over all cells, in the more precise of both types: the gradient of PyTorch 2.11 takes no
+/// two of them.
+torch::Tensor squared_error(const torch::Tensor& made, const torch::Tensor& wanted) {
+  const auto type = c10::promoteTypes(made.scalar_type(), wanted.scalar_type());
+  const auto converted = [type](const torch::Tensor& cells) {
+    return cells.scalar_type() == type ? cells : cells.to(type);
+  };
+  return torch::mse_loss(converted(made), converted(wanted), at::Reduction::Sum);
+}
+
+}  // namespace
+
+torch::Tensor AutoencoderObjective::loss(const graph::GraphBatch& batch,
+                                         const graph::StepTotals& totals, graph::NoiseKey noise) {
+  model::BatchTensors tensors = model::to_tensors(batch, device());
+  tensors.noise = noise;
+  return loss_of(model_->forward(tensors), tensors, totals);
+}
+
+torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
+                                            const model::BatchTensors& batch,
+                                            const graph::StepTotals& totals) {
+  const model::VgaeConfig& config = model_->config();
+  const auto nodes = static_cast<double>(totals.nodes);
+  const auto num_ids = static_cast<double>(config.num_ids);
+  const double cells = nodes * static_cast<double>(config.features());
+  torch::Tensor total = torch::zeros({}, output.z_NL.options().dtype(torch::kFloat));
+  parts_.clear();
+  const auto add = [&](const char* name, double weight, const auto& term) {
+    if (weight == 0) return;
+    const torch::Tensor value = term();
+    parts_.emplace_back(name, value.detach());
+    total = total + weight * value;
+  };
+  add("feature", feature_weight,
+      [&] { return squared_error(output.features_NX, output.wanted_NX) / cells; });
+  add("identifier", config.has_ids ? identifier_weight : 0, [&] {
+    return model::softmax_ce_sum(output.z_NL, model_->ids->weight, model_->ids->bias, batch.id_N) /
+           nodes;
+  });
+  add("neighbour", neighbour_weight, [&] {
+    if (!config.has_ids) {
+      return squared_error(model_->neighbour_features(output.z_NL, batch),
+                           model::neighbour_mean(output.wanted_NX, batch)) /
+             cells;
+    }
+    const torch::nn::Linear& last = model_->neighbours->last();
+    return model::bce_neighbour_sum(model_->neighbour_hidden(output.z_NL, batch), last->weight,
+                                    last->bias, batch) /
+           (nodes * num_ids);
+  });
+  add("kl", kl_weight, [&] {
+    return -0.5 * (1 + output.logvar_NL - output.mean_NL.square() - output.logvar_NL.exp()).sum() /
+           (nodes * static_cast<double>(config.latent_dim));
+  });
+  return total;
+}
+
+torch::Tensor AutoencoderObjective::score_with(const graph::GraphBatch& batch, double identifier) {
+  const torch::NoGradGuard no_grad;
+  const EvalGuard eval(*model_);
+  const model::BatchTensors tensors = model::to_tensors(batch, device());
+  const model::VgaeOutput output = model_->forward(tensors);
+  torch::Tensor node = feature_errors(output);
+  if (!model_->config().has_ids) {
+    node = node + neighbour_errors(output, tensors);
+  } else if (identifier != 0) {
+    node = node + identifier * model::softmax_ce_per_node(output.z_NL, model_->ids->weight,
+                                                          model_->ids->bias, tensors.id_N);
+  }
+  return model::mean_pool(node.unsqueeze(1), tensors).squeeze(1).cpu();
+}
+
+torch::Tensor AutoencoderObjective::feature_errors(const model::VgaeOutput& output) {
+  return (output.features_NX - output.wanted_NX).square().mean(1);
+}
+
+torch::Tensor AutoencoderObjective::neighbour_errors(const model::VgaeOutput& output,
+                                                     const model::BatchTensors& batch) {
+  const model::VgaeConfig& config = model_->config();
+  if (!config.has_ids) {
+    return (model_->neighbour_features(output.z_NL, batch) -
+            model::neighbour_mean(output.wanted_NX, batch))
+        .square()
+        .mean(1);
+  }
+  const torch::nn::Linear& last = model_->neighbours->last();
+  return model::bce_neighbour_per_node(model_->neighbour_hidden(output.z_NL, batch), last->weight,
+                                       last->bias, batch) /
+         static_cast<double>(config.num_ids);
+}
+
+torch::Tensor AutoencoderObjective::score(const graph::GraphBatch& batch) {
+  return score_with(batch, 0);
+}
+
+torch::Tensor AutoencoderObjective::difficulty(const graph::GraphBatch& batch) {
+  return score_with(batch, identifier_weight);
+}
+
+}  // namespace kdgat::objective

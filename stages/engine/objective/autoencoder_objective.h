@@ -1,0 +1,52 @@
+// Loss and score of the graph autoencoder. Owns the model.
+#pragma once
+
+#include "engine/model/networks/vgae.h"
+#include "engine/train/objective.h"
+
+namespace kdgat::objective {
+
+/// feature * MSE(features, x[:,1:]) + identifier * CE(ids) + neighbour * BCE(neighbours)
+/// + kl * KL, each a mean over all cells of the step; terms of weight 0 are not computed. Of nodes
+/// without identifiers feature * MSE(features) + neighbour * MSE(means of the neighbours' features)
+/// + kl * KL, of features as they enter.
+class AutoencoderObjective : public train::Objective {
+ public:
+  explicit AutoencoderObjective(model::GraphAutoencoder model) : model_(std::move(model)) {}
+
+  torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
+                     graph::NoiseKey noise) override;
+  /// Mean squared error of the reconstructed features of each graph; without identifiers the sum of
+  /// those of the features and of the neighbours' means.
+  torch::Tensor score(const graph::GraphBatch& batch) override;
+  torch::nn::Module& module() override { return *model_; }
+  std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
+  bool parts_differ() const override { return model_->config().norm == "batch"; }
+
+  /// The loss of a forward pass already made, for objectives that add terms to it.
+  torch::Tensor loss_of(const model::VgaeOutput& output, const model::BatchTensors& batch,
+                        const graph::StepTotals& totals);
+  /// Of each node, [N]: the mean squared error of the features, and that of the neighbours (binary
+  /// cross entropy, a mean over the identifiers, where nodes have some). Without gradients if none
+  /// are wanted; in the module's mode.
+  torch::Tensor feature_errors(const model::VgaeOutput& output);
+  torch::Tensor neighbour_errors(const model::VgaeOutput& output, const model::BatchTensors& batch);
+  /// How hard each graph is: mean over nodes of MSE(features) + identifier * CE(ids), as score().
+  torch::Tensor difficulty(const graph::GraphBatch& batch);
+
+  model::GraphAutoencoder& model() { return model_; }
+  torch::Device device() const { return model_->mean->weight.device(); }
+
+  double feature_weight = 1.0;
+  double identifier_weight = 0.1;
+  double neighbour_weight = 0.05;
+  double kl_weight = 0.01;
+
+ private:
+  torch::Tensor score_with(const graph::GraphBatch& batch, double identifier);
+
+  model::GraphAutoencoder model_;
+  std::vector<std::pair<std::string, torch::Tensor>> parts_;
+};
+
+}  // namespace kdgat::objective

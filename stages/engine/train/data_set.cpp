@@ -1,0 +1,66 @@
+#include "engine/train/data_set.h"
+
+namespace kdgat::train {
+
+std::vector<int64_t> Data::part(const std::string& name) const {
+  const auto found = split.parts.find(name);
+  return found == split.parts.end() ? std::vector<int64_t>{} : found->second;
+}
+
+std::vector<int64_t> Data::with_label(const std::vector<int64_t>& ids, int label) const {
+  std::vector<int64_t> out;
+  for (const int64_t id : ids) {
+    if (store.y()[static_cast<std::size_t>(id)] == label) out.push_back(id);
+  }
+  return out;
+}
+
+std::vector<int64_t> labels_of(const graph::GraphSet& store, const std::vector<int64_t>& ids) {
+  std::vector<int64_t> out;
+  out.reserve(ids.size());
+  for (const int64_t id : ids) out.push_back(store.label_of(id));
+  return out;
+}
+
+std::vector<int64_t> labelled(const Data& data, const std::vector<int64_t>& ids) {
+  std::vector<int64_t> out;
+  for (const int64_t id : ids) {
+    if (data.store.y()[static_cast<std::size_t>(id)] >= 0) out.push_back(id);
+  }
+  return out;
+}
+
+std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids) {
+  std::vector<int64_t> out;
+  bool seen[2] = {false, false};
+  for (const int64_t id : ids) {
+    const int32_t label = data.store.y()[static_cast<std::size_t>(id)];
+    if (label < 0) continue;
+    if (label < 2) seen[label] = true;  // labelled graphs may have more classes
+    out.push_back(id);
+  }
+  return seen[0] && seen[1] ? out : std::vector<int64_t>{};
+}
+
+nlohmann::json layout_of(const graph::GraphStore& store) {
+  const graph::Ids ids = store.ids() != nullptr ? *store.ids() : graph::Ids();
+  nlohmann::json out = {
+      {"node_features", store.node_feature_names()},
+      {"edge_features", store.edge_feature_names()},
+      {"vocabulary", std::vector<int64_t>(ids.vocabulary.begin(), ids.vocabulary.end())},
+      {"import", store.options()}};
+  if (is_labelled_graphs(store)) out["classes"] = store.targets()->classes;
+  return out;
+}
+
+bool is_labelled_graphs(const graph::GraphStore& store) {
+  return store.targets() != nullptr && store.ids() == nullptr && store.positions() == nullptr;
+}
+
+Data open_data(const std::filesystem::path& folder) {
+  graph::GraphStore store = graph::GraphStore::open(folder / "graphs.safetensors");
+  graph::Split split = graph::load_split(folder / "split.safetensors", store);
+  return {std::move(store), std::move(split)};
+}
+
+}  // namespace kdgat::train

@@ -1,0 +1,378 @@
+#include "fields/molecules/model/pocket_encoder.h"
+
+#include <ATen/ATen.h>
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include "engine/kernels/kernels_for.h"
+#include "engine/kernels/norm.h"
+#include "engine/model/layers/recompute.h"
+#include "fields/molecules/data/molecule_graph.h"
+#include "fields/molecules/model/couplings.h"
+
+namespace kdgat::model {
+namespace {
+
+constexpr double kTermWeight = 0.333;  // of angles, dihedrals and pairs at the start
+
+/// Mean of rows at `index`, of `nodes`; 0 where there is none.
+at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t nodes) {
+  const at::Tensor sums =
+      at::zeros({nodes, rows.size(1)}, rows.options()).index_add(0, index, rows);
+  const at::Tensor counts = at::bincount(index, {}, nodes).clamp_min(1).to(rows.scalar_type());
+  return sums / counts.unsqueeze(1);
+}
+
+/// Rows with each element kept with probability 1 - p, and scaled; by counters, so that a step in
+/// parts is the same step.
+at::Tensor drop(const at::Tensor& rows, double p, uint32_t layer, const BatchTensors& keys) {
+  const at::Tensor uniform =
+      kernels_for<NormKernels>(rows.device()).uniform(keys, rows.size(1), layer);
+  return rows * uniform.ge(p).to(rows.scalar_type()).div_(1 - p);
+}
+
+}  // namespace
+
+void MoleculeTerms::add_shapes(const at::Tensor& pos) {
+  std::vector<at::Tensor> atoms = {first};
+  atoms.insert(atoms.end(), centres.begin(), centres.end());
+  atoms.push_back(last);
+  attr = at::cat({attr, term_shapes(atoms, pos.to(attr.device())).to(attr.scalar_type())}, 1);
+}
+
+std::shared_ptr<const ProductEdges> product_edges(const at::Tensor& index, const at::Tensor& attr,
+                                                  const at::Tensor& pos,
+                                                  const PocketConfig& config) {
+  const at::Tensor ends = index.to(at::kInt).contiguous();
+  const auto edges = static_cast<std::size_t>(ends.size(1));
+  const int32_t* all = ends.const_data_ptr<int32_t>();
+  auto out = std::make_shared<ProductEdges>();
+  out->edges = MoleculeEdges::of(pos.size(0), {all, edges}, {all + edges, edges});
+  const MoleculeEdges& sorted = out->edges;
+  const at::Tensor places = pos.to(at::kDouble).contiguous();
+  const double* place = places.const_data_ptr<double>();
+  at::Tensor harmonic = at::empty({sorted.edges(), kHarmonics}, at::kDouble);
+  at::Tensor distance = at::empty({sorted.edges()}, at::kDouble);
+  constexpr double kLeast = 1e-6;  // A: atoms at one place have no direction
+  for (int64_t e = 0; e < sorted.edges(); ++e) {
+    std::array<double, 3> r{};
+    double square = 0;
+    for (std::size_t d = 0; d < 3; ++d) {
+      r[d] =
+          place[3 * int64_t{sorted.target[static_cast<std::size_t>(e)]} + static_cast<int64_t>(d)] -
+          place[3 * int64_t{sorted.source[static_cast<std::size_t>(e)]} + static_cast<int64_t>(d)];
+      square += r[d] * r[d];
+    }
+    const double length = std::max(std::sqrt(square), kLeast);
+    for (double& x : r) x /= length;
+    const auto y = harmonics(r);
+    std::copy(y.begin(), y.end(), harmonic.data_ptr<double>() + e * kHarmonics);
+    distance.data_ptr<double>()[e] = length;
+  }
+  const at::Tensor order =
+      at::from_blob(const_cast<int32_t*>(sorted.origin.data()), {sorted.edges()}, at::kInt)
+          .to(at::kLong);
+  const auto type = attr.scalar_type();
+  out->harmonics = harmonic.to(type);
+  out->radial = at::cat({radial_basis(distance, config.radial_basis, config.r_max).to(type),
+                         attr.index_select(0, order)},
+                        1);
+  return out;
+}
+
+MessagePassingImpl::MessagePassingImpl(const PocketConfig& config, int64_t attributes, bool bonded)
+    : irreps_(config.hidden), is_improved_(config.improved_layers) {
+  linear_in = register_module("linear_in", IrrepsLinear(irreps_, irreps_));
+  radial_mlp = register_module("radial_mlp",
+                               silu_layers({config.radial_basis + attributes, config.radial_hidden,
+                                            config.radial_hidden, edge_weights(irreps_)}));
+  if (bonded) {
+    self_connection = register_module("self_connection", IrrepsLinear(irreps_, irreps_.gated()));
+  }
+  if (config.norm) {
+    layer_norm = register_module("layer_norm", IrrepsNorm(irreps_, config.norm_form()));
+  }
+}
+
+RadialWeights MessagePassingImpl::weights() const {
+  const auto layer = [this](std::size_t i) { return radial_mlp->ptr<torch::nn::LinearImpl>(i); };
+  return {layer(0)->weight, layer(0)->bias,   layer(2)->weight,
+          layer(2)->bias,   layer(4)->weight, layer(4)->bias};
+}
+
+at::Tensor MessagePassingImpl::forward(const at::Tensor& x,
+                                       const std::shared_ptr<const ProductEdges>& over,
+                                       bool only_scalars) {
+  // Where products run in 16 bits the sum of messages does not.
+  const at::Tensor state = linear_in->forward(x).to(over->harmonics.scalar_type());
+  const at::Tensor message = tensor_product(state, weights(), over, irreps_, only_scalars);
+  at::Tensor out;
+  if (self_connection.is_empty()) {
+    out = gate(message, irreps_);
+  } else if (is_improved_) {
+    out = improved_update(x, self_connection->forward(x), message, irreps_);
+  } else {
+    out = x + gate(self_connection->forward(x) + message, irreps_);
+  }
+  return layer_norm.is_empty() ? out : layer_norm->forward(out);
+}
+
+TermMessagesImpl::TermMessagesImpl(const Irreps& irreps, int64_t attributes,
+                                   const std::string& name, bool norm)
+    : irreps_(irreps) {
+  const int64_t inputs = 2 * irreps.mul[0] + attributes;
+  if (norm) {
+    input_norm =
+        register_module("input_norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({inputs})));
+  }
+  mlp = register_module(name, silu_layers({inputs, kTermHidden, kTermHidden, irreps.mul[0]}));
+  output_projection = register_module("output_projection", ScalarsToIrreps(irreps));
+}
+
+at::Tensor TermMessagesImpl::forward(const at::Tensor& x, const MoleculeTerms& terms) {
+  const at::Tensor scalars = x.narrow(1, 0, irreps_.mul[0]);
+  at::Tensor input = at::cat(
+      {scalars.index_select(0, terms.first), scalars.index_select(0, terms.last), terms.attr}, 1);
+  if (!input_norm.is_empty()) input = input_norm->forward(input);
+  const at::Tensor message = mlp->forward(input);
+  at::Tensor sum;
+  for (const at::Tensor& centre : terms.centres) {
+    const at::Tensor mean = mean_at(message, centre, x.size(0));
+    sum = sum.defined() ? sum + mean : mean;
+  }
+  return output_projection->forward(sum / static_cast<double>(terms.centres.size()));
+}
+
+FeatureEmbeddingImpl::FeatureEmbeddingImpl(const PocketConfig& config) {
+  const int64_t width = config.feature_hidden;
+  using torch::nn::LayerNorm;
+  using torch::nn::Linear;
+  using torch::nn::SiLU;
+  feature_mlp = register_module(
+      "feature_mlp",
+      torch::nn::Sequential(Linear(graph::kAtomFeatures, width), SiLU(),
+                            LayerNorm(torch::nn::LayerNormOptions({width})), Linear(width, width),
+                            SiLU(), LayerNorm(torch::nn::LayerNormOptions({width})),
+                            Linear(width, config.hidden.mul[0])));
+  irreps_projection = register_module("irreps_projection", ScalarsToIrreps(config.hidden));
+  if (config.atom_kinds > 0) {
+    kind_weight = register_parameter("kind_weight",
+                                     torch::randn({config.atom_kinds + 1, config.hidden.mul[0]}));
+    const at::NoGradGuard no_grad;
+    kind_weight[0].zero_();  // what was never seen adds nothing
+  }
+}
+
+at::Tensor FeatureEmbeddingImpl::forward(const at::Tensor& x, const at::Tensor& kind) {
+  at::Tensor scalars = feature_mlp->forward(x);
+  if (kind_weight.defined()) scalars = scalars + at::embedding(kind_weight, kind);
+  return irreps_projection->forward(scalars);
+}
+
+PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(config) {
+  input_embedding = register_module("input_embedding", FeatureEmbedding(config));
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    bonded_mp_layers->push_back(MessagePassing(config, graph::kBondFeatures, true));
+    if (config.nonbonded) {
+      nonbonded_mp_layers->push_back(MessagePassing(config, graph::kPairFeatures, false));
+    }
+    if (!config.multi_hop) continue;
+    const auto terms = [&](int64_t atoms, int64_t features, const char* name) {
+      return TermMessages(config.hidden, config.term_features(atoms, features), name,
+                          config.improved_layers);
+    };
+    angle_mp_layers->push_back(terms(3, graph::kAngleFeatures, "angle_mlp"));
+    dihedral_mp_layers->push_back(terms(4, graph::kDihedralFeatures, "dihedral_mlp"));
+  }
+  register_module("bonded_mp_layers", bonded_mp_layers);
+  if (config.nonbonded) register_module("nonbonded_mp_layers", nonbonded_mp_layers);
+  if (config.multi_hop) register_module("angle_mp_layers", angle_mp_layers);
+  if (config.multi_hop) register_module("dihedral_mp_layers", dihedral_mp_layers);
+  const auto weight = [this](const char* name) {
+    return register_parameter(name, torch::tensor(kTermWeight, torch::kFloat));
+  };
+  if (config.multi_hop && !config.v3) angle_weight = weight("angle_weight");
+  if (config.multi_hop && !config.v3) dihedral_weight = weight("dihedral_weight");
+  if (config.nonbonded && !config.v3) nonbonded_weight = weight("nonbonded_weight");
+  for (int64_t layer = 0; config.v3 && layer < config.layers; ++layer) {
+    pre_norms->push_back(IrrepsNorm(config.hidden, config.norm_form()));
+    post_norms->push_back(IrrepsNorm(config.hidden, config.norm_form()));
+  }
+  if (config.v3) register_module("pre_norms", pre_norms);
+  if (config.v3) register_module("post_norms", post_norms);
+  const int64_t width = config.pooling_hidden, channels = config.invariants();
+  using torch::nn::Dropout;
+  using torch::nn::Linear;
+  using torch::nn::SiLU;
+  if (config.v3 && config.pooling == kPoolings[0]) {
+    query_pooling = register_module("query_pooling", QueryPooling(channels, width, config.heads));
+  } else {
+    pooling_mlp = register_module(
+        "pooling_mlp", torch::nn::Sequential(Linear(channels, width), SiLU(),
+                                             Dropout(config.dropout), Linear(width, width), SiLU(),
+                                             Dropout(config.dropout), Linear(width, 1)));
+  }
+  output_projection = register_module(
+      "output_projection",
+      torch::nn::Sequential(Linear(channels, config.output),
+                            torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.output}))));
+  if (config.plain > 0) {
+    plain_mlp = register_module("plain_mlp",
+                                torch::nn::Sequential(Linear(config.plain, kPlainHidden), SiLU(),
+                                                      Linear(kPlainHidden, config.output)));
+  }
+}
+
+/// The messages of a block, of normalised states, as what the states grow by.
+at::Tensor PocketEncoderImpl::v3_update(const at::Tensor& h, std::size_t layer,
+                                        const MoleculeBatch& batch) {
+  constexpr double kBondedWeight = 0.4;
+  const bool only_scalars = layer == 0;
+  const at::Tensor g = pre_norms->ptr<IrrepsNormImpl>(layer)->forward(h.to(batch.x.scalar_type()));
+  at::Tensor out = kBondedWeight * bonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(
+                                       g, batch.bonds, only_scalars);
+  if (config_.multi_hop) {
+    out = out +
+          config_.angle_weight *
+              angle_mp_layers->ptr<TermMessagesImpl>(layer)->forward(g, batch.angles) +
+          config_.dihedral_weight *
+              dihedral_mp_layers->ptr<TermMessagesImpl>(layer)->forward(g, batch.dihedrals);
+  }
+  if (config_.nonbonded) {
+    out = out +
+          config_.nonbonded_weight * nonbonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(
+                                         g, batch.pairs, only_scalars);
+  }
+  return post_norms->ptr<IrrepsNormImpl>(layer)->forward(out);
+}
+
+at::Tensor PocketEncoderImpl::block(const at::Tensor& h, std::size_t layer,
+                                    const MoleculeBatch& batch) {
+  at::Tensor out = config_.v3 ? h + v3_update(h, layer, batch) : v2_block(h, layer, batch);
+  if (config_.dropout > 0 && is_training()) {
+    const int64_t scalars = config_.hidden.mul[0];
+    const at::Tensor dropped =
+        drop(out.narrow(1, 0, scalars), config_.dropout, static_cast<uint32_t>(layer), batch.keys);
+    out = at::cat({dropped, out.narrow(1, scalars, out.size(1) - scalars)}, 1);
+  }
+  return out;
+}
+
+at::Tensor PocketEncoderImpl::v2_block(const at::Tensor& h, std::size_t layer,
+                                       const MoleculeBatch& batch) {
+  const bool only_scalars = layer == 0;
+  at::Tensor out =
+      bonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(h, batch.bonds, only_scalars);
+  if (config_.multi_hop) {
+    const auto over = [&](const torch::nn::ModuleList& layers, const MoleculeTerms& terms) {
+      return layers->ptr<TermMessagesImpl>(layer)->forward(h, terms);
+    };
+    out = out + angle_weight * over(angle_mp_layers, batch.angles) +
+          dihedral_weight * over(dihedral_mp_layers, batch.dihedrals);
+  }
+  if (config_.nonbonded) {
+    out = out + nonbonded_weight * nonbonded_mp_layers->ptr<MessagePassingImpl>(layer)->forward(
+                                       h, batch.pairs, only_scalars);
+  }
+  return out;
+}
+
+std::vector<at::Tensor> PocketEncoderImpl::block_parameters(std::size_t layer) const {
+  std::vector<at::Tensor> out;
+  for (const at::Tensor& weight : {angle_weight, dihedral_weight, nonbonded_weight}) {
+    if (weight.defined()) out.push_back(weight);
+  }
+  for (const torch::nn::ModuleList& list : {bonded_mp_layers, nonbonded_mp_layers, angle_mp_layers,
+                                            dihedral_mp_layers, pre_norms, post_norms}) {
+    if (layer >= list->size()) continue;
+    const std::vector<at::Tensor> own = (*list)[layer]->parameters();
+    out.insert(out.end(), own.begin(), own.end());
+  }
+  return out;
+}
+
+at::Tensor PocketEncoderImpl::states(const MoleculeBatch& batch) {
+  at::Tensor h = input_embedding->forward(batch.x, batch.kind);
+  for (std::size_t layer = 0; layer < bonded_mp_layers->size(); ++layer) {
+    h = config_.checkpoints ? checkpoint(h, block_parameters(layer),
+                                         [this, layer, batch](const at::Tensor& x, bool) {
+                                           return block(x, layer, batch);
+                                         })
+                            : block(h, layer, batch);
+  }
+  return h;
+}
+
+/// One number an atom, by which it is weighed. Dropout stands behind each SiLU.
+at::Tensor PocketEncoderImpl::logits(const at::Tensor& of_atoms, const MoleculeBatch& batch) {
+  at::Tensor out = of_atoms;
+  auto layer = static_cast<uint32_t>(config_.layers);
+  for (const auto& module : *pooling_mlp) {
+    if (const auto linear = std::dynamic_pointer_cast<torch::nn::LinearImpl>(module.ptr())) {
+      out = linear->forward(out);
+    } else if (std::dynamic_pointer_cast<torch::nn::SiLUImpl>(module.ptr())) {
+      out = at::silu(out);
+    } else if (config_.dropout > 0 && is_training()) {
+      out = drop(out, config_.dropout, layer++, batch.keys);
+    }
+  }
+  return out.select(1, 0);
+}
+
+at::Tensor PocketEncoderImpl::pool(const at::Tensor& of_atoms, const MoleculeBatch& batch) {
+  const auto shape = std::vector<int64_t>{batch.molecules, of_atoms.size(1)};
+  const auto sum = [&](const at::Tensor& rows) {
+    return at::zeros(shape, rows.options()).index_add(0, batch.molecule, rows);
+  };
+  if (config_.pooling == "sum") return sum(of_atoms);
+  if (config_.pooling == "mean") return mean_at(of_atoms, batch.molecule, batch.molecules);
+  if (config_.pooling == "max") {
+    const at::Tensor index = batch.molecule.unsqueeze(1).expand_as(of_atoms);
+    return at::zeros(shape, of_atoms.options())
+        .scatter_reduce(0, index, of_atoms, "amax", /*include_self=*/false);
+  }
+  if (!query_pooling.is_empty()) {
+    return query_pooling->forward(of_atoms, batch.molecule, batch.molecules);
+  }
+  const at::Tensor logit = logits(of_atoms, batch);
+  const at::Tensor top =
+      at::full({batch.molecules}, -std::numeric_limits<double>::infinity(), logit.options())
+          .scatter_reduce(0, batch.molecule, logit.detach(), "amax");
+  const at::Tensor raw = (logit - top.index_select(0, batch.molecule)).exp();
+  const at::Tensor total =
+      at::zeros({batch.molecules}, raw.options()).index_add(0, batch.molecule, raw);
+  const at::Tensor weight = raw / total.index_select(0, batch.molecule);
+  return sum(of_atoms * weight.unsqueeze(1));
+}
+
+/// What a molecule's plain numbers add to its vector before the norm, [G,W].
+at::Tensor PocketEncoderImpl::of_plain(const MoleculeBatch& batch) {
+  at::Tensor hidden = plain_mlp->ptr<torch::nn::LinearImpl>(0)->forward(batch.plain);
+  hidden = at::silu(hidden);
+  if (config_.dropout > 0 && is_training()) {
+    BatchTensors molecules = batch.keys;  // one row each instead of one an atom
+    molecules.nodes = batch.molecules;
+    molecules.x_NF = batch.plain;
+    molecules.node_ptr_G1 = at::arange(batch.molecules + 1, batch.keys.node_ptr_G1.options());
+    constexpr uint32_t kPoolingLayers = 2;
+    hidden = drop(hidden, config_.dropout, static_cast<uint32_t>(config_.layers) + kPoolingLayers,
+                  molecules);
+  }
+  return plain_mlp->ptr<torch::nn::LinearImpl>(2)->forward(hidden);
+}
+
+at::Tensor PocketEncoderImpl::forward(const MoleculeBatch& batch) {
+  const at::Tensor h = states(batch);
+  at::Tensor of_atoms = invariants(h, config_.hidden);
+  if (config_.enhanced_invariants) {
+    of_atoms = at::cat({of_atoms, channel_cosines(h, config_.hidden)}, 1);
+  }
+  const at::Tensor pooled = pool(of_atoms, batch);
+  if (config_.plain == 0) return output_projection->forward(pooled);
+  const at::Tensor rows = output_projection->ptr<torch::nn::LinearImpl>(0)->forward(pooled);
+  return output_projection->ptr<torch::nn::LayerNormImpl>(1)->forward(rows + of_plain(batch));
+}
+
+}  // namespace kdgat::model

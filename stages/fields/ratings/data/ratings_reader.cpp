@@ -1,0 +1,349 @@
+#include "fields/ratings/data/ratings_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/arrays/index.h"
+#include "engine/file/csv.h"
+#include "engine/file/number_text.h"
+
+namespace kdgat::graph {
+
+namespace {
+
+constexpr std::size_t kShownLines = 5;
+constexpr int64_t kLinesAtOnce = 1 << 14;
+
+std::string count_of(int64_t number, const char* what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+std::vector<std::string_view> fields_of(std::string_view line, char separator) {
+  std::vector<std::string_view> out;
+  for (std::size_t from = 0;;) {
+    const std::size_t end = line.find(separator, from);
+    out.push_back(line.substr(from, end - from));
+    if (end == std::string_view::npos) return out;
+    from = end + 1;
+  }
+}
+
+/// The column `wanted`, or where that is merely the default, what others call it; -1 = none.
+int64_t column_of(const std::vector<std::string>& header, const std::string& wanted,
+                  const std::string& fallback, std::initializer_list<const char*> others) {
+  const auto find = [&](const std::string& name) -> int64_t {
+    const auto found = std::find(header.begin(), header.end(), name);
+    return found == header.end() ? -1 : found - header.begin();
+  };
+  int64_t out = find(wanted);
+  if (wanted != fallback) return out;
+  for (const char* name : others) {
+    if (out < 0) out = find(name);
+  }
+  return out;
+}
+
+/// (value - mean) / deviation; 0 where all are equal.
+std::vector<float> standardised(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double square = 0;
+  for (const double v : values) square += (v - mean) * (v - mean);
+  const double deviation = std::sqrt(square / n);
+  std::vector<float> out;
+  out.reserve(values.size());
+  for (const double v : values) {
+    out.push_back(deviation > 0 ? static_cast<float>((v - mean) / deviation) : 0.0F);
+  }
+  return out;
+}
+
+}  // namespace
+
+RatingColumns::RatingColumns(const std::vector<std::string>& header, const RatingsOptions& o)
+    : user(column_of(header, o.user_column, "user", {"user_id", "userId", "userID"})),
+      item(column_of(header, o.item_column, "item",
+                     {"item_id", "itemId", "movie", "movie_id", "movieId"})),
+      rating(column_of(header, o.rating_column, "rating", {})),
+      time(column_of(header, o.time_column, "time", {"timestamp"})) {}
+
+bool is_u_data_line(std::string_view line) {
+  const std::vector<std::string_view> fields = fields_of(line, '\t');
+  return fields.size() >= 3 && fields.size() <= 4 && !fields[0].empty() && !fields[1].empty() &&
+         number_in(fields[2]);
+}
+
+int32_t RatingsReader::Names::number(std::string_view name) {
+  const auto found = numbers_.find(name);
+  if (found != numbers_.end()) return found->second;
+  return numbers_.emplace(std::string(name), static_cast<int32_t>(numbers_.size())).first->second;
+}
+
+std::vector<std::string> RatingsReader::Names::sort(std::vector<int32_t>& numbers) const {
+  std::vector<std::string> names;
+  std::vector<int32_t> place(numbers_.size());
+  for (const auto& [name, number] : numbers_) {
+    place[at(number)] = static_cast<int32_t>(names.size());
+    names.push_back(name);
+  }
+  for (int32_t& number : numbers) number = place[at(number)];
+  return names;
+}
+
+bool RatingsReader::next(LineReader& lines, std::string_view& line) {
+  const int64_t before = lines.bytes_read();
+  const bool is_there = lines.next(line);
+  if (lines.bytes_read() > before) import_.done(lines.bytes_read() - before);
+  return is_there;
+}
+
+template <class Row>
+void RatingsReader::each_row(LineReader& lines, Source& source, std::size_t least, const Row& row) {
+  std::string_view line;
+  while (next(lines, line)) {
+    if (line.empty()) continue;
+    ++source.rows;
+    const auto where = [&] { return lines.name() + ":" + std::to_string(lines.line_number()); };
+    const std::vector<std::string_view> fields = fields_of(line, '|');
+    if (fields.size() < least) {
+      throw Error(ExitCode::kData,
+                  count_of(static_cast<int64_t>(fields.size()), "field") + " between |, " +
+                      std::to_string(least) + " are wanted",
+                  "", where());
+    }
+    row(fields, where);
+  }
+}
+
+template <class Where>
+void RatingsReader::note(Names& names, std::vector<int32_t>& row_of, std::string_view name,
+                         int32_t row, const Where& where) {
+  const auto number = at(names.number(name));
+  if (number >= row_of.size()) row_of.resize(number + 1, -1);
+  if (row_of[number] >= 0) {
+    throw Error(ExitCode::kData, shown(name) + " appears twice", "", where());
+  }
+  row_of[number] = row;
+}
+
+void RatingsReader::malformed(Source& source, const std::string& where, const std::string& what) {
+  if (import_.options.strict) throw Error(ExitCode::kData, what, "", where);
+  if (at(source.malformed++) < kShownLines) report_.warnings.push_back({where, what, "left out"});
+}
+
+template <class Where>
+void RatingsReader::take(Source& source, const Where& where, std::string_view user,
+                         std::string_view item, std::string_view rating, std::string_view time) {
+  const std::optional<double> value = number_in(rating), when = number_in(time);
+  if (user.empty() || item.empty()) {
+    return malformed(source, where(), "no " + std::string(user.empty() ? "user" : "item"));
+  }
+  if (!value || !std::isfinite(static_cast<float>(*value))) {
+    return malformed(source, where(), "the rating is not a number: " + shown(rating));
+  }
+  if (!time.empty() && (!when || !std::isfinite(*when) || std::fabs(*when) > 9e15)) {
+    return malformed(source, where(), "the time is not a number: " + shown(time));
+  }
+  timed_ = timed_ && when;
+  data_.user.push_back(users_.number(user));
+  data_.item.push_back(items_.number(item));
+  data_.rating.push_back(static_cast<float>(*value));
+  data_.time.push_back(when ? static_cast<int64_t>(*when) : 0);
+}
+
+void RatingsReader::read_u_data(LineReader lines, Source& source) {
+  std::string_view line;
+  while (next(lines, line)) {
+    if (line.empty()) continue;
+    ++source.rows;
+    const auto where = [&] { return lines.name() + ":" + std::to_string(lines.line_number()); };
+    const std::vector<std::string_view> fields = fields_of(line, '\t');
+    if (fields.size() < 3 || fields.size() > 4) {
+      malformed(source, where(),
+                count_of(static_cast<int64_t>(fields.size()), "field") +
+                    ", not user TAB item TAB rating TAB time");
+      continue;
+    }
+    take(source, where, fields[0], fields[1], fields[2],
+         fields.size() == 4 ? fields[3] : std::string_view());
+  }
+}
+
+void RatingsReader::read_csv(LineReader lines, Source& source) {
+  CsvReader rows(std::move(lines));
+  const RatingColumns columns(rows.header(), import_.options);
+  if (!columns.are_there()) {
+    rows.require(columns.user < 0   ? import_.options.user_column
+                 : columns.item < 0 ? import_.options.item_column
+                                    : import_.options.rating_column);
+  }
+  int64_t read = 0;
+  while (rows.next()) {
+    ++source.rows;
+    take(
+        source, [&] { return rows.where(); }, rows.field(at(columns.user)),
+        rows.field(at(columns.item)), rows.field(at(columns.rating)),
+        columns.time >= 0 ? std::string_view(rows.field(at(columns.time))) : std::string_view());
+    if (source.rows % kLinesAtOnce == 0) {
+      import_.done(rows.bytes_read() - read);
+      read = rows.bytes_read();
+    }
+  }
+  import_.done(rows.bytes_read() - read);
+}
+
+void RatingsReader::read_users(LineReader lines, Source& source) {
+  std::map<std::string, std::size_t> genders, occupations;
+  std::vector<std::array<std::string, 2>> words;
+  each_row(lines, source, 4, [&](const std::vector<std::string_view>& f, const auto& where) {
+    const std::optional<double> age = number_in(f[1]);
+    if (!age) throw Error(ExitCode::kData, "the age is not a number: " + shown(f[1]), "", where());
+    note(users_, user_row_, f[0], static_cast<int32_t>(ages_.size()), where);
+    ages_.push_back(*age);
+    words.push_back({std::string(f[2]), std::string(f[3])});
+    genders.emplace(f[2], 0);
+    occupations.emplace(f[3], 0);
+  });
+  user_columns_ = {"age"};
+  for (auto* names : {&genders, &occupations}) {
+    for (auto& [name, column] : *names) {
+      column = user_columns_.size();
+      user_columns_.push_back((names == &genders ? "gender " : "occupation ") + name);
+    }
+  }
+  for (const auto& [gender, occupation] : words) {
+    user_ones_.push_back({genders.at(gender), occupations.at(occupation)});
+  }
+}
+
+void RatingsReader::read_items(LineReader lines, Source& source) {
+  static constexpr const char* kGenres[] = {
+      "unknown",     "Action", "Adventure", "Animation", "Children", "Comedy",  "Crime",
+      "Documentary", "Drama",  "Fantasy",   "Film-Noir", "Horror",   "Musical", "Mystery",
+      "Romance",     "Sci-Fi", "Thriller",  "War",       "Western"};
+  constexpr std::size_t kFirst = 5, kFields = kFirst + std::size(kGenres);
+  each_row(lines, source, kFields, [&](const std::vector<std::string_view>& f, const auto& where) {
+    note(items_, item_row_, f[0], static_cast<int32_t>(years_.size()), where);
+    const std::string_view date = f[2];
+    const std::optional<double> year =
+        date.size() < 4 ? std::nullopt : number_in(date.substr(date.size() - 4));
+    if (!date.empty() && !year) {
+      throw Error(ExitCode::kData, "no year ends the date " + shown(date), "", where());
+    }
+    years_.push_back(year ? *year : std::nan(""));
+    std::vector<std::size_t> ones;
+    for (std::size_t g = 0; g < std::size(kGenres); ++g) {
+      const std::string_view flag = f[kFirst + g];
+      if (flag != "0" && flag != "1") {
+        throw Error(ExitCode::kData,
+                    "genre " + std::string(kGenres[g]) + " is neither 0 nor 1: " + shown(flag), "",
+                    where());
+      }
+      if (flag == "1") ones.push_back(1 + g);
+    }
+    item_ones_.push_back(std::move(ones));
+  });
+  item_columns_ = {"year"};
+  for (const char* genre : kGenres) item_columns_.push_back(std::string("genre ") + genre);
+}
+
+void RatingsReader::sum_up(const Source& source, const std::filesystem::path& file) {
+  if (at(source.malformed) > kShownLines) {
+    report_.warnings.push_back(
+        {file.string(), count_of(source.malformed, "malformed line") + " left out", ""});
+  }
+}
+
+void RatingsReader::keep_last_of_pairs() {
+  const auto count = data_.rating.size();
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto pair_of = [&](std::size_t r) { return std::pair(data_.user[r], data_.item[r]); };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return pair_of(a) < pair_of(b); });
+  std::vector<bool> is_late(count, false);
+  int64_t repeated = 0;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    if (pair_of(order[i]) != pair_of(order[i + 1])) continue;
+    is_late[order[i]] = true;
+    ++repeated;
+  }
+  if (repeated == 0) return;
+  std::size_t to = 0;
+  for (std::size_t r = 0; r < count; ++r) {
+    if (is_late[r]) continue;
+    data_.user[to] = data_.user[r];
+    data_.item[to] = data_.item[r];
+    data_.rating[to] = data_.rating[r];
+    data_.time[to++] = data_.time[r];
+  }
+  data_.user.resize(to);
+  data_.item.resize(to);
+  data_.rating.resize(to);
+  data_.time.resize(to);
+  report_.warnings.push_back({import_.input.files.front().path.string(),
+                              count_of(repeated, "pair") + " rated again: the last rating counts",
+                              ""});
+}
+
+void RatingsReader::fill_years(const std::string& path) {
+  std::vector<double> known;
+  std::copy_if(years_.begin(), years_.end(), std::back_inserter(known),
+               [](double year) { return !std::isnan(year); });
+  if (known.empty()) throw Error(ExitCode::kData, "no item has a year", "", path);
+  std::sort(known.begin(), known.end());
+  const std::size_t half = known.size() / 2;
+  const double median = known.size() % 2 == 1 ? known[half] : (known[half - 1] + known[half]) / 2;
+  for (double& year : years_) {
+    if (std::isnan(year)) year = median;
+  }
+}
+
+void RatingsReader::make_features(const std::string& path) {
+  fill_years(path);
+  data_.user_columns = user_columns_;
+  data_.item_columns = item_columns_;
+  const auto width = at(data_.columns());
+  data_.x.assign(at(data_.nodes()) * width, 0.0F);
+  const auto fill = [&](Names& names, const std::vector<std::string>& sorted,
+                        const std::vector<int32_t>& row_of, const std::vector<double>& values,
+                        const auto& ones, std::size_t first, const char* file) {
+    const std::vector<float> z = standardised(values);
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const auto number = at(names.number(sorted[i]));
+      if (number >= row_of.size() || row_of[number] < 0) {
+        throw Error(ExitCode::kData, shown(sorted[i]) + " is rated or rates, but not in " + file,
+                    "", path);
+      }
+      float* row = data_.x.data() + (first + i) * width;
+      row[0] = z[at(row_of[number])];
+      for (const std::size_t column : ones[at(row_of[number])]) row[column] = 1;
+    }
+  };
+  fill(users_, data_.users, user_row_, ages_, user_ones_, 0, "u.user");
+  fill(items_, data_.items, item_row_, years_, item_ones_, data_.users.size(), "u.item");
+}
+
+Ratings RatingsReader::finish(const std::string& path) {
+  keep_last_of_pairs();
+  if (data_.count() < 2) {
+    throw Error(ExitCode::kData, count_of(data_.count(), "rating") + ": nothing to learn from", "",
+                path);
+  }
+  data_.users = users_.sort(data_.user);
+  data_.items = items_.sort(data_.item);
+  if (!timed_) data_.time.clear();
+  // Of whom u.user or u.item knows nothing, no features: half known they would be no features.
+  if (user_ones_.empty() != item_ones_.empty()) {
+    report_.warnings.push_back({path,
+                                std::string("without ") +
+                                    (user_ones_.empty() ? "u.user" : "u.item") +
+                                    " beside it nothing has features",
+                                ""});
+  }
+  if (!user_ones_.empty() && !item_ones_.empty()) make_features(path);
+  return std::move(data_);
+}
+
+}  // namespace kdgat::graph

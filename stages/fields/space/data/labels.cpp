@@ -1,0 +1,48 @@
+#include "fields/space/data/labels.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/data/core/class_labels.h"
+#include "engine/file/csv.h"
+#include "engine/file/number_text.h"
+#include "kdgat/error.h"
+
+namespace kdgat::graph {
+
+Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& options) {
+  CsvReader table(std::move(lines));
+  const std::size_t name = table.require(key);
+  std::optional<std::size_t> label = table.find(options.label_column), target;
+  const bool may_lack =
+      !options.target_column.empty() && options.label_column == SpatialOptions().label_column;
+  if (!label && !may_lack) label = table.require(options.label_column);
+  if (!options.target_column.empty()) target = table.require(options.target_column);
+  std::vector<std::string> names, places;
+  while (table.next()) {
+    Label one;
+    if (label) one.name = table.field(*label);
+    names.push_back(one.name);
+    places.push_back(table.where());
+    if (target && !table.field(*target).empty() && table.field(*target) != "nan") {
+      one.target = table.number(*target);
+    }
+    if (!labels_.emplace(table.filled(name), std::move(one)).second) {
+      throw Error(ExitCode::kData, "'" + table.field(name) + "' appears twice", "", table.where());
+    }
+  }
+  if (!label || target) return;  // with numbers to be predicted, the classes are not used
+  const std::string column = shown(table.header()[*label]);
+  const std::string hint = "for numbers to be predicted: data.target_column=" + column;
+  require_classes(names, {column, [&](std::size_t row) { return places[row]; }, hint});
+}
+
+const Label* Labels::find(const std::string& name) const {
+  auto found = labels_.find(name);
+  if (found == labels_.end()) found = labels_.find(name.substr(name.rfind('/') + 1));
+  return found == labels_.end() ? nullptr : &found->second;
+}
+
+}  // namespace kdgat::graph

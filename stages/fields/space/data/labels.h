@@ -1,0 +1,34 @@
+// Labels: what a CSV says of files or graphs, by name.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "engine/file/line_reader.h"
+#include "fields/space/data/spatial_options.h"
+
+namespace kdgat::graph {
+
+struct Label {
+  std::string name;  ///< of the class; empty = none
+  float target = std::numeric_limits<float>::quiet_NaN();
+};
+
+class Labels {
+ public:
+  Labels() = default;
+  /// Names stand in the column `key`, "file" or "graph". A class column that is merely the default
+  /// may be absent where there is a column of targets. Throws Error(kData) with file and line for a
+  /// missing column, a name that stands twice and a target that is not a number.
+  Labels(LineReader lines, const std::string& key, const SpatialOptions& options);
+
+  /// By the whole name, else by what follows its last slash; null = not listed.
+  const Label* find(const std::string& name) const;
+
+ private:
+  std::map<std::string, Label> labels_;
+};
+
+}  // namespace kdgat::graph

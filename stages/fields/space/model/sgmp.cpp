@@ -1,0 +1,90 @@
+#include "fields/space/model/sgmp.h"
+
+#include <ATen/ATen.h>
+#include <torch/nn/init.h>
+
+#include "engine/kernels/full_precision.h"
+#include "fields/space/model/path_features.h"
+
+namespace kdgat::model {
+
+namespace {
+
+void start_glorot(const torch::nn::Linear& linear) {
+  torch::nn::init::xavier_uniform_(linear->weight);
+  torch::nn::init::zeros_(linear->bias);
+}
+
+}  // namespace
+
+TwoLayersImpl::TwoLayersImpl(int64_t in, int64_t hidden, int64_t out) {
+  first = register_module("first", torch::nn::Linear(in, hidden));
+  second = register_module("second", torch::nn::Linear(hidden, out));
+}
+
+at::Tensor TwoLayersImpl::forward(const at::Tensor& x) { return second(at::relu(first(x))); }
+
+SgmpBlockImpl::SgmpBlockImpl(const SgmpConfig& config) : config_(config) {
+  const int64_t width = config.hidden;
+  edge = register_module("edge", TwoLayers(kDistances, width, width));
+  triplet = register_module("triplet", TwoLayers(kDistances + kThetas, width, width));
+  torsion = register_module("torsion", TwoLayers(kDistances + kThetas + kPhis, width, width));
+  combine0 = register_module("combine0", torch::nn::Linear(7 * width, 4 * width));
+  combine1 = register_module("combine1", torch::nn::Linear(4 * width, 2 * width));
+  combine2 = register_module("combine2", torch::nn::Linear(2 * width, width));
+  for (const auto& linear :
+       {edge->first, triplet->first, torsion->first, combine0, combine1, combine2}) {
+    start_glorot(linear);
+  }
+  if (config.norm == "layer") {
+    norm = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
+  }
+}
+
+at::Tensor SgmpBlockImpl::forward(const at::Tensor& h_NH, const at::Tensor& pos_N3,
+                                  graph::OutEdges edges, int64_t path_budget) {
+  const at::Tensor sums_NC =
+      path_messages(messages_of(h_NH), pos_N3, edges, config_.cutoff, path_budget);
+  const std::vector<int64_t> counts = graph::count_paths(edges);
+  const at::Tensor count_N1 = at::tensor(counts, at::kLong).to(h_NH.options()).unsqueeze(1);
+  if (config_.aggregation == "mean") return h_NH + full(combine2(sums_NC / count_N1));
+  return h_NH + full(at::mm(sums_NC, combine2->weight.t())) + count_N1 * combine2->bias;
+}
+
+PathMessages SgmpBlockImpl::messages_of(const at::Tensor& h_NH) {
+  const FullPrecision exact;  // folding is small; the messages' own products may round
+  PathMessages m;
+  m.h_NH = norm.is_empty() ? h_NH : norm(h_NH);
+  const std::vector<at::Tensor> columns =
+      combine0->weight.split(config_.hidden, 1);  // seven of [4H,H]
+  m.of_nodes = at::cat({columns[0], columns[1], columns[2], columns[3]}, 0);
+  m.bias = combine0->bias;
+  const auto fold = [&](const TwoLayers& term, const at::Tensor& column) {
+    m.bias = m.bias + at::mv(column, term->second->bias);
+    return PathTerm{term->first->weight, term->first->bias, at::mm(column, term->second->weight)};
+  };
+  m.edge = fold(edge, columns[4]);
+  m.triplet = fold(triplet, columns[5]);
+  m.torsion = fold(torsion, columns[6]);
+  m.second = combine1->weight;
+  m.second_bias = combine1->bias;
+  return m;
+}
+
+SgmpEncoderImpl::SgmpEncoderImpl(const SgmpConfig& config) : config_(config) {
+  embedding =
+      register_module("embedding", TwoLayers(config.node_features, config.hidden, config.hidden));
+  for (int64_t b = 0; b < config.interactions; ++b) blocks->push_back(SgmpBlock(config));
+  register_module("blocks", blocks);
+}
+
+at::Tensor SgmpEncoderImpl::forward(const SpatialInput& input) {
+  at::Tensor h_NH = full(embedding(input.x_NF));
+  const at::Tensor pos_N3 = input.pos_N3 / config_.scale;
+  for (const auto& block : *blocks) {
+    h_NH = block->as<SgmpBlock>()->forward(h_NH, pos_N3, input.edges, path_budget);
+  }
+  return h_NH;
+}
+
+}  // namespace kdgat::model

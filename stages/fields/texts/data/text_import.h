@@ -1,0 +1,78 @@
+// From texts with labels to the graph of a corpus.
+//
+//   label-text         label<TAB>text             one document a line
+//   split-label-text   split<TAB>label<TAB>text   split is train, val or test
+//   text-csv           a CSV with columns text_column and label_column ("label" too), perhaps
+//                      split; fields may be quoted and hold line ends
+//   class-folders      a folder for each class, a file for each document
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/data/core/dataset_files.h"
+#include "engine/data/core/import_options.h"
+#include "engine/data/core/import_report.h"
+#include "fields/texts/data/text_corpus.h"
+#include "fields/texts/data/text_options.h"
+
+namespace kdgat::graph {
+
+/// The four forms, and "text" for whichever of them it is, as the option `format` names them.
+const std::vector<std::string>& text_formats();
+
+/// The form that a folder has by its folders alone: other data may have them too.
+inline constexpr const char* kClassFolders = "class-folders";
+
+struct TextInput {
+  std::string format;          ///< one of the four
+  std::vector<LogFile> files;  ///< role "train", "val", "test" or "" = not said; of class-folders
+                               ///< scenario is the class
+};
+
+/// What `source` holds, if that are texts: a file, or a folder of such files or of classes. Names
+/// with the word train, val or test say what a file or folder is for; where some do, the others are
+/// left out and told in `notes`. Nothing where `format` is neither "auto" nor one of
+/// text_formats(). Reads first lines only. Throws Error(kData) if what `format` names is not there.
+std::optional<TextInput> find_text_input(const std::filesystem::path& source,
+                                         const TextImportOptions& options,
+                                         std::vector<Diagnostic>& notes);
+
+struct TextRow {
+  std::string_view label, text;
+  TextPart part = TextPart::kNone;
+  int32_t source = 0;
+  int64_t row = 0;    ///< line or number, from 1
+  std::string where;  ///< "file:line"
+};
+
+/// What an import reads, and where it reports to.
+struct TextImport {
+  const TextInput& input;
+  const TextImportOptions& options;
+  std::function<bool()> cancelled;          ///< may be empty
+  std::function<void(int64_t bytes)> done;  ///< so many more bytes; throws to end the import
+};
+
+/// The label column that is wanted: label_column, or "label" where that is merely the default.
+std::vector<std::string> label_columns(const TextImportOptions& options);
+/// "train", "val", "test" and what else they are called; kNone for other words.
+TextPart part_named(std::string_view word);
+
+/// Calls `take` for each document of all files, in order; appends the files to `sources` and
+/// malformed lines to `warnings`. Throws Error(kData) with "file:line" for what cannot be read,
+/// with options.strict also for a malformed line.
+void read_texts(const TextImport& import, const std::function<void(const TextRow&)>& take,
+                std::vector<Source>& sources, std::vector<Diagnostic>& warnings);
+
+/// Reads, divides, cleans and writes the store `to`. Throws Error(kData) with the place of what is
+/// wrong: no document, one class alone, no word left.
+void import_text(const TextImport& import, const nlohmann::json& made_with,
+                 const std::filesystem::path& to, ImportReport& report);
+
+}  // namespace kdgat::graph

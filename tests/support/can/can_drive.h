@@ -1,0 +1,20 @@
+// Made-up traffic of one vehicle, for tests of what reads frames.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/data/can/synthetic/synth_logs.h"
+
+namespace kdgat::test {
+
+/// Some seconds of a vehicle on one of its days; `attack` as in add_attack(), empty = benign.
+inline std::vector<graph::CanFrame> drive(double seconds, int64_t day,
+                                          const std::string& attack = "", int64_t vehicle = 0) {
+  graph::CanSynthOptions options;
+  options.seconds = seconds;
+  return graph::synthesize(options, vehicle, attack, day);
+}
+
+}  // namespace kdgat::test

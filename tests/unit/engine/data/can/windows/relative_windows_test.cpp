@@ -1,0 +1,327 @@
+#include "engine/data/can/windows/relative_windows.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+#include "engine/arrays/random.h"
+#include "support/can/can_drive.h"
+#include "support/can/can_traffic.h"
+
+namespace kdgat::graph {
+namespace {
+
+using test::at;
+using test::drive;
+using test::windows_of;
+using Columns = std::array<float, kRelativeColumns>;
+
+/// The plain form: the whole log in memory, id by id, as the header says it.
+std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<CanFrame>& log,
+                               std::size_t size) {
+  struct Values {
+    bool known = false, excused = false, wrong_length = false;
+    float early = 0, crowd = 0, off = 0, late = 0, fresh = 0, back = 0;
+  };
+  const std::size_t windows = log.size() / size;
+  std::vector<Values> values(log.size());
+  std::vector<double> time(log.size());
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    time[i] = i == 0 ? log[i].time : std::max(time[i - 1], log[i].time);
+  }
+  std::map<uint32_t, std::vector<std::size_t>> rows;
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    values[i].excused = is_diagnostic(log[i].id);
+    rows[log[i].id].push_back(i);
+  }
+  std::vector<float> silence(windows, 0);
+  for (const auto& [id, list] : rows) {
+    const IdProfile* usual = profile.find(id);
+    if (usual == nullptr) continue;
+    const auto n = static_cast<int>(list.size());
+    const auto row = [&](int k) { return list[static_cast<std::size_t>(k)]; };
+    const auto seen = [&](int from, int k) {  // whether frame k is known when `from` is complete
+      return k >= 0 && k < n && row(k) / size <= row(from) / size + 1;
+    };
+    const auto change = [&](int a, int b) {
+      const std::size_t common = std::min(log[row(a)].length, log[row(b)].length);
+      return std::min(20.0F, usual->surprise(log[row(std::min(a, b))].payload.data(),
+                                             log[row(std::max(a, b))].payload.data(), common) /
+                                 usual->change);
+    };
+    const auto changed = [&](int k) {
+      if (k < 1 || k >= n) return false;
+      const std::size_t common = std::min(log[row(k)].length, log[row(k - 1)].length);
+      return usual->rare_change(log[row(k - 1)].payload.data(), log[row(k)].payload.data(), common);
+    };
+    const auto explained = [&](int from, int k) {
+      const int changes = changed(k) + changed(k - 1) + changed(k - 2) + changed(k - 3);
+      return changes == 1 && !(seen(from, k + 1) && changed(k + 1));
+    };
+    SendingTimes times;
+    const float tolerance = std::clamp(1.5F * usual->jitter, 0.02F, 0.25F);
+    const float trust = 1 - std::min(1.0F, 2 * usual->jitter);
+    if (usual->period > 0) times.start(usual->period, tolerance);
+    for (int k = 0; k < n; ++k) {
+      Values& v = values[row(k)];
+      v.known = true;
+      v.wrong_length = !usual->lengths.test(log[row(k)].length);
+      if (usual->period > 0) {
+        float distance = 0;
+        const float off = times.add(time[row(k)], distance);
+        v.off = off >= 1 ? trust : std::clamp(off - 2 * tolerance, 0.0F, 1.0F) * trust;
+        constexpr float kSlack = 0.05F;  // of a period
+        const auto early = [&](int at) {
+          if (at < 1 || at >= n) return 0.0F;
+          const auto gap = static_cast<float>((time[row(at)] - time[row(at - 1)]) / usual->period);
+          return std::clamp(usual->early - kSlack - gap, 0.0F, 1.0F);
+        };
+        v.early = explained(k, k) ? 0 : early(k);
+        v.crowd = v.early;
+        if (seen(k, k + 1) && !explained(k, k + 1)) v.crowd = std::max(v.crowd, early(k + 1));
+        if (k > 0) {
+          const auto gap = static_cast<float>((time[row(k)] - time[row(k - 1)]) / usual->period);
+          v.late = std::clamp(gap / std::max(usual->late, 1.0F), 0.0F, 20.0F);
+        }
+      }
+      std::vector<float> changes;
+      for (int j = 1; j <= 4; ++j) {
+        if (k - j >= 0) changes.push_back(change(k - j, k));
+        if (seen(k, k + j)) changes.push_back(change(k, k + j));
+      }
+      if (changes.size() >= 2) v.fresh = *std::min_element(changes.begin(), changes.end());
+      if (k >= 1 && seen(k, k + 1)) {
+        v.back =
+            std::max(0.0F, std::min(change(k - 1, k), change(k, k + 1)) - change(k - 1, k + 1));
+      }
+    }
+    if (!usual->regular()) continue;
+    for (std::size_t w = 0; w < windows; ++w) {
+      const auto after = std::upper_bound(list.begin(), list.end(), (w + 1) * size - 1);
+      if (after == list.begin()) continue;
+      const double usual_silence = usual->period * std::max(usual->late, usual->silence);
+      const double since = time[(w + 1) * size - 1] - time[*(after - 1)];
+      if (since > usual_silence + 3) continue;  // switched off
+      const double silent = since / usual_silence;
+      silence[w] = std::max(silence[w], std::min(20.0F, static_cast<float>(silent)));
+    }
+  }
+  const auto once = static_cast<double>(std::count_if(
+      profile.ids.begin(), profile.ids.end(), [](const IdProfile& id) { return id.frames == 1; }));
+  std::vector<Columns> out(windows);
+  for (std::size_t w = 0; w < windows; ++w) {
+    const auto share = [&](auto is) {
+      float sum = 0;
+      for (std::size_t i = w * size; i < (w + 1) * size; ++i) sum += is(values[i]) ? 1 : 0;
+      return sum / static_cast<float>(size);
+    };
+    const auto largest = [&](auto of, std::size_t rank = 0) {
+      std::vector<float> all;
+      for (std::size_t i = w * size; i < (w + 1) * size; ++i) all.push_back(of(values[i]));
+      std::sort(all.begin(), all.end(), std::greater<>());
+      return all[rank];
+    };
+    const auto crowd_off = [](const Values& v) { return std::min(v.crowd, v.off); };
+    const float excused = share([](const Values& v) { return v.excused; });
+    const double unknown =
+        std::round((share([](const Values& v) { return !v.known && !v.excused; }) +
+                    (excused > kMostExcused ? excused : 0)) *
+                   static_cast<float>(size));
+    // The first term of a Poisson tail, with the mean that Good and Turing expect.
+    const double mean =
+        (once + 0.5) / static_cast<double>(profile.frames) * static_cast<double>(size);
+    const double rare = unknown * -std::log10(mean) + std::lgamma(unknown + 1) / std::log(10.0);
+    out[w] = {unknown > 0.5 ? static_cast<float>(std::clamp(rare, 0.0, 20.0)) : 0,
+              share([](const Values& v) { return v.wrong_length; }),
+              largest([](const Values& v) { return v.crowd; }),
+              share([](const Values& v) { return v.early >= 0.4F; }),
+              largest(crowd_off),
+              largest(crowd_off, 1),
+              share([](const Values& v) { return v.off > 0.1F; }),
+              largest([](const Values& v) { return std::min(v.crowd, v.back); }),
+              largest([](const Values& v) { return std::min(v.crowd, v.fresh); }),
+              largest([](const Values& v) { return std::min(v.off, v.fresh); }),
+              largest([](const Values& v) { return std::min(v.off, v.back); }),
+              largest([](const Values& v) { return v.fresh; }),
+              largest([](const Values& v) { return v.back; }),
+              largest([](const Values& v) { return v.late; }),
+              silence[w]};
+  }
+  return out;
+}
+
+TEST_CASE("windows as they stream are those of the plain form", "[relative]") {
+  const VehicleProfile profile = profile_of(drive(30, 0));
+  for (const char* attack :
+       {"", "dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}) {
+    INFO("attack: " << attack);
+    const std::vector<CanFrame> log = drive(40, 1, attack);
+    for (const std::size_t size : {std::size_t{100}, std::size_t{17}}) {
+      const std::vector<RelativeWindow> found =
+          windows_of(profile, log, static_cast<int64_t>(size));
+      const std::vector<Columns> wanted = reference(profile, log, size);
+      REQUIRE(found.size() == wanted.size());
+      for (std::size_t w = 0; w < found.size(); ++w) {
+        for (std::size_t c = 0; c < kRelativeColumns; ++c) {
+          INFO("window " << w << ", " << relative_names()[c]);
+          REQUIRE(found[w].x[c] == Approx(wanted[w][c]).margin(1e-5));
+        }
+        bool attacked = false;
+        for (std::size_t i = w * size; i < (w + 1) * size; ++i) attacked |= log[i].label == 1;
+        CHECK(found[w].attack == attacked);
+        CHECK(found[w].first_row == static_cast<int64_t>(w * size));
+        CHECK(found[w].end == log[(w + 1) * size - 1].time);
+      }
+    }
+  }
+}
+
+TEST_CASE("an unknown id, a wrong length and an injected frame stand out", "[relative]") {
+  std::vector<CanFrame> log = drive(20, 0);
+  const VehicleProfile profile = profile_of(log);
+  const std::size_t place = 1050;
+  const RelativeWindow before = windows_of(profile, log)[10];
+  CHECK(at(before, Relative::kUnknown) == 0);
+  CHECK(at(before, Relative::kLength) == 0);
+  CHECK(at(before, Relative::kCrowd) < 0.2);
+  SECTION("unknown") {
+    log[place].id = 0x7FF;
+    const double mean = 0.5 / static_cast<double>(profile.frames) * 100;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
+  }
+  SECTION("unknown, 29 bits") {
+    log[place].id = 0x18FF1234;
+    const double mean = 0.5 / static_cast<double>(profile.frames) * 100;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
+  }
+  SECTION("of a tester: only where there are many") {
+    for (std::size_t i = 1000; i < 1025; ++i) log[i].id = 0x7E0;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == 0);
+    log[1030].id = 0x7DF;
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) > 10);
+  }
+  SECTION("length") {
+    log[place].length = 3;
+    CHECK(at(windows_of(profile, log)[10], Relative::kLength) == Approx(0.01));
+  }
+  SECTION("the same payload half a period after the true frame") {
+    std::size_t fast = place;
+    while (profile.find(log[fast].id)->period > 0.06 || profile.find(log[fast].id)->early < 0.9) {
+      ++fast;
+    }
+    CanFrame forged = log[fast];
+    forged.time += profile.find(forged.id)->period / 2;
+    std::size_t to = fast;
+    while (log[to].time < forged.time) ++to;
+    log.insert(log.begin() + static_cast<int64_t>(to), forged);
+    const RelativeWindow window = windows_of(profile, log)[to / 100];
+    CHECK(at(window, Relative::kCrowd) > 0.3);
+    CHECK(at(window, Relative::kCrowdOff) > 0.2);
+  }
+}
+
+TEST_CASE("a benign drive of the same vehicle is usual, another vehicle is not", "[relative]") {
+  const VehicleProfile profile = profile_of(drive(60, 0));
+  double same = 0, other = 0;
+  for (const RelativeWindow& window : windows_of(profile, drive(30, 5))) {
+    same = std::max<double>(same, at(window, Relative::kUnknown));
+  }
+  for (const RelativeWindow& window : windows_of(profile, drive(30, 5, "", 1))) {
+    other = std::max<double>(other, at(window, Relative::kUnknown));
+  }
+  CHECK(same == 0);
+  CHECK(other > 0.2);
+}
+
+TEST_CASE("steps back in time say nothing", "[relative]") {
+  std::vector<CanFrame> log = drive(20, 1), monotonic;
+  const VehicleProfile profile = profile_of(drive(20, 0));
+  Random random(2);
+  for (CanFrame& frame : log) {
+    if (random.below(30) == 0) frame.time -= 0.005;
+  }
+  monotonic = log;
+  for (std::size_t i = 1; i < monotonic.size(); ++i) {
+    monotonic[i].time = std::max(monotonic[i].time, monotonic[i - 1].time);
+  }
+  const auto a = windows_of(profile, log), b = windows_of(profile, monotonic);
+  REQUIRE(a.size() == b.size());
+  for (std::size_t w = 0; w < a.size(); ++w) CHECK(a[w].x == b[w].x);
+}
+
+TEST_CASE("an id that stops is silent for some seconds, then switched off", "[relative]") {
+  const std::vector<CanFrame> log = drive(20, 0);
+  const VehicleProfile profile = profile_of(log);
+  const auto regular = std::find_if(profile.ids.begin(), profile.ids.end(),
+                                    [](const IdProfile& id) { return id.regular(); });
+  REQUIRE(regular != profile.ids.end());
+  std::vector<CanFrame> without;
+  const double stop = log.front().time + 8;
+  for (const CanFrame& frame : log) {
+    if (frame.id != regular->id || frame.time < stop) without.push_back(frame);
+  }
+  for (const RelativeWindow& window : windows_of(profile, without)) {
+    const float silence = at(window, Relative::kSilence);
+    if (window.end > stop + 1 && window.end < stop + 3) CHECK(silence > 2);
+    if (window.end < stop || window.end > stop + 4) CHECK(silence < 1.5F);
+  }
+}
+
+TEST_CASE("a log without times has the columns that need none, and no NaN", "[relative]") {
+  std::vector<CanFrame> log = drive(20, 1, "fuzzing");
+  for (CanFrame& frame : log) frame.time = std::numeric_limits<double>::quiet_NaN();
+  const VehicleProfile profile = profile_of(drive(20, 0));
+  float unknown = 0;
+  for (const RelativeWindow& window : windows_of(profile, log)) {
+    for (const float value : window.x) REQUIRE(std::isfinite(value));
+    for (const Relative column : {Relative::kCrowd, Relative::kOffShare, Relative::kLate}) {
+      CHECK(at(window, column) == 0);
+    }
+    unknown = std::max(unknown, at(window, Relative::kUnknown));
+  }
+  CHECK(unknown > 0);
+}
+
+TEST_CASE("values stay within bounds whatever comes", "[relative]") {
+  const VehicleProfile profile = profile_of(drive(20, 0));
+  Random random(8);
+  std::vector<CanFrame> log;
+  double time = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    CanFrame frame;
+    time += std::pow(10, 6 * random.uniform() - 5) * (random.below(50) == 0 ? -1 : 1);
+    frame.time = random.below(100) == 0 ? std::numeric_limits<double>::quiet_NaN() : time;
+    frame.id = random.below(2) == 0 ? profile.ids[random.below(profile.ids.size())].id
+                                    : static_cast<uint32_t>(random.below(1 << 29));
+    frame.length = static_cast<uint8_t>(random.below(65));
+    for (int b = 0; b < frame.length; ++b) {
+      frame.payload[static_cast<std::size_t>(b)] = static_cast<uint8_t>(random.below(256));
+    }
+    log.push_back(frame);
+  }
+  for (const RelativeWindow& window : windows_of(profile, log)) {
+    for (const float value : window.x) REQUIRE((value >= 0 && value <= 20));
+  }
+}
+
+TEST_CASE("after a restart no frame is compared with those before", "[relative]") {
+  const std::vector<CanFrame> log = drive(20, 1);
+  const VehicleProfile profile = profile_of(drive(20, 0));
+  RelativeWindows windows(profile, 100);
+  std::vector<RelativeWindow> both;
+  const auto read = [&] {
+    windows.restart();
+    for (std::size_t i = 0; i < 2000; ++i) {
+      if (windows.add(log[i])) both.push_back(windows.window());
+    }
+  };
+  read();
+  read();
+  while (windows.finish()) both.push_back(windows.window());
+  REQUIRE(both.size() == 40);
+  for (std::size_t w = 0; w < 19; ++w) CHECK(both[w].x == both[w + 20].x);
+}
+
+}  // namespace
+}  // namespace kdgat::graph

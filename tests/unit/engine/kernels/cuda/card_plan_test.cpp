@@ -1,0 +1,112 @@
+// Plans for a card against a simulated one: the blocks that steps ask for, laid out as LibTorch's
+// allocator of cards does, with the workspaces of cuBLAS.
+#include "support/cards/footprint_cases.h"
+// The others need torch's macros gone.
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "support/cards/idle_card.h"
+#include "support/cards/recorded_blocks.h"
+#include "support/graphs/variable.h"
+
+namespace kdgat::model {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+/// The most of a thread, as on sm_90 and sm_100.
+constexpr int64_t kWorkspace = 65 * kMiB / 2;
+
+/// Batches of an epoch whose largest has so many graphs. They are the host's.
+std::vector<graph::GraphBatch> some_batches(int64_t graphs) {
+  std::vector<graph::GraphBatch> out;
+  for (const double share : {0.97, 1.0, 0.94, 0.99, 1.0}) {
+    out.push_back(traffic(static_cast<int64_t>(share * static_cast<double>(graphs)), 0, 27));
+  }
+  return out;
+}
+
+/// What the trainer does on a card.
+template <class Config>
+void train_on(const std::vector<graph::GraphBatch>& batches, const Config& config,
+              const FootprintOptions& options, test::RecordedBlocks& blocks) {
+  const auto objective = make(config, options);
+  train::NamedTensors best;
+  for (const auto& [name, tensor] : named(objective->module(), true)) {
+    best.emplace_back(name, tensor.detach().clone());
+  }
+  train::Optimizer optimizer(named(objective->module(), false), false, 1e-4);
+  objective->module().train();
+  blocks.mark();
+  for (const graph::GraphBatch& batch : batches) {
+    const BatchTensors seen = to_tensors(batch, torch::kCPU);
+    std::vector<at::Tensor> copies;
+    for (const at::Tensor& t : {seen.x_NF, seen.node_ptr_G1, seen.in_ptr_N1, seen.in_source_E,
+                                seen.y_G, seen.graph_id_G}) {
+      if (t.defined()) copies.push_back(t.clone());
+    }
+    torch::Tensor loss;
+    {
+      const train::Autocast in_16_bits(options.precision, torch::kCPU);
+      loss = objective->loss(batch, {batch.graphs, batch.nodes, batch.edges}, {1, 0});
+    }
+    loss.backward();
+    optimizer.clip(1);
+    optimizer.step(1e-3);
+  }
+}
+
+template <class Config>
+void compare_with_plan(const std::string& name, const Config& config, FootprintOptions options) {
+  const test::IdleCard card(options.kernels);
+  const memory::Segments segments = memory::segments_in_use();
+  for (const int64_t graphs : {16, 192}) {
+    const std::vector<graph::GraphBatch> batches = some_batches(graphs);
+    const graph::GraphBatch& largest = batches[1];
+    memory::Footprint counted = footprint(config, options);
+    counted.workspaces = 2 * kWorkspace;
+    const int64_t planned = counted.peak({largest.graphs, largest.nodes, largest.edges});
+    test::RecordedBlocks blocks;
+    train_on(batches, config, options, blocks);
+    const int64_t reserved = blocks.reserved_on_card(segments, kWorkspace);
+    INFO(name << ", " << graphs << " graphs, " << options.precision
+              << (options.checkpointing ? ", checkpointing" : "")
+              << (segments == memory::Segments::kOwn ? ", segments of their own" : "")
+              << ": planned " << planned << ", simulated " << reserved);
+    CHECK(reserved > 2 * kWorkspace);
+    CHECK(planned >= reserved);
+    // Nor is it of no use.
+    CHECK(planned <= reserved + reserved / 4 + 96 * kMiB);
+  }
+}
+
+void compare_all(const char* settings) {
+  const test::Variable general("PYTORCH_ALLOC_CONF", "");
+  const test::Variable of_cards("PYTORCH_CUDA_ALLOC_CONF", settings);
+  for (const auto& [kernels, precision, checkpointing] :
+       {std::tuple{KernelSet::kCuda, "32", false}, std::tuple{KernelSet::kCuda, "32", true},
+        std::tuple{KernelSet::kCuda, "bf16-mixed", false},
+        std::tuple{KernelSet::kCuda, "bf16-mixed", true},
+        std::tuple{KernelSet::kPlain, "32", false}, std::tuple{KernelSet::kPlain, "32", true}}) {
+    FootprintOptions options;
+    options.kernels = kernels;
+    options.checkpointing = checkpointing;
+    options.precision = precision;
+    compare_with_plan("autoencoder student", VgaeConfig::student(kIds), options);
+    compare_with_plan("autoencoder teacher", VgaeConfig::teacher(kIds), options);
+    compare_with_plan("classifier student", GatConfig::student(kIds), options);
+    compare_with_plan("classifier teacher", GatConfig::teacher(kIds), options);
+  }
+}
+
+TEST_CASE("no plan is below what a simulated card reserves", "[cuda][footprint]") {
+  compare_all("expandable_segments:True");
+}
+
+TEST_CASE("no plan is below what a simulated card reserves in segments of their own",
+          "[cuda][footprint]") {
+  compare_all("max_split_size_mb:64");
+}
+
+}  // namespace
+}  // namespace kdgat::model
