@@ -294,7 +294,6 @@ add_dependencies(kdgat_records_tests kdgat kdgat_plugin_example)
 set(KDGAT_CLI_TESTS
     tests/cli/data_verb_test.cpp
     tests/cli/fields/ratings/ratings_data_test.cpp
-    tests/cli/fields/space/next_neurons_test.cpp
     tests/cli/fields/space/spatial_data_test.cpp
     tests/cli/fields/texts/text_data_test.cpp
     tests/cli/logs/convert_test.cpp
@@ -308,6 +307,7 @@ if(KDGAT_ENGINE)
     tests/cli/export_test.cpp
     tests/cli/fields/molecules/pockets_test.cpp
     tests/cli/fields/ratings/recommender_test.cpp
+    tests/cli/fields/space/next_neurons_test.cpp
     tests/cli/fields/texts/textgcn_test.cpp
     tests/cli/graphs_test.cpp
     tests/cli/hostile_test.cpp
