@@ -1,5 +1,4 @@
-# Tests, fuzzers and what scripts/bench measures. Included by the CMakeLists.txt of the project;
-# paths are from its folder.
+# Test programs. Included by the CMakeLists.txt of the project; paths are from its folder.
 enable_testing()
 list(APPEND CMAKE_MODULE_PATH ${Catch2_DIR})
 include(Catch)
@@ -351,9 +350,7 @@ if(KDGAT_ENGINE)
     SOURCES tests/unit/engine/decision/library/detect_test.cpp
     LINK kdgat_detect nlohmann_json::nlohmann_json)
   add_dependencies(kdgat_detect_tests kdgat_all)
-endif()
 
-if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_engine_tests
     SOURCES
       tests/unit/engine/native/networks_test.cpp
@@ -410,10 +407,8 @@ if(KDGAT_ENGINE)
          kdgat_stage_evaluate kdgat_stage_fusion
     HEADER tests/support/catch_torch.h
     PARTS 4)
-endif()
 
-# Beside the engine's, which take minutes to link and build.
-if(KDGAT_ENGINE)
+  # Beside the engine's, which take minutes to link and build.
   kdgat_add_tests(kdgat_text_tests
     SOURCES
       tests/unit/fields/texts/model/sparse_product_test.cpp
@@ -422,11 +417,9 @@ if(KDGAT_ENGINE)
     LINK kdgat_stage_textgcn kdgat_stage_autoencoder kdgat_stage_classifier
     HEADERS_OF kdgat_engine_tests
     PARTS 2)
-endif()
 
-# The same kernels with tensors and autograd. Its headers are its own: those of the engine's tests
-# would have them built as well.
-if(KDGAT_ENGINE)
+  # The same kernels with tensors and autograd. Its headers are its own: those of the engine's tests
+  # would have them built as well.
   kdgat_add_tests(kdgat_cuda_engine_tests
     SOURCES tests/unit/engine/kernels/cuda/card_memory_test.cpp
             tests/unit/engine/kernels/cuda/card_plan_test.cpp
@@ -435,10 +428,8 @@ if(KDGAT_ENGINE)
             tests/unit/fields/molecules/model/card_product_test.cpp
             tests/unit/fields/space/model/card_space_memory_test.cpp
     LINK kdgat_engine kdgat_test_cuda)
-endif()
 
-# Beside them for the same reason.
-if(KDGAT_ENGINE)
+  # Beside them for the same reason.
   kdgat_add_tests(kdgat_detector_tests
     SOURCES
       tests/unit/stages/adapt/adapt_test.cpp
@@ -456,9 +447,7 @@ if(KDGAT_ENGINE)
     LINK kdgat_stage_adapt kdgat_stage_detector kdgat_stage_score
     HEADERS_OF kdgat_engine_tests
     PARTS 4)
-endif()
 
-if(KDGAT_ENGINE)
   kdgat_add_tests(kdgat_molecule_tests
     SOURCES tests/unit/fields/molecules/model/pocket_encoder_test.cpp
             tests/unit/fields/molecules/model/pocket_footprint_test.cpp
@@ -469,10 +458,8 @@ if(KDGAT_ENGINE)
     LINK kdgat_stage_equivariant
     HEADERS_OF kdgat_engine_tests
     PARTS 2)
-endif()
 
-# Forks the processes that its stages run in.
-if(KDGAT_ENGINE)
+  # Forks the processes that its stages run in.
   kdgat_add_tests(kdgat_contract_tests
     SOURCES tests/unit/stages/contract_test.cpp
             tests/unit/fields/space/gtssl/gtssl_contract_test.cpp
@@ -486,10 +473,8 @@ if(KDGAT_ENGINE)
          kdgat_stage_score kdgat_stage_textgcn
     HEADERS_OF kdgat_engine_tests
     PARTS 4)
-endif()
 
-# Needs a cluster around it, and the machine to itself.
-if(KDGAT_ENGINE)
+  # Needs a cluster around it, and the machine to itself.
   add_executable(kdgat_slurm_tests tests/slurm/slurm_test.cpp)
   target_include_directories(kdgat_slurm_tests PRIVATE . tests)
   kdgat_optimise_nothing(kdgat_slurm_tests)
@@ -503,66 +488,5 @@ endif()
 
 kdgat_choose_tests()
 
-add_executable(kdgat_cuda_table tests/bench/cuda_table.cpp)
-target_link_libraries(kdgat_cuda_table PRIVATE kdgat_cuda)
-if(texts IN_LIST KDGAT_FIELDS)  # it times imports of texts too
-  add_executable(kdgat_bench tests/bench/graph_bench.cpp)
-  target_include_directories(kdgat_bench PRIVATE .)
-  target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
-endif()
-add_executable(kdgat_live_bench tests/bench/live_bench.cpp)
-target_include_directories(kdgat_live_bench PRIVATE tests)
-target_link_libraries(kdgat_live_bench PRIVATE kdgat_native)
-if(KDGAT_ENGINE)
-  add_executable(kdgat_score_bench tests/bench/score_bench.cpp)
-  target_link_libraries(kdgat_score_bench PRIVATE kdgat_engine)
-  kdgat_precompile(kdgat_score_bench)
-  add_executable(kdgat_engine_bench tests/bench/engine_bench.cpp)
-  target_compile_options(kdgat_engine_bench PRIVATE -ffp-contract=fast)
-  target_link_libraries(kdgat_engine_bench PRIVATE kdgat_engine)
-  kdgat_precompile(kdgat_engine_bench)
-  function(kdgat_add_field_bench field name)
-    if(field IN_LIST KDGAT_FIELDS)
-      add_executable(kdgat_${name} tests/bench/${name}.cpp)
-      target_link_libraries(kdgat_${name} PRIVATE kdgat_engine)
-      kdgat_precompile(kdgat_${name})
-    endif()
-  endfunction()
-  kdgat_add_field_bench(space path_bench)
-  kdgat_add_field_bench(molecules molecule_bench)
-endif()
-
-# Of the scripts, which need no build but a Python.
-function(kdgat_add_script_test name)
-  add_test(NAME "scripts: ${name}" COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties("scripts: ${name}" PROPERTIES LABELS scripts TIMEOUT 900)
-endfunction()
-kdgat_add_script_test(bench python3 -B tests/scripts/bench_test.py)
-kdgat_add_script_test(check_binaries python3 -B tests/scripts/check_binaries_test.py)
-kdgat_add_script_test(check_copies python3 -B tests/scripts/check_copies_test.py)
-kdgat_add_script_test(check_domains python3 -B tests/scripts/check_domains_test.py)
-kdgat_add_script_test(check_layers python3 -B tests/scripts/check_layers_test.py)
-kdgat_add_script_test(check_names python3 -B tests/scripts/check_names_test.py)
-kdgat_add_script_test(pages python3 -B tests/scripts/pages_test.py)
-kdgat_add_script_test(reproduce python3 -B tests/scripts/reproduce_test.py)
-kdgat_add_script_test("test_times" python3 -B tests/scripts/test_times_test.py)
-kdgat_add_script_test("soak tests" python3 -B tests/scripts/soak_tests_test.py)
-# Of the Python package, by a Python that has numpy: run_test.py looks for it as
-# tests/support/programs/python.h does, first in the environment of scripts/setup --peers, and says that it
-# skips the tests where there is none.
-function(kdgat_add_python_test name)
-  add_test(NAME "python: ${name}" COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties("python: ${name}" PROPERTIES LABELS scripts TIMEOUT 1800 SKIP_RETURN_CODE 77)
-endfunction()
-if(KDGAT_ENGINE)
-  kdgat_add_python_test("runs, graphs and the program" python3 -B tests/python/run_test.py --kdgat $<TARGET_FILE:kdgat>)
-  kdgat_add_script_test("a sample of the attacks" scripts/soak attack --sample --kdgat $<TARGET_FILE:kdgat>)
-  set_tests_properties("scripts: a sample of the attacks" PROPERTIES TIMEOUT 1800)
-endif()
-if(KDGAT_ENGINE AND CMAKE_BUILD_TYPE STREQUAL Release)
-  kdgat_add_script_test("every binary is hardened and names no folder" scripts/check_binaries ${CMAKE_BINARY_DIR})
-endif()
-kdgat_add_script_test("nothing stands twice" scripts/check_copies)
-kdgat_add_script_test("no source knows two domains" scripts/check_domains)
-kdgat_add_script_test("every include is allowed" scripts/check_layers)
-kdgat_add_script_test("the host names no metric, event or stage" scripts/check_names)
+include(tests/bench/bench.cmake)
+include(tests/scripts/scripts.cmake)

@@ -1,6 +1,6 @@
 // PathCounts: how many third-order paths start at each node, for whoever walks them later (see
-// engine/arrays/paths.h): paths are never kept, only their number. Counted where a store is made for such
-// work, as it takes time. A section of a store, see sections.h.
+// engine/arrays/paths.h): paths are never kept, only their number. Counted where a store is made
+// for such work, as it takes time. A section of a store, see sections.h.
 #pragma once
 
 #include <cstdint>
