@@ -2,7 +2,7 @@
 # project's folder.
 add_executable(kdgat_cuda_table tests/bench/cuda_table.cpp)
 target_link_libraries(kdgat_cuda_table PRIVATE kdgat_cuda)
-if(texts IN_LIST KDGAT_FIELDS)  # it times imports of texts too
+if("texts" IN_LIST KDGAT_FIELDS)  # it times imports of texts too
   add_executable(kdgat_bench tests/bench/graph_bench.cpp)
   target_include_directories(kdgat_bench PRIVATE .)
   target_link_libraries(kdgat_bench PRIVATE kdgat_graph)
