@@ -116,7 +116,7 @@ nlohmann::json run_schema(const SectionSchemas& sections);
 Profile resolve_profile(const ProfileRequest& request, const PluginCatalog& catalog,
                         const SectionSchemas& schemas);
 
-/// <executable>/profiles, <executable>/../../profiles, <executable>/../share/kdgat/profiles.
+/// The folder profiles next to the program, and in it those of the fields that were built.
 std::vector<std::filesystem::path> default_preset_folders();
 
 }  // namespace kdgat

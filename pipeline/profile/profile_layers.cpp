@@ -26,20 +26,24 @@ fs::path profile_file(const fs::path& name, const std::vector<fs::path>& folders
   return name;
 }
 
-/// The file a preset's name stands for; empty if there is none.
-fs::path preset_file(const std::string& name, const std::vector<fs::path>& folders) {
+/// The files of a preset's name, one of each folder that has it: a field adds what it knows of a
+/// card to that card's preset. Empty if there is none.
+std::vector<fs::path> preset_files(const std::string& name, const std::vector<fs::path>& folders) {
   if (name.empty()) return {};
   if (is_profile_file(name)) {
     const fs::path file = profile_file(name, folders);
-    return fs::is_regular_file(file) ? file : fs::path();
+    return fs::is_regular_file(file) ? std::vector<fs::path>{file} : std::vector<fs::path>();
   }
+  std::vector<fs::path> files;
   for (const fs::path& folder : folders) {
     for (const char* end : {".yaml", ".yml", ".json"}) {
       fs::path file = folder / (name + end);
-      if (fs::is_regular_file(file)) return file;
+      if (!fs::is_regular_file(file)) continue;
+      files.push_back(std::move(file));
+      break;
     }
   }
-  return {};
+  return files;
 }
 
 /// The presets that a text with blanks or signs between them names; empty if one of them is
@@ -65,8 +69,9 @@ class Gatherer {
       : folders_(folders), catalog_(catalog), problems_(problems) {}
 
   void add_preset(const std::string& name, const std::string& origin) {
-    const fs::path file = preset_file(name, folders_);
-    if (!file.empty()) return add_file(file, origin);
+    const std::vector<fs::path> files = preset_files(name, folders_);
+    for (const fs::path& file : files) add_file(file, origin);
+    if (!files.empty()) return;
     const std::vector<std::string> known = preset_names(folders_);
     std::string hint;
     if (const std::vector<std::string> parts = names_in(name, known); parts.size() > 1) {
@@ -203,7 +208,8 @@ std::vector<std::string> preset_names(const std::vector<fs::path>& folders) {
     for (const auto& entry : fs::recursive_directory_iterator(folder, missing)) {
       if (!is_profile_file(entry.path())) continue;
       const fs::path name = entry.path().lexically_relative(folder).replace_extension();
-      if (*name.begin() != "slurm" || !name.has_parent_path()) names.insert(name.string());
+      const bool is_other = *name.begin() == "slurm" || *name.begin() == "fields";
+      if (!is_other || !name.has_parent_path()) names.insert(name.string());
     }
   }
   return {names.begin(), names.end()};
@@ -247,11 +253,14 @@ std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCata
 std::vector<fs::path> default_preset_folders() {
   std::error_code unreadable;
   const fs::path here = fs::read_symlink("/proc/self/exe", unreadable).parent_path();
+  const fs::path profiles = here / "profiles";
+  if (!fs::is_directory(profiles)) return {};
   std::vector<fs::path> folders;
-  for (const fs::path& folder :
-       {here / "profiles", here / "../../profiles", here / "../share/kdgat/profiles"}) {
-    if (fs::is_directory(folder)) folders.push_back(folder.lexically_normal());
+  for (const auto& field : fs::directory_iterator(profiles / "fields", unreadable)) {
+    folders.push_back(field.path());
   }
+  std::sort(folders.begin(), folders.end());
+  folders.insert(folders.begin(), profiles);
   return folders;
 }
 

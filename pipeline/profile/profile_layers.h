@@ -65,8 +65,8 @@ Layer read_layer(const std::filesystem::path& file, const PluginCatalog& catalog
 std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCatalog& catalog,
                                  std::vector<Diagnostic>& problems);
 
-/// Names of the presets in `folders`, sorted; slurm/ holds site profiles (site_profile.h), no
-/// presets.
+/// Names of the presets in `folders`, sorted. slurm/ holds site profiles (site_profile.h), and each
+/// folder in fields/ is one of `folders`.
 std::vector<std::string> preset_names(const std::vector<std::filesystem::path>& folders);
 
 /// Whether a name is that of a profile's file: .yaml, .yml or .json.

@@ -24,7 +24,10 @@ install(TARGETS kdgat_graph kdgat_native LIBRARY DESTINATION ${tree}/lib COMPONE
 install(TARGETS kdgat_detect LIBRARY DESTINATION ${tree}/lib COMPONENT detect)
 install(FILES stages/engine/decision/library/kdgat_detect.h
         DESTINATION ${tree}/include COMPONENT detect)
-install(DIRECTORY profiles/ DESTINATION ${tree}/profiles COMPONENT program)
+install(DIRECTORY profiles/ DESTINATION ${tree}/profiles COMPONENT program PATTERN fields EXCLUDE)
+foreach(field ${KDGAT_FIELDS})
+  install(DIRECTORY profiles/fields/${field} DESTINATION ${tree}/profiles/fields COMPONENT program)
+endforeach()
 if(KDGAT_ENGINE)
   install(TARGETS kdgat_engine LIBRARY DESTINATION ${tree}/lib COMPONENT program)
 endif()

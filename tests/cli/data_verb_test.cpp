@@ -385,8 +385,8 @@ TEST_CASE("data synth -o - writes one log of many buses, the same each time", "[
   CHECK(buses == std::set<std::string>{"can0", "can1"});
   CHECK(rows > 2 * 130 * 250);
   CHECK(last - 1'672'531'200 == Approx(130).margin(0.5));
-  const CommandResult trees = run_kdgat("data synth -o - --kind tree", scratch.path());
-  CHECK(trees.exit_code == 2);
-  CHECK_THAT(trees.err, Catch::Contains("standard output"));
+  const CommandResult graphs = run_kdgat("data synth -o - --kind graphs", scratch.path());
+  CHECK(graphs.exit_code == 2);
+  CHECK_THAT(graphs.err, Catch::Contains("standard output"));
   CHECK(run_kdgat("data synth -o - --vehicles 9", scratch.path()).exit_code == 2);
 }
